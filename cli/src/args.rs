@@ -144,7 +144,7 @@ enum Command {
     Completion {
         /// For which shell, or for kubectl's own completion, whichever the shell is.
         #[arg(value_enum)]
-        shell: completion::For,
+        shell: completion::Completer,
     },
     /// Answers kubectl in its own completion protocol.
     #[command(name = "__complete", hide = true)]
@@ -241,7 +241,7 @@ impl UiArgs {
         let Self { release, port } = self;
         ui::run(
             client,
-            ui::Options {
+            ui::PageOptions {
                 namespace,
                 release,
                 port,

@@ -43,7 +43,7 @@ pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
 
 /// The installation that is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum CheckTarget {
     /// The installed sluice, with a pod that is tried in this namespace.
     Installed(String),
     /// The cluster, before an installation in this namespace.
@@ -53,7 +53,7 @@ pub(crate) enum What {
 /// The cluster; looks again while there is a problem and `patience` is not over.
 pub(crate) async fn cluster(
     client: &Client,
-    what: &What,
+    what: &CheckTarget,
     patience: Duration,
     output: Output,
 ) -> Result<ExitCode> {
@@ -76,10 +76,10 @@ pub(crate) async fn cluster(
     })
 }
 
-async fn look(client: &Client, what: &What) -> Result<Vec<Checked>> {
+async fn look(client: &Client, what: &CheckTarget) -> Result<Vec<Checked>> {
     Ok(match what {
-        What::Installed(namespace) => judge(&Seen::read(client, namespace).await?),
-        What::Before(namespace) => before::judge(&Before::read(client, namespace).await?),
+        CheckTarget::Installed(namespace) => judge(&Seen::read(client, namespace).await?),
+        CheckTarget::Before(namespace) => before::judge(&Before::read(client, namespace).await?),
     })
 }
 

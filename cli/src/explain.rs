@@ -34,7 +34,7 @@ const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
 
 /// One word, and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct GlossaryEntry {
     word: String,
     meaning: String,
     /// The page and the anchor.
@@ -50,7 +50,7 @@ pub(crate) fn run(key: Option<&str>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let found = search(&entries, key)?;
-    for Entry {
+    for GlossaryEntry {
         word,
         meaning,
         place,
@@ -61,7 +61,7 @@ pub(crate) fn run(key: Option<&str>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn entries() -> Vec<Entry> {
+fn entries() -> Vec<GlossaryEntry> {
     let pages = PAGES.iter().flat_map(|(name, text)| page(name, text));
     pages.chain(values(VALUES)).collect()
 }
@@ -75,7 +75,7 @@ pub(crate) fn words() -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
-impl Entry {
+impl GlossaryEntry {
     /// An annotation of ours without its prefix.
     fn short(&self) -> &str {
         self.word.strip_prefix(keys::PREFIX).unwrap_or(&self.word)
@@ -88,7 +88,7 @@ impl Entry {
 
 /// Finds the entries of a word: by the whole word, else by a beginning that only one word has, else by the nearest word; letter
 /// case aside.
-fn search<'e>(entries: &'e [Entry], key: &str) -> Result<Vec<&'e Entry>> {
+fn search<'e>(entries: &'e [GlossaryEntry], key: &str) -> Result<Vec<&'e GlossaryEntry>> {
     // A query of Prometheus has more of a metric's name than its page.
     let metric = QUERIED.iter().find_map(|it| key.strip_suffix(it));
     let found = find(entries, key).or_else(|| find(entries, metric?));
@@ -99,7 +99,11 @@ fn search<'e>(entries: &'e [Entry], key: &str) -> Result<Vec<&'e Entry>> {
         let begin = word.get(..key.len()).unwrap_or_default();
         begin.eq_ignore_ascii_case(key)
     };
-    let begun: BTreeSet<_> = entries.iter().map(Entry::short).filter(begins).collect();
+    let begun: BTreeSet<_> = entries
+        .iter()
+        .map(GlossaryEntry::short)
+        .filter(begins)
+        .collect();
     let likely = match Vec::from_iter(begun).as_slice() {
         [one] => Some(*one),
         [] => nearest(key, entries.iter().flat_map(|it| [it.short(), &it.word])),
@@ -112,13 +116,13 @@ fn search<'e>(entries: &'e [Entry], key: &str) -> Result<Vec<&'e Entry>> {
 }
 
 /// The entries of a word; an annotation of ours is one without its prefix too.
-fn find<'e>(entries: &'e [Entry], key: &str) -> Option<Vec<&'e Entry>> {
+fn find<'e>(entries: &'e [GlossaryEntry], key: &str) -> Option<Vec<&'e GlossaryEntry>> {
     let found: Vec<_> = entries.iter().filter(|it| it.is(key)).collect();
     (!found.is_empty()).then_some(found)
 }
 
 /// The words of each place.
-fn index(entries: &[Entry]) -> String {
+fn index(entries: &[GlossaryEntry]) -> String {
     let mut lines = Vec::new();
     let mut place = "";
     for entry in entries {
@@ -261,7 +265,7 @@ mod tests {
         let found = explained("Init:0/1");
         assert!(found[0].contains("kubectl sluice status"), "{found:?}");
         // Nothing stands below an answer.
-        for Entry { word, meaning, .. } in entries() {
+        for GlossaryEntry { word, meaning, .. } in entries() {
             assert!(!meaning.ends_with("below"), "{word}: {meaning}");
         }
     }

@@ -13,7 +13,7 @@ const LINES: i64 = 60;
 
 /// The result of a look at the gate's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum GateWord {
     /// The last line of the gate on its wait.
     Said(Said),
     /// The gate has not written anything yet.
@@ -22,7 +22,7 @@ pub(crate) enum Word {
     Unheard(String),
 }
 
-impl Word {
+impl GateWord {
     /// Whether the gate says that it has opened: the kubelet tells of its end a moment later.
     pub(crate) fn has_opened(&self) -> bool {
         matches!(self, Self::Said(said) if said.decision == Decision::Open)
@@ -30,7 +30,7 @@ impl Word {
 }
 
 /// Asks for the log of a pod's gate. Every failure is an answer too: the cluster can be judged without the log.
-pub(crate) async fn last(client: &Client, namespace: &str, pod: &str) -> Word {
+pub(crate) async fn last(client: &Client, namespace: &str, pod: &str) -> GateWord {
     let params = LogParams {
         container: Some(keys::GATE_CONTAINER.to_owned()),
         tail_lines: Some(LINES),
@@ -39,15 +39,15 @@ pub(crate) async fn last(client: &Client, namespace: &str, pod: &str) -> Word {
     let request = Request::new(format!("/api/v1/namespaces/{namespace}/pods"));
     let request = match request.logs(pod, &params) {
         Ok(request) => request,
-        Err(error) => return Word::Unheard(error.to_string()),
+        Err(error) => return GateWord::Unheard(error.to_string()),
     };
     match client.request_text(request).await {
-        Ok(log) => said::last(&log).map_or(Word::Nothing, Word::Said),
+        Ok(log) => said::last(&log).map_or(GateWord::Nothing, GateWord::Said),
         // The container has not started yet, or the pod is gone by now.
-        Err(Error::Api(status)) if matches!(status.code, 400 | 404) => Word::Nothing,
-        Err(Error::Api(status)) if status.code == 403 => Word::Unheard(format!(
+        Err(Error::Api(status)) if matches!(status.code, 400 | 404) => GateWord::Nothing,
+        Err(Error::Api(status)) if status.code == 403 => GateWord::Unheard(format!(
             "that takes the right to get pods/log in namespace {namespace}"
         )),
-        Err(error) => Word::Unheard(error.to_string()),
+        Err(error) => GateWord::Unheard(error.to_string()),
     }
 }

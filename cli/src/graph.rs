@@ -37,7 +37,7 @@ const CYCLE: u8 = 3;
 
 /// The form of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum GraphFormat {
     /// A table in the order in which things start.
     Text,
     /// For Graphviz.
@@ -67,7 +67,7 @@ pub(crate) struct Drawing {
 
 /// The graph of a namespace, or of one release in it.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct NamespaceGraph {
     /// The graph; it has no node where there is no workload.
     pub(crate) drawing: Drawing,
     /// The releases of the namespace.
@@ -83,14 +83,18 @@ pub(crate) async fn cluster(
     client: Client,
     namespace: &str,
     release: Option<&str>,
-    format: Format,
+    format: GraphFormat,
 ) -> Result<ExitCode> {
     let told = tell(&client, namespace, release).await?;
     answer(&told, release, &format!("namespace {namespace}"), format)
 }
 
 /// Looks at a namespace.
-pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>) -> Result<Told> {
+pub(crate) async fn tell(
+    client: &Client,
+    namespace: &str,
+    release: Option<&str>,
+) -> Result<NamespaceGraph> {
     let now = Timestamp::now();
     let mut reader = Reader::new(client.clone());
     let home = reader.settle(|reader| Ok(cluster::home(reader, namespace)));
@@ -137,7 +141,7 @@ pub(crate) async fn tell(client: &Client, namespace: &str, release: Option<&str>
     let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, &basis), now)));
     times.answered(answers.await?);
     times.mark_waits(&mut model);
-    Ok(Told {
+    Ok(NamespaceGraph {
         releases: releases(&graph),
         warnings,
         lists: reader.lists(),
@@ -160,7 +164,11 @@ fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
 }
 
 /// The graph of manifests.
-pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> Result<ExitCode> {
+pub(crate) fn offline(
+    input: &Input,
+    release: Option<&str>,
+    format: GraphFormat,
+) -> Result<ExitCode> {
     let Read {
         objects, unread, ..
     } = objects::read(input)?;
@@ -177,11 +185,11 @@ pub(crate) fn offline(input: &Input, release: Option<&str>, format: Format) -> R
     answer(&told, release, "these manifests", format)
 }
 
-fn of_manifests(objects: &[Object], release: Option<&str>) -> Told {
+fn of_manifests(objects: &[Object], release: Option<&str>) -> NamespaceGraph {
     let graph = Graph::new(objects);
     let shown = build::shown(&graph, release);
     let model = Model::new(&graph, &shown, &Findings::default());
-    Told {
+    NamespaceGraph {
         releases: releases(&graph),
         warnings: unread(&model, &graph),
         lists: BTreeMap::new(),
@@ -210,7 +218,12 @@ fn releases(graph: &Graph<'_>) -> BTreeSet<String> {
 }
 
 /// Prints it with its warnings; refuses an empty graph.
-fn answer(told: &Told, release: Option<&str>, place: &str, format: Format) -> Result<ExitCode> {
+fn answer(
+    told: &NamespaceGraph,
+    release: Option<&str>,
+    place: &str,
+    format: GraphFormat,
+) -> Result<ExitCode> {
     for warning in &told.warnings {
         eprintln!("warning: {}", printable(warning));
     }
@@ -218,7 +231,7 @@ fn answer(told: &Told, release: Option<&str>, place: &str, format: Format) -> Re
     finish(&told.drawing, format)
 }
 
-impl Told {
+impl NamespaceGraph {
     fn is_filled(&self, release: Option<&str>, place: &str) -> Result<()> {
         if !self.drawing.model.nodes.is_empty() {
             return Ok(());
@@ -233,12 +246,12 @@ impl Told {
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-fn finish(told: &Drawing, format: Format) -> Result<ExitCode> {
+fn finish(told: &Drawing, format: GraphFormat) -> Result<ExitCode> {
     match format {
-        Format::Text => print!("{}", text::text(told)),
-        Format::Dot => print!("{}", dot::dot(&told.model)),
-        Format::Mermaid => print!("{}", mermaid::mermaid(&told.model)),
-        Format::Json => println!(
+        GraphFormat::Text => print!("{}", text::text(told)),
+        GraphFormat::Dot => print!("{}", dot::dot(&told.model)),
+        GraphFormat::Mermaid => print!("{}", mermaid::mermaid(&told.model)),
+        GraphFormat::Json => println!(
             "{}",
             serde_json::to_string(told).context("cannot write it as JSON")?
         ),

@@ -11,7 +11,7 @@ mod report;
 mod spots;
 mod waves;
 
-pub(crate) use report::Format;
+pub(crate) use report::ReportFormat;
 
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::counted;
@@ -21,7 +21,7 @@ use rules::advice::Level;
 use std::process::ExitCode;
 
 /// Prints the findings. With `strict` every finding is as bad as an error.
-pub(crate) fn run(input: &Input, strict: bool, format: Format) -> Result<ExitCode> {
+pub(crate) fn run(input: &Input, strict: bool, format: ReportFormat) -> Result<ExitCode> {
     let Read {
         objects,
         unread,

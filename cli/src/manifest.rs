@@ -17,7 +17,7 @@ use document::Documents;
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::fmt;
-use yaml::Document;
+use yaml::RawDocument;
 
 /// One object: a document, or an item of a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +117,7 @@ impl<'t> Entries<'t> {
     fn read(&mut self) {
         match self.documents.read() {
             // An empty document is nothing, as it is to kubectl.
-            Ok(Some(Document { value, flaw, .. })) if value.is_null() && flaw.is_none() => {}
+            Ok(Some(RawDocument { value, flaw, .. })) if value.is_null() && flaw.is_none() => {}
             Ok(Some(document)) => {
                 self.count += 1;
                 let flaw = document.flaw.map(|it| self.fault(it));

@@ -36,7 +36,7 @@ pub(crate) enum Profile {
 }
 
 /// The manifest, and the rules for it.
-pub(crate) struct Options {
+pub(crate) struct OfflineOptions {
     /// The manifest; `-` is standard input.
     pub(crate) file: PathBuf,
     /// The namespace of an object that names none; without this option such an object has none.
@@ -50,7 +50,7 @@ pub(crate) struct Options {
     pub(crate) rules: Rules,
 }
 
-pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+pub(crate) fn run(options: &OfflineOptions) -> Result<ExitCode> {
     let (name, text) = input::read(&options.file)?;
     let mut printer = Printer::new(io::stdout().lock(), options.output, options.style);
     let read = judge_all(options, &text, &mut printer);
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 
 /// Prints a line for each entry before the first syntax error.
 fn judge_all(
-    options: &Options,
+    options: &OfflineOptions,
     text: &[u8],
     printer: &mut Printer<impl Write>,
 ) -> Result<(), Fault> {
@@ -111,7 +111,7 @@ fn judge_all(
 }
 
 /// The entry, in the namespace that is asked for.
-fn settled(options: &Options, mut entry: Entry) -> Entry {
+fn settled(options: &OfflineOptions, mut entry: Entry) -> Entry {
     if let Some(namespace) = &options.namespace {
         put_into(&mut entry.object, namespace);
     }
@@ -119,7 +119,7 @@ fn settled(options: &Options, mut entry: Entry) -> Entry {
 }
 
 /// The entries before the first syntax error.
-fn read_all(options: &Options, text: &[u8]) -> (Vec<Entry>, Result<(), Fault>) {
+fn read_all(options: &OfflineOptions, text: &[u8]) -> (Vec<Entry>, Result<(), Fault>) {
     let mut read = Vec::new();
     let end = Entries::new(text).try_for_each(|entry| {
         read.push(settled(options, entry?));

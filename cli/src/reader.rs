@@ -50,11 +50,11 @@ struct Served {
 }
 
 /// The place of objects: a kind, and a namespace where there is one.
-pub(crate) type Place = (Kind, Option<String>);
+pub(crate) type KindInNamespace = (Kind, Option<String>);
 
 impl Question {
     /// The place of the answer; the question for a kind has none.
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<KindInNamespace> {
         match self {
             Self::Kind(_) => None,
             Self::Object(kind, namespace, _) | Self::List(kind, namespace, _) => {
@@ -92,12 +92,12 @@ impl Reader {
     }
 
     /// The places of all objects that were read.
-    pub(crate) fn places(&self) -> HashSet<Place> {
+    pub(crate) fn places(&self) -> HashSet<KindInNamespace> {
         self.known.keys().filter_map(Question::place).collect()
     }
 
     /// Forgets the answers of a place. A kind that was not served, or could not be read, may be by now.
-    pub(crate) fn forget(&mut self, place: &Place) {
+    pub(crate) fn forget(&mut self, place: &KindInNamespace) {
         let unserved = Question::Kind(place.0.clone());
         self.known.retain(|question, reply| match reply {
             Lookup::Unavailable(_) if *question == unserved => false,

@@ -8,7 +8,7 @@ use crate::access;
 use crate::installed::Installed;
 use crate::status;
 use anyhow::{Context, Result, anyhow, bail};
-use free::{Freed, Manner, What};
+use free::{Freed, HeldKind, ReleaseOptions};
 use kube::api::{Patch, PatchParams};
 use kube::core::request::Request;
 use kube::{Client, Error};
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 /// The object that gets the annotation.
 #[derive(Debug, PartialEq, Eq)]
-struct Target {
+struct ReleaseTarget {
     kind: Kind,
     namespace: String,
     name: String,
@@ -75,22 +75,22 @@ pub(crate) async fn all(
     reason: Option<&str>,
     dry_run: bool,
 ) -> Result<ExitCode> {
-    all::run(&client, namespace, Manner { reason, dry_run }).await
+    all::run(&client, namespace, ReleaseOptions { reason, dry_run }).await
 }
 
 /// Releases a held pod, whether or not it has an owner, and whether or not a controller would release it.
 async fn held(client: &Client, pod: &Value, reason: Option<&str>) -> Result<String> {
-    let target = Target {
+    let target = ReleaseTarget {
         kind: Kind::Builtin(kinds::POD),
         namespace: text(pod, "/metadata/namespace").to_owned(),
         name: text(pod, "/metadata/name").to_owned(),
     };
-    let manner = Manner {
+    let manner = ReleaseOptions {
         reason,
         dry_run: false,
     };
     let name = target.name();
-    let freed = free::free(client, What::Pod, pod, manner).await;
+    let freed = free::free(client, HeldKind::Pod, pod, manner).await;
     match freed.with_context(|| format!("cannot release {name}"))? {
         Freed::Now(now) => Ok(format!(
             "{name} is held no more{}.\n{}; the hold does not come back",
@@ -131,10 +131,10 @@ fn text<'p>(pod: &'p Value, pointer: &str) -> &'p str {
         .unwrap_or_default()
 }
 
-fn target(dependent: &Dependent, owner: bool) -> Result<Target> {
+fn target(dependent: &Dependent, owner: bool) -> Result<ReleaseTarget> {
     let namespace = dependent.namespace.clone();
     if !owner {
-        return Ok(Target {
+        return Ok(ReleaseTarget {
             kind: Kind::Builtin(kinds::POD),
             namespace,
             name: dependent.pod.clone(),
@@ -146,14 +146,14 @@ fn target(dependent: &Dependent, owner: bool) -> Result<Target> {
             "no workload is above pod {namespace}/{pod}; leave --owner out to release the pod itself"
         );
     };
-    Ok(Target {
+    Ok(ReleaseTarget {
         kind: topmost.kind.clone(),
         namespace,
         name: topmost.name.clone(),
     })
 }
 
-impl Target {
+impl ReleaseTarget {
     /// `Deployment shop/api`
     fn name(&self) -> String {
         let Self {
@@ -170,7 +170,7 @@ impl Target {
     }
 }
 
-fn done(target: &Target, owner: bool, reason: Option<&str>) -> String {
+fn done(target: &ReleaseTarget, owner: bool, reason: Option<&str>) -> String {
     let key = keys::SKIP;
     let (name, resource, namespace) = (target.name(), target.resource(), &target.namespace);
     let effect = if owner {

@@ -13,7 +13,7 @@ mod tree;
 
 pub(crate) use scene::exists;
 
-use crate::gate_log::{self, Word};
+use crate::gate_log::{self, GateWord};
 use crate::installation::{Basis, Installation};
 use crate::installed::Installed;
 use crate::reader::Reader;
@@ -35,8 +35,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, stdout};
 use std::process::ExitCode;
-use text::View;
-use told::Told;
+use text::TreeView;
+use told::PodTold;
 use tree::Tree;
 use wire::{Answer, env};
 
@@ -48,7 +48,7 @@ const MOST_WORDS: usize = 20;
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum StatusFormat {
     /// For people.
     Text,
     /// A tree, also of a single pod, with what is satisfied, the nodes and the last word of each gate; not with -f.
@@ -73,7 +73,7 @@ pub(crate) enum Subject {
 /// The form of the answer, and how it is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
-    pub(crate) format: Format,
+    pub(crate) format: StatusFormat,
     pub(crate) style: Style,
     /// Shows the tree again on each change, until nothing waits any more.
     pub(crate) watch: bool,
@@ -81,12 +81,12 @@ pub(crate) struct Manner {
 
 impl Manner {
     fn is_wide(self) -> bool {
-        self.format == Format::Wide
+        self.format == StatusFormat::Wide
     }
 
     /// Whether the format is for people.
     fn is_text(self) -> bool {
-        matches!(self.format, Format::Text | Format::Wide)
+        matches!(self.format, StatusFormat::Text | StatusFormat::Wide)
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) async fn run(
 async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Result<ExitCode> {
     let (mut reader, pod, basis) = begin(&client, namespace, name).await?;
     let word = match Gate::of(&pod) {
-        Gate::NotStarted => Word::Nothing,
+        Gate::NotStarted => GateWord::Nothing,
         Gate::Waiting { .. } | Gate::Passed { .. } | Gate::Refused { .. } => {
             gate_log::last(&client, namespace, name).await
         }
@@ -129,7 +129,7 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     });
     let answer = answer.await?;
     let unseen = Installed::of_pod(&reader, &basis, &pod).unseen();
-    let told = Told::new(&pod, answer, word, unseen);
+    let told = PodTold::new(&pod, answer, word, unseen);
     told.print(manner.format, manner.style)?;
     Ok(code(told.waits()))
 }
@@ -204,7 +204,7 @@ async fn look(
 }
 
 /// The last lines of the gates, by the pod's UID: of all gates that have started, or only of the disputed ones.
-async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Word> {
+async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, GateWord> {
     let asked = |pod: &&tree::Pod| pod.is_disputed() || all && pod.may_say();
     let mut words = BTreeMap::new();
     for pod in tree.pods().filter(asked).take(MOST_WORDS) {
@@ -222,13 +222,13 @@ async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Wor
 fn show(tree: &Tree, manner: Manner, now: Timestamp) -> Result<()> {
     let (wide, style) = (manner.is_wide(), manner.style);
     match manner.format {
-        Format::Json => println!("{}", serde_json::to_string(tree)?),
-        Format::Yaml => print!("{}", serde_saphyr::to_string(tree)?),
-        Format::Text | Format::Wide => {
+        StatusFormat::Json => println!("{}", serde_json::to_string(tree)?),
+        StatusFormat::Yaml => print!("{}", serde_saphyr::to_string(tree)?),
+        StatusFormat::Text | StatusFormat::Wide => {
             for unseen in &tree.unseen {
                 eprintln!("warning: {unseen}");
             }
-            for line in (View { wide, style, now }).lines(tree) {
+            for line in (TreeView { wide, style, now }).lines(tree) {
                 println!("{line}");
             }
         }

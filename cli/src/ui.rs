@@ -7,7 +7,7 @@ mod page;
 mod server;
 
 use anyhow::{Context, Result, anyhow};
-use feed::{Feeds, Subject};
+use feed::{Feeds, PageSubject};
 use guard::Guard;
 use kube::Client;
 use std::net::Ipv4Addr;
@@ -17,7 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// The subject that the page shows first, and its port.
 #[derive(Debug)]
-pub(crate) struct Options {
+pub(crate) struct PageOptions {
     pub(crate) namespace: String,
     pub(crate) release: Option<String>,
     /// 0 for one that is free.
@@ -26,8 +26,8 @@ pub(crate) struct Options {
 
 /// Serves the page until Ctrl-C.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-pub(crate) async fn run(client: Client, options: Options) -> Result<ExitCode> {
-    let Options {
+pub(crate) async fn run(client: Client, options: PageOptions) -> Result<ExitCode> {
+    let PageOptions {
         namespace,
         release,
         port,
@@ -39,7 +39,7 @@ pub(crate) async fn run(client: Client, options: Options) -> Result<ExitCode> {
         })?;
     let port = listener.local_addr()?.port();
     let secret = random().context("cannot make a secret for the address")?;
-    let shown = Subject { namespace, release };
+    let shown = PageSubject { namespace, release };
     // A user who has read the address may end the process: a signal that comes while its listener is being set up would be lost.
     let mut interrupted = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
     println!("http://127.0.0.1:{port}/{secret}/");

@@ -1,6 +1,6 @@
 //! Watches of the objects that were read, so that only changed objects are read again.
 
-use crate::reader::{Place, Reader};
+use crate::reader::{KindInNamespace, Reader};
 use futures::stream::{LocalBoxStream, SelectAll};
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use kube::Client;
@@ -29,8 +29,8 @@ type Event = WatchEvent<IgnoredAny>;
 /// One watch for each kind and namespace.
 pub(crate) struct Watches {
     client: Client,
-    followed: HashSet<Place>,
-    changed: SelectAll<LocalBoxStream<'static, Place>>,
+    followed: HashSet<KindInNamespace>,
+    changed: SelectAll<LocalBoxStream<'static, KindInNamespace>>,
 }
 
 impl Watches {

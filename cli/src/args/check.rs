@@ -34,9 +34,9 @@ impl CheckArgs {
         let named = connection.namespace.clone();
         let (client, namespace) = connection.open().await?;
         let what = if self.pre {
-            check::What::Before(named.unwrap_or_else(|| "sluice-system".to_owned()))
+            check::CheckTarget::Before(named.unwrap_or_else(|| "sluice-system".to_owned()))
         } else {
-            check::What::Installed(namespace)
+            check::CheckTarget::Installed(namespace)
         };
         let patience = self.wait.unwrap_or_default();
         check::cluster(&client, &what, patience, self.output).await

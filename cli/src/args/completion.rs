@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// The shell that the script is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum For {
+pub(super) enum Completer {
     Bash,
     Zsh,
     Fish,
@@ -26,13 +26,13 @@ const NO_FILES: &str = ":4";
 
 /// Prints the script.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-pub(super) fn script(whom: For, mut command: Command) -> ExitCode {
+pub(super) fn script(whom: Completer, mut command: Command) -> ExitCode {
     let shell = match whom {
-        For::Bash => Shell::Bash,
-        For::Zsh => Shell::Zsh,
-        For::Fish => Shell::Fish,
-        For::Powershell => Shell::PowerShell,
-        For::Kubectl => {
+        Completer::Bash => Shell::Bash,
+        Completer::Zsh => Shell::Zsh,
+        Completer::Fish => Shell::Fish,
+        Completer::Powershell => Shell::PowerShell,
+        Completer::Kubectl => {
             print!("{ASKS}");
             return ExitCode::SUCCESS;
         }

@@ -1,7 +1,7 @@
 //! The commands that read manifests and charts.
 
 use super::{Connection, wrong};
-use crate::graph::Format;
+use crate::graph::GraphFormat;
 use crate::objects::{Chart, Input};
 use crate::{graph, input, lint, suggest};
 use anyhow::Result;
@@ -36,8 +36,8 @@ pub(super) struct LintArgs {
     #[arg(long)]
     strict: bool,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = lint::Format::Text)]
-    output: lint::Format,
+    #[arg(short, long, value_enum, default_value_t = lint::ReportFormat::Text)]
+    output: lint::ReportFormat,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -48,8 +48,8 @@ pub(super) struct GraphArgs {
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
-    output: Format,
+    #[arg(short, long, value_enum, default_value_t = GraphFormat::Text)]
+    output: GraphFormat,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -3,7 +3,7 @@
 use super::{Connection, wrong};
 use crate::offline::{self, Profile};
 use crate::output::Output;
-use crate::status::{self, Format, Manner, Subject};
+use crate::status::{self, Manner, StatusFormat, Subject};
 use crate::style::{Color, Style};
 use crate::subject::Named;
 use crate::{health_rules, input};
@@ -46,8 +46,8 @@ pub(super) struct StatusArgs {
     #[arg(long, value_name = "TIME", requires = "file", conflicts_with = "subject", value_parser = time)]
     now: Option<Timestamp>,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
-    output: Format,
+    #[arg(short, long, value_enum, default_value_t = StatusFormat::Text)]
+    output: StatusFormat,
     /// Live: shows it again whenever it changes, until nothing waits any more. Without a terminal, a line for each change.
     #[arg(short, long, conflicts_with = "file")]
     watch: bool,
@@ -61,7 +61,7 @@ impl StatusArgs {
         if let Some(file) = self.file {
             let rules = self.rules;
             let rules = rules.map(|rules| administrators(&rules, &file, self.profile));
-            return offline::run(&offline::Options {
+            return offline::run(&offline::OfflineOptions {
                 file,
                 namespace: connection.namespace,
                 profile: self.profile,
@@ -94,11 +94,11 @@ fn style(color: Color) -> Style {
     Style::new(color, stdout().is_terminal(), is_set("NO_COLOR") || dumb)
 }
 
-fn of_manifests(format: Format) -> Output {
+fn of_manifests(format: StatusFormat) -> Output {
     match format {
-        Format::Text => Output::Text,
-        Format::Json => Output::Json,
-        Format::Wide | Format::Yaml => wrong("of a manifest -o takes text or json"),
+        StatusFormat::Text => Output::Text,
+        StatusFormat::Json => Output::Json,
+        StatusFormat::Wide | StatusFormat::Yaml => wrong("of a manifest -o takes text or json"),
     }
 }
 

@@ -17,11 +17,11 @@ const CHECK: &str = "admission";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tried {
     pub(super) namespace: String,
-    pub(super) answer: Answer,
+    pub(super) answer: TrialOutcome,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum TrialOutcome {
     /// The pod came back with a gate.
     Gated,
     /// The pod came back without a gate.
@@ -42,7 +42,7 @@ impl Tried {
         installation: &Installation,
     ) -> Result<Self> {
         let answer = if EXCLUDED.contains(&namespace) || installation.is_in(namespace) {
-            Answer::Excluded
+            TrialOutcome::Excluded
         } else {
             post(client, namespace).await?
         };
@@ -53,7 +53,7 @@ impl Tried {
     }
 }
 
-async fn post(client: &Client, namespace: &str) -> Result<Answer> {
+async fn post(client: &Client, namespace: &str) -> Result<TrialOutcome> {
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
@@ -61,14 +61,14 @@ async fn post(client: &Client, namespace: &str) -> Result<Answer> {
     let request = Request::new(format!("/api/v1/namespaces/{namespace}/pods"));
     let request = request.create(&params, serde_json::to_vec(&pod())?)?;
     Ok(match client.request::<Value>(request).await {
-        Ok(admitted) if has_gate(&admitted) => Answer::Gated,
-        Ok(_) => Answer::Ungated,
-        Err(Error::Api(status)) if status.code == 404 => Answer::NoNamespace,
+        Ok(admitted) if has_gate(&admitted) => TrialOutcome::Gated,
+        Ok(_) => TrialOutcome::Ungated,
+        Err(Error::Api(status)) if status.code == 404 => TrialOutcome::NoNamespace,
         // A right that is missing, by the API server's own words; a policy may forbid as well.
         Err(Error::Api(status)) if status.message.contains("cannot create resource") => {
-            Answer::Forbidden
+            TrialOutcome::Forbidden
         }
-        Err(Error::Api(status)) => Answer::Refused(status.message.clone()),
+        Err(Error::Api(status)) => TrialOutcome::Refused(status.message.clone()),
         Err(error) => return Err(access::failed(error)),
     })
 }
@@ -101,42 +101,42 @@ fn has_gate(pod: &Value) -> bool {
 pub(super) fn judge(tried: &Tried) -> Checked {
     let Tried { namespace, answer } = tried;
     match answer {
-        Answer::Gated => Checked::ok(
+        TrialOutcome::Gated => Checked::ok(
             CHECK,
             format!("the API server gives a pod in namespace {namespace} its gate (a dry run)"),
         ),
-        Answer::Ungated => Checked::problem(
+        TrialOutcome::Ungated => Checked::problem(
             CHECK,
             format!(
                 "the API server admits a pod in namespace {namespace} that asks for a gate without one (a dry run): it does not ask sluice, or goes on without its answer; look at the chart's values admission.excludeNamespaces, admission.namespaceSelector and admission.failurePolicy, and at the controller's log"
             ),
         ),
-        Answer::Refused(why) if why.contains("sluice.dev") => Checked::problem(
+        TrialOutcome::Refused(why) if why.contains("sluice.dev") => Checked::problem(
             CHECK,
             format!(
                 "the API server does not get an answer of sluice for a pod in namespace {namespace} (a dry run): {why}; look at the controller's pods and log, and whether the control plane reaches port 10250 of them"
             ),
         ),
-        Answer::Refused(why) => Checked::warning(
+        TrialOutcome::Refused(why) => Checked::warning(
             CHECK,
             format!(
                 "another rule of the cluster refuses the pod that is tried in namespace {namespace}: {why}; name another namespace with -n"
             ),
         ),
-        Answer::Excluded => Checked::warning(
+        TrialOutcome::Excluded => Checked::warning(
             CHECK,
             format!(
                 "nothing is gated in namespace {namespace}; name another one with -n to try it"
             ),
         ),
-        Answer::Forbidden => Checked::warning(
+        TrialOutcome::Forbidden => Checked::warning(
             CHECK,
             format!(
                 "not tried: {}; or name another namespace with -n",
                 access::missing("create", "pods", Some(namespace))
             ),
         ),
-        Answer::NoNamespace => Checked::warning(
+        TrialOutcome::NoNamespace => Checked::warning(
             CHECK,
             format!("not tried: namespace {namespace} does not exist; name another one with -n"),
         ),

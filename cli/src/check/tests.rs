@@ -9,7 +9,7 @@ mod namespaces;
 mod rights;
 mod webhook;
 
-use super::admission::{Answer, Tried};
+use super::admission::{TrialOutcome, Tried};
 use super::*;
 use crate::held::Held;
 use rules::lookup::{Lookup, Unavailable};
@@ -67,7 +67,7 @@ fn healthy() -> Seen {
         },
         tried: Tried {
             namespace: "default".to_owned(),
-            answer: Answer::Gated,
+            answer: TrialOutcome::Gated,
         },
     }
 }

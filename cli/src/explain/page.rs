@@ -1,6 +1,6 @@
 //! The tables of a page of the documentation.
 
-use super::Entry;
+use super::GlossaryEntry;
 
 /// The heads of the first column in tables that explain words; other tables hold figures, or sentences.
 const HEADS: [&str; 14] = [
@@ -30,7 +30,7 @@ const WORD: &str = "word";
 const RULE: &str = "---";
 
 /// An entry for each word in the first column of such a table: a span of code, or an exit code.
-pub(super) fn page(name: &str, text: &str) -> Vec<Entry> {
+pub(super) fn page(name: &str, text: &str) -> Vec<GlossaryEntry> {
     let mut title = "";
     // The cells of the first row of the table.
     let mut heads = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn page(name: &str, text: &str) -> Vec<Entry> {
             continue;
         }
         let meaning = meaning(name, &heads, &cells);
-        let entry = |word: &str| Entry {
+        let entry = |word: &str| GlossaryEntry {
             word: word.to_owned(),
             meaning: meaning.clone(),
             place: format!("docs/{name}, {title:?}"),
@@ -148,7 +148,7 @@ mod tests {
                     | word | means |\n| --- | --- |\n| held, `hold` | waits `so`, [b](#c) and [d](https://d.e/f) |\n\n\
                     | metric | type | labels | what |\n| --- | --- | --- | --- |\n| `m` | gauge | | so `a \\| b` |\n\n\
                     | `One` | seconds |\n| --- | --- |\n| 1 | 73 |\n| `Two` | 37 |\n";
-        let entry = |word: &str, meaning: &str| Entry {
+        let entry = |word: &str, meaning: &str| GlossaryEntry {
             word: word.to_owned(),
             meaning: meaning.to_owned(),
             place: "docs/p.md, \"A b\"".to_owned(),

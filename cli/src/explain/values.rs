@@ -1,9 +1,9 @@
 //! The chart's values, explained by the comments above them.
 
-use super::Entry;
+use super::GlossaryEntry;
 
 /// An entry for each key with a comment: its path, such as `rbac.secrets`.
-pub(super) fn values(text: &str) -> Vec<Entry> {
+pub(super) fn values(text: &str) -> Vec<GlossaryEntry> {
     let mut found = Vec::new();
     let mut comment: Vec<&str> = Vec::new();
     let mut path: Vec<(usize, &str)> = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn values(text: &str) -> Vec<Entry> {
         path.push((indent, key));
         if !comment.is_empty() {
             let keys: Vec<_> = path.iter().map(|(_, key)| *key).collect();
-            found.push(Entry {
+            found.push(GlossaryEntry {
                 word: keys.join("."),
                 meaning: comment.join(" ").replace('`', ""),
                 place: "values of the chart".to_owned(),

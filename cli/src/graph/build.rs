@@ -82,7 +82,7 @@ impl Model {
 }
 
 /// The step at which each node starts; `None` for a node that never does.
-fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Found]) -> Vec<Option<usize>> {
+fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Arrow]) -> Vec<Option<usize>> {
     let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
     // An object whose list cannot be read never starts, like one that waits for itself.
     let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
@@ -154,7 +154,7 @@ fn follows(cycle: &[usize], from: &Key, to: &Key) -> bool {
 }
 
 /// A link from a node to a node.
-struct Found {
+struct Arrow {
     from: usize,
     to: usize,
     must: bool,
@@ -170,9 +170,9 @@ fn links(
     shown: &BTreeSet<usize>,
     findings: &Findings,
     keys: &mut Vec<Key>,
-) -> Vec<Found> {
+) -> Vec<Arrow> {
     let nodes: BTreeMap<usize, usize> = shown.iter().copied().zip(0..).collect();
-    let mut found: BTreeMap<(usize, usize), Found> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, usize), Arrow> = BTreeMap::new();
     for (at, from) in &nodes {
         let implied_below = graph.implied_below(*at);
         let lines = Lines {
@@ -184,7 +184,7 @@ fn links(
             let by_weight = link
                 .wait
                 .is_some_and(|wait| graph.lists[*at][wait].source == Source::Weight);
-            let next = Found {
+            let next = Arrow {
                 from: *from,
                 to: nodes[&link.to],
                 must: link.must,
@@ -208,7 +208,7 @@ fn links(
                     keys.push(key);
                     keys.len() - 1
                 });
-                let known = found.entry((*from, to)).or_insert(Found {
+                let known = found.entry((*from, to)).or_insert(Arrow {
                     from: *from,
                     to,
                     must,
@@ -224,7 +224,7 @@ fn links(
     found.into_values().collect()
 }
 
-impl Found {
+impl Arrow {
     /// Merges another wait that leads there: if one of them must have the object, the link must.
     fn beside(&mut self, next: Self) {
         let mut lines = std::mem::take(&mut self.lines);

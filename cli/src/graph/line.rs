@@ -1,6 +1,6 @@
 //! One line of the graph: whether an object holds its dependent back, and the dependent's verdict on it.
 
-use super::told::{Findings, Told, leaves};
+use super::told::{DependentTold, Findings, leaves};
 use crate::objects::Graph;
 use rules::dependency::{Dependency, Edge, Reference};
 use rules::judged::{Judged, Reason};
@@ -79,7 +79,7 @@ impl Lines<'_, '_> {
         &self,
         found: &JudgedEdge,
         leaf: &Dependency,
-        told: &Told,
+        told: &DependentTold,
         to: End<'_>,
     ) -> Option<Line> {
         let own = told.of_alternative(leaf)?;

@@ -132,7 +132,7 @@ pub(super) fn lived(model: &Model, spans: &BTreeMap<usize, Span>) -> Vec<Lived> 
 }
 
 /// The times of a pod.
-struct Pod<'a> {
+struct PodTimes<'a> {
     value: &'a Value,
     name: &'a str,
     made: Option<Timestamp>,
@@ -150,8 +150,8 @@ pub(super) fn of(seen: &Inventory, graph: &Graph<'_>, model: &Model, now: Timest
             nodes.insert((object.word(), &object.place.name), *node);
         }
     }
-    let pods: Vec<Pod<'_>> = seen.pods.iter().filter_map(pod).collect();
-    let mut of_node: BTreeMap<usize, Vec<&Pod<'_>>> = BTreeMap::new();
+    let pods: Vec<PodTimes<'_>> = seen.pods.iter().filter_map(pod).collect();
+    let mut of_node: BTreeMap<usize, Vec<&PodTimes<'_>>> = BTreeMap::new();
     for pod in &pods {
         let (kind, name) = seen.topmost("Pod", pod.name);
         let Some(node) = nodes.get(&(kind.as_str(), name.as_str())) else {
@@ -176,7 +176,7 @@ pub(super) fn of(seen: &Inventory, graph: &Graph<'_>, model: &Model, now: Timest
     times
 }
 
-fn pod(value: &Value) -> Option<Pod<'_>> {
+fn pod(value: &Value) -> Option<PodTimes<'_>> {
     if value.pointer("/metadata/deletionTimestamp").is_some() {
         return None;
     }
@@ -193,7 +193,7 @@ fn pod(value: &Value) -> Option<Pod<'_>> {
     };
     // The wait of one that was held is as long as it is there.
     let since = made.filter(|_| gate::was_held(value));
-    Some(Pod {
+    Some(PodTimes {
         value,
         name: value["metadata"]["name"].as_str()?,
         made,
@@ -217,7 +217,7 @@ fn ready(pod: &Value) -> Option<Timestamp> {
     time(ready, "/lastTransitionTime")
 }
 
-fn gate(pod: &Pod<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
+fn gate(pod: &PodTimes<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
     let (since, until) = pod.gate?;
     Some(GateWait {
         pod: pod.name.to_owned(),
@@ -235,7 +235,7 @@ pub(super) fn seconds(from: Timestamp, until: Timestamp) -> i64 {
     until.duration_since(from).as_secs().max(0)
 }
 
-fn span(object: &Object, own: &[&Pod<'_>], all: &[Pod<'_>]) -> Span {
+fn span(object: &Object, own: &[&PodTimes<'_>], all: &[PodTimes<'_>]) -> Span {
     if object.is_job() {
         return job(&object.value, own);
     }
@@ -249,13 +249,13 @@ fn span(object: &Object, own: &[&Pod<'_>], all: &[Pod<'_>]) -> Span {
     }
 }
 
-fn behind<'p>(service: &Value, all: &'p [Pod<'p>]) -> impl Iterator<Item = &'p Pod<'p>> {
+fn behind<'p>(service: &Value, all: &'p [PodTimes<'p>]) -> impl Iterator<Item = &'p PodTimes<'p>> {
     let selector = Selector::labels(&service["spec"]["selector"]);
-    let selects = move |pod: &&Pod<'_>| !selector.0.is_empty() && selector.selects(pod.value);
+    let selects = move |pod: &&PodTimes<'_>| !selector.0.is_empty() && selector.selects(pod.value);
     all.iter().filter(selects)
 }
 
-fn job(job: &Value, pods: &[&Pod<'_>]) -> Span {
+fn job(job: &Value, pods: &[&PodTimes<'_>]) -> Span {
     let opened = pods.iter().filter_map(|pod| pod.gate?.1).min();
     Span {
         started: time(job, "/status/startTime").or(time(job, "/metadata/creationTimestamp")),
@@ -265,7 +265,7 @@ fn job(job: &Value, pods: &[&Pod<'_>]) -> Span {
 }
 
 /// The pod that was ready last decides. A StatefulSet makes one pod after the other, so it began with the first.
-fn workload(object: &Object, pods: &[&Pod<'_>]) -> Span {
+fn workload(object: &Object, pods: &[&PodTimes<'_>]) -> Span {
     // An unready pod is not left out: the workload is not ready then.
     let Some(last) = pods.iter().max_by_key(|pod| (pod.ready, pod.made)) else {
         return Span::default();

@@ -17,12 +17,12 @@ pub(super) struct Findings {
     /// The verdict on an object by itself.
     pub(super) own: BTreeMap<usize, Judged>,
     /// The verdict of a dependent on its dependencies.
-    pub(super) told: BTreeMap<usize, Told>,
+    pub(super) told: BTreeMap<usize, DependentTold>,
 }
 
 /// The verdict of one dependent.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct DependentTold {
     waits: Vec<JudgedEdge>,
     /// The alternatives of its entries, each as if it were an entry by itself.
     alternatives: Vec<JudgedEdge>,
@@ -43,7 +43,7 @@ impl Findings {
             let here = object.namespace() == seen.namespace;
             let name = (object.word().to_owned(), object.place.name.clone());
             let pod = pods.get(&name).copied().filter(|_| here);
-            Some((*at, Told::of(object, &graph.lists[*at], pod, by)?))
+            Some((*at, DependentTold::of(object, &graph.lists[*at], pod, by)?))
         };
         Self {
             own: shown.iter().filter_map(own).collect(),
@@ -52,7 +52,7 @@ impl Findings {
     }
 }
 
-impl Told {
+impl DependentTold {
     /// Judges a dependent by a pod of it, if there is one, and whether that pod waits: then its node, its start and its revision
     /// count too.
     fn of(

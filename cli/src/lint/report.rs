@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The form of the findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ReportFormat {
     /// For people.
     Text,
     /// A finding a line, as JSON.
@@ -21,16 +21,16 @@ pub(crate) enum Format {
     Sarif,
 }
 
-pub(super) fn print(findings: &[Finding], format: Format) -> Result<()> {
+pub(super) fn print(findings: &[Finding], format: ReportFormat) -> Result<()> {
     let lines = |output| findings.iter().try_for_each(|it| output::print(it, output));
     match format {
-        Format::Text => lines(Output::Text),
-        Format::Json => lines(Output::Json),
-        Format::Github => {
+        ReportFormat::Text => lines(Output::Text),
+        ReportFormat::Json => lines(Output::Json),
+        ReportFormat::Github => {
             let mut commands = findings.iter().map(github);
             commands.try_for_each(|command| output::print(&command, Output::Text))
         }
-        Format::Sarif => output::print(&sarif(findings), Output::Text),
+        ReportFormat::Sarif => output::print(&sarif(findings), Output::Text),
     }
 }
 

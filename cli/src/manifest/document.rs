@@ -1,7 +1,7 @@
 //! The documents of a text: YAML, and JSON values one after another.
 
 use super::Flaw;
-use super::yaml::{Composer, Document, Events};
+use super::yaml::{Composer, Events, RawDocument};
 use granit_parser::Event;
 use serde_json::{Deserializer, Value};
 
@@ -20,7 +20,7 @@ impl<'t> Documents<'t> {
     }
 
     /// The next document, if there is one. A syntax error ends the reading: where the next document begins is unknown.
-    pub(super) fn read(&mut self) -> Result<Option<Document>, Flaw> {
+    pub(super) fn read(&mut self) -> Result<Option<RawDocument>, Flaw> {
         let Some(mut yaml) = self.yaml.take() else {
             let json = self.json(self.at);
             if json.is_none() {
@@ -51,7 +51,7 @@ impl<'t> Documents<'t> {
 
     /// The JSON value that begins there, behind blank lines and comments. A text that only looks like JSON is left to YAML, which
     /// accepts more (`{"a": 1,}`) and reports the place of an error.
-    fn json(&mut self, from: usize) -> Option<Document> {
+    fn json(&mut self, from: usize) -> Option<RawDocument> {
         let blank = |line: &&str| matches!(line.trim_start().bytes().next(), None | Some(b'#'));
         let lines = self.text[from..].split_inclusive('\n');
         let blank: usize = lines.take_while(blank).map(str::len).sum();
@@ -60,7 +60,7 @@ impl<'t> Documents<'t> {
         let value = text.starts_with('{').then(|| values.next()?.ok())??;
         let at = self.text.len() - text.len();
         self.at = at + values.byte_offset();
-        Some(Document {
+        Some(RawDocument {
             value,
             flaw: None,
             twice: Vec::new(),

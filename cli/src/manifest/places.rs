@@ -14,11 +14,11 @@ pub(crate) struct Places<'t> {
     text: &'t str,
     /// The bytes at which the lines of the text begin.
     lines: &'t [usize],
-    nodes: HashMap<String, Node>,
+    nodes: HashMap<String, NodePlace>,
 }
 
 #[derive(Debug)]
-struct Node {
+struct NodePlace {
     /// The byte of its key; without one, its own.
     key: usize,
     /// The first byte of the value.
@@ -37,7 +37,7 @@ impl<'t> Places<'t> {
         } else {
             line
         };
-        let mut reader = Reader {
+        let mut reader = PlaceReader {
             events: Events::new(text, from),
             nodes: HashMap::new(),
         };
@@ -103,12 +103,12 @@ fn ancestors(pointer: &str) -> impl Iterator<Item = &str> {
     std::iter::once(pointer).chain(around)
 }
 
-struct Reader<'t> {
+struct PlaceReader<'t> {
     events: Events<'t>,
-    nodes: HashMap<String, Node>,
+    nodes: HashMap<String, NodePlace>,
 }
 
-impl Reader<'_> {
+impl PlaceReader<'_> {
     fn document(&mut self) -> Result<(), Flaw> {
         loop {
             match self.events.next()? {
@@ -136,7 +136,7 @@ impl Reader<'_> {
             _ => {}
         }
         let key = key.unwrap_or(value);
-        let node = Node { key, value, scalar };
+        let node = NodePlace { key, value, scalar };
         self.nodes.insert(pointer, node);
         Ok(())
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// A document before lists are taken apart.
-pub(super) struct Document {
+pub(super) struct RawDocument {
     pub(super) value: Value,
     /// The first thing in it that is valid YAML and no valid object.
     pub(super) flaw: Option<Flaw>,
@@ -81,7 +81,7 @@ impl<'e, 't> Composer<'e, 't> {
         events: &'e mut Events<'t>,
         event: Event<'t>,
         span: Span,
-    ) -> Result<Document, Flaw> {
+    ) -> Result<RawDocument, Flaw> {
         let at = events.start(span);
         let mut composer = Self {
             events,
@@ -91,7 +91,7 @@ impl<'e, 't> Composer<'e, 't> {
             twice: Vec::new(),
         };
         let value = composer.node(event, span)?;
-        Ok(Document {
+        Ok(RawDocument {
             value,
             flaw: composer.flaw,
             twice: composer.twice,

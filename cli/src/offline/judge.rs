@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// The verdict on one object.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Line {
+pub(super) struct ObjectVerdict {
     pub(super) kind: String,
     pub(super) namespace: String,
     pub(super) name: String,
@@ -27,7 +27,7 @@ pub(super) struct Line {
     pub(super) message: String,
 }
 
-impl Line {
+impl ObjectVerdict {
     fn new(object: &Value, status: Status, reason: &str, message: String) -> Self {
         let text = |pointer: &str| {
             let value = object.pointer(pointer).and_then(Value::as_str);
@@ -54,10 +54,10 @@ impl Line {
 }
 
 /// The verdict of kstatus. Where the library returns an error, the status is `Unknown` and the message is the error.
-pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> Line {
+pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> ObjectVerdict {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {
-        return Line::unknown(object, problem.to_string());
+        return ObjectVerdict::unknown(object, problem.to_string());
     }
     match kstatus::compute(object, now) {
         Ok(evaluation) => {
@@ -67,21 +67,21 @@ pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> Line {
                 message,
                 ..
             } = evaluation;
-            Line::new(object, status, &reason, message)
+            ObjectVerdict::new(object, status, &reason, message)
         }
-        Err(error) => Line::unknown(object, error.to_string()),
+        Err(error) => ObjectVerdict::unknown(object, error.to_string()),
     }
 }
 
 /// Whether the object is ready for its dependents.
-pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
+pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> ObjectVerdict {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {
-        return Line::unknown(object, problem.to_string());
+        return ObjectVerdict::unknown(object, problem.to_string());
     }
     let kind = match kind_of(object) {
         Ok(kind) => kind,
-        Err(problem) => return Line::unknown(object, problem),
+        Err(problem) => return ObjectVerdict::unknown(object, problem),
     };
     let Judged {
         satisfied: _, // equals the status `Current`
@@ -97,7 +97,7 @@ pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Line {
     if status == Status::Current && profile::rests_on_vocabulary(&kind, object, world) {
         message.push_str(&hint(&kind));
     }
-    Line::new(object, status, reason.label(), message)
+    ObjectVerdict::new(object, status, reason.label(), message)
 }
 
 /// The advice where no rule has decided.

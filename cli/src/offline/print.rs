@@ -1,6 +1,6 @@
 //! The lines of the answer, as JSON or as a table.
 
-use super::judge::Line;
+use super::judge::ObjectVerdict;
 use crate::output::{Output, WIDEST_COLUMN, printable};
 use crate::style::{Style, Tone};
 use rules::kstatus::Status;
@@ -38,7 +38,7 @@ impl<W: Write> Printer<W> {
         }
     }
 
-    pub(super) fn print(&mut self, line: Line) {
+    pub(super) fn print(&mut self, line: ObjectVerdict) {
         self.printed += 1;
         self.current += usize::from(line.status == Status::Current.word());
         match self.output {
@@ -82,14 +82,14 @@ fn tone(status: &str) -> Tone {
     }
 }
 
-fn write_json(out: &mut impl Write, line: &Line) -> io::Result<()> {
+fn write_json(out: &mut impl Write, line: &ObjectVerdict) -> io::Result<()> {
     serde_json::to_writer(&mut *out, line)?;
     out.write_all(b"\n")
 }
 
 /// A table has one line for each object.
-fn row(line: Line) -> [String; COLUMNS] {
-    let Line {
+fn row(line: ObjectVerdict) -> [String; COLUMNS] {
+    let ObjectVerdict {
         kind,
         namespace,
         name,
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_cell_of_any_length_is_printed() {
-        let line = |name: &str, message: String| Line {
+        let line = |name: &str, message: String| ObjectVerdict {
             kind: "Job".to_owned(),
             namespace: String::new(),
             name: name.to_owned(),

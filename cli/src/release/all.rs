@@ -1,6 +1,6 @@
 //! `release --all-holds`: releases everything that sluice holds, because after an uninstall nothing else would.
 
-use super::free::{Freed, Manner, What, free, kept_by_others};
+use super::free::{Freed, HeldKind, ReleaseOptions, free, kept_by_others};
 use crate::access;
 use crate::held::Held;
 use crate::output::{counted, printable};
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 5;
 pub(super) async fn run(
     client: &Client,
     namespace: Option<&str>,
-    manner: Manner<'_>,
+    manner: ReleaseOptions<'_>,
 ) -> Result<ExitCode> {
     let all = found(Held::read(client, namespace).await?, namespace)?;
     let dry = if manner.dry_run { " (dry run)" } else { "" };
@@ -61,9 +61,9 @@ pub(super) async fn run(
 }
 
 /// Jobs first: their pods are made anew.
-fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(What, Value)>> {
+fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(HeldKind, Value)>> {
     let mut all = Vec::new();
-    for (what, found) in [(What::Job, held.jobs), (What::Pod, held.pods)] {
+    for (what, found) in [(HeldKind::Job, held.jobs), (HeldKind::Pod, held.pods)] {
         match found {
             Lookup::Found(objects) => all.extend(objects.into_iter().map(|it| (what, it))),
             Lookup::NotFound => {}
@@ -74,14 +74,14 @@ fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(What, Value)>> {
 }
 
 /// `Pod shop/api-0`
-fn name(what: What, object: &Value) -> String {
+fn name(what: HeldKind, object: &Value) -> String {
     let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default();
     format!("{} {}/{}", what.word(), text("namespace"), text("name"))
 }
 
-fn told(what: What, name: &str, freed: &Freed) -> String {
+fn told(what: HeldKind, name: &str, freed: &Freed) -> String {
     match freed {
-        Freed::Now(_) if what == What::Job => {
+        Freed::Now(_) if what == HeldKind::Job => {
             format!("{name}: resumed; the gates of its pods open")
         }
         Freed::Now(pod) => format!(

@@ -16,14 +16,14 @@ const TRIES: usize = 3;
 
 /// The kinds of objects that can be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum HeldKind {
     Pod,
     Job,
 }
 
 /// The manner of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Manner<'a> {
+pub(super) struct ReleaseOptions<'a> {
     /// The reason, for people who look later.
     pub(super) reason: Option<&'a str>,
     /// Whether the API server only reports what it would do.
@@ -41,7 +41,7 @@ pub(super) enum Freed {
     Resumed,
 }
 
-impl What {
+impl HeldKind {
     fn path(self, namespace: &str) -> String {
         match self {
             Self::Pod => format!("/api/v1/namespaces/{namespace}/pods"),
@@ -67,9 +67,9 @@ impl What {
 /// Releases `object`. If it has changed meanwhile, reads it again and retries.
 pub(super) async fn free(
     client: &Client,
-    what: What,
+    what: HeldKind,
     object: &Value,
-    manner: Manner<'_>,
+    manner: ReleaseOptions<'_>,
 ) -> Result<Freed> {
     let [namespace, name] = ["namespace", "name"].map(|it| text(object, it));
     let path = what.path(namespace);
@@ -77,9 +77,9 @@ pub(super) async fn free(
     let mut failed = None;
     for _ in 0..TRIES {
         let change = match what {
-            What::Pod => change::of_pod(&object, manner.reason),
-            What::Job if job::is_held(&object) => change::of_job(&object, manner.reason),
-            What::Job => return Ok(Freed::Resumed),
+            HeldKind::Pod => change::of_pod(&object, manner.reason),
+            HeldKind::Job if job::is_held(&object) => change::of_job(&object, manner.reason),
+            HeldKind::Job => return Ok(Freed::Resumed),
         };
         let url = format!("{path}/{name}{}", query(manner));
         match write(client, &url, &change).await {
@@ -125,7 +125,7 @@ async fn write(client: &Client, url: &str, change: &[Value]) -> Result<Value, Er
     client.request(request).await
 }
 
-fn query(manner: Manner<'_>) -> &'static str {
+fn query(manner: ReleaseOptions<'_>) -> &'static str {
     if manner.dry_run { "?dryRun=All" } else { "" }
 }
 

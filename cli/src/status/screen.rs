@@ -1,8 +1,8 @@
 //! The screen of a live tree: drawn again in its place on a terminal, elsewhere a line for each change.
 
-use super::text::{View, headline};
+use super::text::{TreeView, headline};
 use super::tree::{Pod, Tree};
-use super::{Format, Manner};
+use super::{Manner, StatusFormat};
 use crate::output::printable;
 use anyhow::Result;
 use jiff::Timestamp;
@@ -48,9 +48,11 @@ impl Screen {
         let text = match self.manner.format {
             _ if self.terminal && self.manner.is_text() => self.redrawn(tree, now),
             _ if self.last.as_ref() == Some(tree) => return Ok(()),
-            Format::Text | Format::Wide => changes(self.last.as_ref(), tree, self.begin, now),
-            Format::Json => serde_json::to_string(tree)? + "\n",
-            Format::Yaml => format!("---\n{}", serde_saphyr::to_string(tree)?),
+            StatusFormat::Text | StatusFormat::Wide => {
+                changes(self.last.as_ref(), tree, self.begin, now)
+            }
+            StatusFormat::Json => serde_json::to_string(tree)? + "\n",
+            StatusFormat::Yaml => format!("---\n{}", serde_saphyr::to_string(tree)?),
         };
         self.last = Some(tree.clone());
         let mut out = stdout().lock();
@@ -62,7 +64,7 @@ impl Screen {
     /// The tree over the last one. A line that is too wide, and lines that are too many, are cut, or the cursor would miss the
     /// first line.
     fn redrawn(&mut self, tree: &Tree, now: Timestamp) -> String {
-        let view = View {
+        let view = TreeView {
             wide: self.manner.is_wide(),
             style: self.manner.style,
             now,
@@ -158,7 +160,7 @@ fn told(pod: &Pod) -> (&'static str, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate_log::Word;
+    use crate::gate_log::GateWord;
     use crate::status::stage::Stage;
     use crate::status::tree::Workload;
     use wire::Answer;
@@ -211,7 +213,7 @@ mod tests {
             release: None,
             pods: vec![itself],
         }];
-        let said = said::last("sluice-gate: open after 2s").map(Word::Said);
+        let said = said::last("sluice-gate: open after 2s").map(GateWord::Said);
         tree.hear(&BTreeMap::from([("1".to_owned(), said.unwrap())]));
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(

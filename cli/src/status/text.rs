@@ -12,14 +12,14 @@ use wire::{Answer, Decision, Report};
 
 /// The options of the text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View {
+pub(super) struct TreeView {
     /// Shows satisfied dependencies, the node, and the last line of the gate too.
     pub(super) wide: bool,
     pub(super) style: Style,
     pub(super) now: Timestamp,
 }
 
-impl View {
+impl TreeView {
     /// The lines of the tree; no text of an object can break a line.
     pub(super) fn lines(self, tree: &Tree) -> Vec<String> {
         let mut lines = vec![headline(tree)];

@@ -1,9 +1,9 @@
 //! The answer for one pod: to people and as JSON.
 
-use super::Format;
+use super::StatusFormat;
 use super::rows::{note, rows};
 use super::stage::{Stage, is_gated};
-use crate::gate_log::Word;
+use crate::gate_log::GateWord;
 use crate::output::printable;
 use crate::style::Style;
 use anyhow::Result;
@@ -17,12 +17,12 @@ use wire::said::{self, Said};
 use wire::{Answer, Decision};
 
 /// Everything that is told of a pod.
-pub(super) struct Told<'a> {
+pub(super) struct PodTold<'a> {
     pod: &'a Value,
     gate: Gate<'a>,
     /// The answer by this command's own judgement.
     answer: Answer,
-    word: Word,
+    word: GateWord,
     /// Whether the gate says something else, so that both have to be shown.
     differs: bool,
     unseen: Vec<String>,
@@ -52,12 +52,12 @@ struct Json<'a> {
     unseen: &'a [String],
 }
 
-impl<'a> Told<'a> {
-    pub(super) fn new(pod: &'a Value, answer: Answer, word: Word, unseen: Vec<String>) -> Self {
+impl<'a> PodTold<'a> {
+    pub(super) fn new(pod: &'a Value, answer: Answer, word: GateWord, unseen: Vec<String>) -> Self {
         let gate = Gate::of(pod);
         // Once the gate has passed, its word is of then and the judgement of now.
         let differs = match &word {
-            Word::Said(said) if !matches!(gate, Gate::Passed { .. }) => differ(said, &answer),
+            GateWord::Said(said) if !matches!(gate, Gate::Passed { .. }) => differ(said, &answer),
             _ => false,
         };
         Self {
@@ -86,8 +86,8 @@ impl<'a> Told<'a> {
             return false;
         }
         match &self.word {
-            Word::Said(said) => said.decision != Decision::Open,
-            Word::Nothing | Word::Unheard(_) => self.answer.verdict != Decision::Open,
+            GateWord::Said(said) => said.decision != Decision::Open,
+            GateWord::Nothing | GateWord::Unheard(_) => self.answer.verdict != Decision::Open,
         }
     }
 
@@ -96,11 +96,11 @@ impl<'a> Told<'a> {
         clippy::print_stderr,
         reason = "the answer of a command line tool"
     )]
-    pub(super) fn print(&self, format: Format, style: Style) -> Result<()> {
+    pub(super) fn print(&self, format: StatusFormat, style: Style) -> Result<()> {
         match format {
-            Format::Json => println!("{}", serde_json::to_string(&self.json())?),
-            Format::Yaml => print!("{}", serde_saphyr::to_string(&self.json())?),
-            Format::Text | Format::Wide => {
+            StatusFormat::Json => println!("{}", serde_json::to_string(&self.json())?),
+            StatusFormat::Yaml => print!("{}", serde_saphyr::to_string(&self.json())?),
+            StatusFormat::Text | StatusFormat::Wide => {
                 for unseen in &self.unseen {
                     eprintln!("warning: {unseen}");
                 }
@@ -112,9 +112,9 @@ impl<'a> Told<'a> {
 
     fn json(&self) -> Json<'_> {
         let (gate, unheard) = match &self.word {
-            Word::Said(said) => (Some(said.line.as_str()), None),
-            Word::Nothing => (None, None),
-            Word::Unheard(why) => (None, Some(why.as_str())),
+            GateWord::Said(said) => (Some(said.line.as_str()), None),
+            GateWord::Nothing => (None, None),
+            GateWord::Unheard(why) => (None, Some(why.as_str())),
         };
         let metadata = &self.pod["metadata"];
         Json {
@@ -138,9 +138,9 @@ impl<'a> Told<'a> {
         let mut out = format!("{}\n", printable(&self.headline()));
         // Writing to a String cannot fail.
         let _ = match &self.word {
-            Word::Said(said) => writeln!(out, "  gate  {}", printable(&said.line)),
-            Word::Unheard(why) => writeln!(out, "  gate  its log cannot be read: {why}"),
-            Word::Nothing => Ok(()),
+            GateWord::Said(said) => writeln!(out, "  gate  {}", printable(&said.line)),
+            GateWord::Unheard(why) => writeln!(out, "  gate  its log cannot be read: {why}"),
+            GateWord::Nothing => Ok(()),
         };
         if self.differs {
             out.push_str("The word of the gate counts. Judged from here, now:\n");

@@ -1,7 +1,7 @@
 //! The tree of several pods: workloads, their pods, the waits of each.
 
 use super::stage::Stage;
-use crate::gate_log::Word;
+use crate::gate_log::GateWord;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::object;
@@ -86,7 +86,7 @@ impl Tree {
     }
 
     /// Adds the last lines of the gates, by the pod's UID. A gate that reports that it has opened is believed.
-    pub(super) fn hear(&mut self, words: &BTreeMap<String, Word>) {
+    pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
         for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
             pod.gate = match words.get(&pod.uid) {
                 Some(word) if word.has_opened() && pod.is_disputed() => {
@@ -95,9 +95,9 @@ impl Tree {
                     self.waiting -= 1;
                     None
                 }
-                Some(Word::Said(said)) => Some(said.line.clone()),
-                Some(Word::Unheard(why)) => Some(format!("its log cannot be read: {why}")),
-                Some(Word::Nothing) | None => None,
+                Some(GateWord::Said(said)) => Some(said.line.clone()),
+                Some(GateWord::Unheard(why)) => Some(format!("its log cannot be read: {why}")),
+                Some(GateWord::Nothing) | None => None,
             };
         }
     }

@@ -1,7 +1,7 @@
 //! The data of the page: built anew when something has changed, once for all pages with one subject.
 
 use super::changes::Changes;
-use crate::graph::{self, Drawing, Told};
+use crate::graph::{self, Drawing, NamespaceGraph};
 use crate::installation;
 use anyhow::{Result, bail};
 use futures::StreamExt;
@@ -32,22 +32,22 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// The subject of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Subject {
+pub(super) struct PageSubject {
     pub(super) namespace: String,
     pub(super) release: Option<String>,
 }
 
 /// Everything that is told of it, at one moment.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
-    /// JSON: a [`View`] or a [`Failure`].
+pub(super) struct PageUpdate {
+    /// JSON: a [`PageView`] or a [`Failure`].
     pub(super) json: Arc<str>,
     pub(super) failed: bool,
 }
 
 /// The graph of `graph -o json`, and the data around it.
 #[derive(Serialize)]
-struct View<'a> {
+struct PageView<'a> {
     /// The time of the answer, by the clock that counts the waits.
     at: Timestamp,
     namespace: &'a str,
@@ -67,16 +67,16 @@ struct Failure<'a> {
     error: String,
 }
 
-type Sender = watch::Sender<Option<Answer>>;
+type Sender = watch::Sender<Option<PageUpdate>>;
 
 /// A subject that the first page begins to look at, and its listeners.
-type Begun = (Subject, Arc<Sender>);
+type Begun = (PageSubject, Arc<Sender>);
 
 /// Every subject of an open page.
 pub(super) struct Feeds {
     client: Client,
     /// Each sender belongs to the task that feeds it, and goes with that task.
-    senders: Mutex<HashMap<Subject, Weak<Sender>>>,
+    senders: Mutex<HashMap<PageSubject, Weak<Sender>>>,
     begin: mpsc::UnboundedSender<Begun>,
 }
 
@@ -107,7 +107,10 @@ impl Feeds {
     }
 
     /// The answers on a subject, from now on. They may end when another page closes: then ask again.
-    pub(super) async fn follow(&self, subject: &Subject) -> watch::Receiver<Option<Answer>> {
+    pub(super) async fn follow(
+        &self,
+        subject: &PageSubject,
+    ) -> watch::Receiver<Option<PageUpdate>> {
         let mut senders = self.senders.lock().await;
         senders.retain(|_, sender| sender.strong_count() > 0);
         let known = senders.get(subject).and_then(Weak::upgrade);
@@ -136,13 +139,13 @@ async fn run(client: Client, mut begun: mpsc::UnboundedReceiver<Begun>) {
 }
 
 /// Feeds a subject for as long as a page listens.
-async fn feed(client: Client, subject: Subject, listeners: Arc<Sender>) {
+async fn feed(client: Client, subject: PageSubject, listeners: Arc<Sender>) {
     let mut changes = Changes::new(client.clone());
     loop {
         let began = Instant::now();
         changes.forget();
         let told = tell(&client, &subject).await;
-        let answer = Answer::new(&subject, &told);
+        let answer = PageUpdate::new(&subject, &told);
         listeners.send_replace(Some(answer));
         let again = async {
             match told {
@@ -163,7 +166,10 @@ async fn feed(client: Client, subject: Subject, listeners: Arc<Sender>) {
     }
 }
 
-async fn tell(client: &Client, Subject { namespace, release }: &Subject) -> Result<Told> {
+async fn tell(
+    client: &Client,
+    PageSubject { namespace, release }: &PageSubject,
+) -> Result<NamespaceGraph> {
     match timeout(LIMIT, graph::tell(client, namespace, release.as_deref())).await {
         Ok(told) => told,
         Err(_) => bail!(
@@ -173,12 +179,12 @@ async fn tell(client: &Client, Subject { namespace, release }: &Subject) -> Resu
     }
 }
 
-impl Answer {
-    fn new(subject: &Subject, told: &Result<Told>) -> Self {
+impl PageUpdate {
+    fn new(subject: &PageSubject, told: &Result<NamespaceGraph>) -> Self {
         let at = Timestamp::now();
         let (namespace, release) = (subject.namespace.as_str(), subject.release.as_deref());
         let json = match told {
-            Ok(told) => serde_json::to_string(&View {
+            Ok(told) => serde_json::to_string(&PageView {
                 at,
                 namespace,
                 release,

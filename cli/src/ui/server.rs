@@ -1,6 +1,6 @@
 //! The server: the page, and the data that it asks for.
 
-use super::feed::{Answer, Feeds, Subject};
+use super::feed::{Feeds, PageSubject, PageUpdate};
 use super::guard::{Guard, Refusal};
 use super::{page, random};
 use axum::extract::{Query, Request, State};
@@ -32,10 +32,10 @@ const HEADERS: [(header::HeaderName, &str); 5] = [
 struct Site {
     feeds: Feeds,
     /// The subject of a question that names no namespace.
-    shown: Subject,
+    shown: PageSubject,
 }
 
-pub(super) fn router(guard: Guard, feeds: Feeds, shown: Subject) -> Router {
+pub(super) fn router(guard: Guard, feeds: Feeds, shown: PageSubject) -> Router {
     let site = Arc::new(Site { feeds, shown });
     Router::new()
         .route("/{secret}/", get(page))
@@ -84,7 +84,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn about(self, site: &Site) -> Result<Subject, Response> {
+    fn about(self, site: &Site) -> Result<PageSubject, Response> {
         let Some(namespace) = self.namespace else {
             return Ok(site.shown.clone());
         };
@@ -94,7 +94,7 @@ impl Asked {
             let why = "a namespace has lower case letters, digits and hyphens in its name; choose another\n";
             return Err((StatusCode::BAD_REQUEST, why).into_response());
         }
-        Ok(Subject {
+        Ok(PageSubject {
             namespace,
             release: self.release.filter(|name| !name.is_empty()),
         })
@@ -140,12 +140,12 @@ async fn namespaces(State(site): State<Arc<Site>>) -> Response {
 /// The answers on one subject, one after the other.
 struct Live {
     site: Arc<Site>,
-    subject: Subject,
-    answers: watch::Receiver<Option<Answer>>,
+    subject: PageSubject,
+    answers: watch::Receiver<Option<PageUpdate>>,
 }
 
 impl Live {
-    async fn of(site: Arc<Site>, subject: Subject) -> Self {
+    async fn of(site: Arc<Site>, subject: PageSubject) -> Self {
         let mut answers = site.feeds.follow(&subject).await;
         // The known answer is the first one.
         answers.mark_changed();
@@ -156,7 +156,7 @@ impl Live {
         }
     }
 
-    async fn next(&mut self) -> Answer {
+    async fn next(&mut self) -> PageUpdate {
         loop {
             match self.answers.changed().await {
                 Ok(()) => {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::gate_log::Word;
+use crate::gate_log::GateWord;
 use crate::style::Color;
 use std::collections::BTreeMap;
 use wire::Decision;
@@ -73,7 +73,7 @@ fn shop() -> Tree {
 }
 
 fn told(tree: &Tree, wide: bool, color: Color) -> String {
-    let view = View {
+    let view = TreeView {
         wide,
         style: Style::new(color, false, false),
         now: time("2026-01-01T00:01:03Z"),
@@ -143,7 +143,7 @@ fn what_is_judged_open_is_not_said_to_wait_for_something() {
     );
 
     let said = wire::said::last("sluice-gate: open after 3s").unwrap();
-    tree.hear(&BTreeMap::from([(first.uid.clone(), Word::Said(said))]));
+    tree.hear(&BTreeMap::from([(first.uid.clone(), GateWord::Said(said))]));
     let after = told(&tree, false, Color::Never);
     assert!(after.contains("api-1  starts\n"), "{after}");
     assert!(

@@ -8,7 +8,7 @@ fn plain() -> Style {
 }
 
 fn text(pod: &Value, answer: Answer) -> String {
-    Told::new(pod, answer, Word::Nothing, vec![]).text(plain(), Timestamp::UNIX_EPOCH)
+    PodTold::new(pod, answer, GateWord::Nothing, vec![]).text(plain(), Timestamp::UNIX_EPOCH)
 }
 
 fn report(name: &str, satisfied: bool, reason: &str) -> Report {
@@ -97,8 +97,8 @@ fn a_pod_without_a_gate_is_told_apart() {
 const SAYS: &str =
     "waiting 3s for Job/migrate: InProgress (JobNotComplete: Job in progress), and 1 other";
 
-fn said(line: &str) -> Word {
-    Word::Said(said::last(&format!("sluice-gate: {line}\n")).unwrap())
+fn said(line: &str) -> GateWord {
+    GateWord::Said(said::last(&format!("sluice-gate: {line}\n")).unwrap())
 }
 
 fn waiting_pod() -> Value {
@@ -126,7 +126,7 @@ fn answer(satisfied: bool, reason: &str) -> Answer {
 #[test]
 fn the_word_of_the_gate_comes_first_and_agrees() {
     let pod = waiting_pod();
-    let told = Told::new(&pod, answer(false, "JobNotComplete"), said(SAYS), vec![]);
+    let told = PodTold::new(&pod, answer(false, "JobNotComplete"), said(SAYS), vec![]);
     let expected = format!(
         "pod shop/api-1 waits for 1 of 1 dependencies, since 2026-01-01T00:00:00Z\n  gate  {SAYS}\n  \
          wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n"
@@ -141,7 +141,7 @@ fn the_word_of_the_gate_comes_first_and_agrees() {
 #[test]
 fn where_the_gate_says_something_else_both_are_shown_and_its_word_counts() {
     let pod = waiting_pod();
-    let open = Told::new(&pod, answer(true, "Satisfied"), said(SAYS), vec![]);
+    let open = PodTold::new(&pod, answer(true, "Satisfied"), said(SAYS), vec![]);
     let expected = format!(
         "pod shop/api-1 waits, since 2026-01-01T00:00:00Z\n  gate  {SAYS}\n\
          The word of the gate counts. Judged from here, now:\n  ok    Job/migrate  Current  Satisfied\n"
@@ -151,7 +151,7 @@ fn where_the_gate_says_something_else_both_are_shown_and_its_word_counts() {
     let json = serde_json::to_value(open.json()).unwrap();
     let told = (&json["verdict"], &json["gate"], &json["differs"]);
     assert_eq!(told, (&json!("open"), &json!(SAYS), &json!(true)));
-    let other = Told::new(&pod, answer(false, "JobSuspended"), said(SAYS), vec![]);
+    let other = PodTold::new(&pod, answer(false, "JobSuspended"), said(SAYS), vec![]);
     assert!(other.differs && other.waits());
 }
 
@@ -160,8 +160,8 @@ fn a_log_that_cannot_be_read_is_said_and_the_rules_decide() {
     let pod = waiting_pod();
     let why = "that takes the right to get pods/log in namespace shop";
     let told = |satisfied| {
-        let word = Word::Unheard(why.to_owned());
-        Told::new(&pod, answer(satisfied, "x"), word, vec![])
+        let word = GateWord::Unheard(why.to_owned());
+        PodTold::new(&pod, answer(satisfied, "x"), word, vec![])
     };
     let line = format!("  gate  its log cannot be read: {why}\n");
     assert!(
@@ -178,8 +178,8 @@ fn a_pod_that_has_passed_its_gate_waits_for_nothing() {
     let ended = json!({"terminated": {"exitCode": 0, "finishedAt": "2026-01-01T00:00:00Z"}});
     pod["status"]["initContainerStatuses"][0]["state"] = ended;
     let open = "open after 3s, without Job/migrate: Failed (JobFailed)";
-    for word in [said(open), said(SAYS), Word::Nothing] {
-        let told = Told::new(&pod, answer(false, "JobFailed"), word, vec![]);
+    for word in [said(open), said(SAYS), GateWord::Nothing] {
+        let told = PodTold::new(&pod, answer(false, "JobFailed"), word, vec![]);
         assert!(!told.waits() && !told.differs);
     }
 }
@@ -198,7 +198,7 @@ fn a_pod_that_has_ended_or_is_being_deleted_waits_no_more() {
             let fields = fields.as_object().unwrap().clone();
             pod[part].as_object_mut().unwrap().extend(fields);
         }
-        let told = Told::new(&pod, answer(false, "JobNotComplete"), said(SAYS), vec![]);
+        let told = PodTold::new(&pod, answer(false, "JobNotComplete"), said(SAYS), vec![]);
         assert!(!told.waits());
         let text = told.text(plain(), Timestamp::UNIX_EPOCH);
         let expected = format!(
