@@ -32,14 +32,14 @@ struct Corrected {
 
 #[derive(Debug, Clone, Copy)]
 struct Learnt {
-    bounds: Bounds,
+    bounds: OffsetRange,
     /// The time of the last answer, by the local clock.
     at: Timestamp,
 }
 
 /// The least and the most that may have to be added to the local time to get the API server's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Bounds {
+struct OffsetRange {
     least: SignedDuration,
     most: SignedDuration,
 }
@@ -82,7 +82,7 @@ impl Clock {
             return;
         };
         let received = self.local();
-        let seen = Bounds::of(sent, received, date);
+        let seen = OffsetRange::of(sent, received, date);
         let learnt = &mut *self.lock();
         let before = learnt.map_or(SignedDuration::ZERO, |learnt| learnt.bounds.offset());
         let bounds = learnt.map_or(seen, |learnt| {
@@ -120,7 +120,7 @@ fn corrected(local: Timestamp, learnt: Option<Learnt>) -> Timestamp {
     local.checked_add(offset).unwrap_or(local)
 }
 
-impl Bounds {
+impl OffsetRange {
     /// The API server wrote `date` at some moment between `sent` and `received`.
     fn of(sent: Timestamp, received: Timestamp, date: Timestamp) -> Self {
         Self {

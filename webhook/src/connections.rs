@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub(crate) struct Connections {
     bounds: Bounds,
-    places: Mutex<Places>,
+    places: Mutex<TakenPlaces>,
 }
 
 /// How many connections a listener may have.
@@ -33,7 +33,7 @@ pub struct Bounds {
 /// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    place: Place,
+    place: ConnectionPlace,
     lost: oneshot::Receiver<Lost>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Lost {
 
 /// The place that a request came through. Clones refer to the same place.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionPlace {
     connections: Arc<Connections>,
     number: u64,
 }
@@ -84,10 +84,10 @@ impl Merit {
 type Rank = (Merit, u64);
 
 #[derive(Debug, Default)]
-struct Places {
+struct TakenPlaces {
     /// Counts events, so that earlier and later ones can be told apart.
     turn: u64,
-    held: HashMap<u64, Held>,
+    held: HashMap<u64, TakenPlace>,
     all: Ranks,
     clients: HashMap<IpAddr, Ranks>,
 }
@@ -124,7 +124,7 @@ impl Ranks {
 }
 
 #[derive(Debug)]
-struct Held {
+struct TakenPlace {
     client: IpAddr,
     rank: Rank,
     cut: oneshot::Sender<Lost>,
@@ -132,7 +132,7 @@ struct Held {
 
 /// Notes that a request claims to be valid, and that the claim is being checked.
 pub(crate) fn claims(extensions: &Extensions) {
-    if let Some(place) = extensions.get::<Place>() {
+    if let Some(place) = extensions.get::<ConnectionPlace>() {
         place.stands(Merit::Claiming);
     }
 }
@@ -140,7 +140,7 @@ pub(crate) fn claims(extensions: &Extensions) {
 /// Notes that a request is valid: its body has arrived, or its token is accepted. The connection is not cut until the
 /// answer is complete.
 pub(crate) fn valid(extensions: &Extensions) {
-    if let Some(place) = extensions.get::<Place>() {
+    if let Some(place) = extensions.get::<ConnectionPlace>() {
         place.stands(Merit::Answering);
     }
 }
@@ -165,7 +165,7 @@ impl Connections {
             }
         }
         let (cut, lost) = oneshot::channel();
-        let place = Place {
+        let place = ConnectionPlace {
             connections: Arc::clone(self),
             number: places.add(client, cut),
         };
@@ -174,7 +174,7 @@ impl Connections {
     }
 
     /// Returns the connection that a newcomer would replace, and the reason. `None` while a place is free.
-    fn in_the_way(&self, places: &Places, client: IpAddr) -> Option<((Rank, u64), Lost)> {
+    fn in_the_way(&self, places: &TakenPlaces, client: IpAddr) -> Option<((Rank, u64), Lost)> {
         let Bounds {
             all,
             per_client,
@@ -190,14 +190,14 @@ impl Connections {
         first.map(|it| (it, Lost::Outranked))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Places> {
+    fn lock(&self) -> MutexGuard<'_, TakenPlaces> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Connection {
     /// The place of this connection.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> ConnectionPlace {
         self.place.clone()
     }
 
@@ -217,7 +217,7 @@ impl Drop for Connection {
     }
 }
 
-impl Place {
+impl ConnectionPlace {
     /// Notes that the request is answered.
     pub(crate) fn answered(&self) {
         self.stands(Merit::Idle);
@@ -241,11 +241,11 @@ impl Place {
     }
 }
 
-impl Places {
+impl TakenPlaces {
     fn add(&mut self, client: IpAddr, cut: oneshot::Sender<Lost>) -> u64 {
         self.turn += 1;
         let (number, rank) = (self.turn, (Merit::Unproven, self.turn));
-        self.held.insert(number, Held { client, rank, cut });
+        self.held.insert(number, TakenPlace { client, rank, cut });
         self.rank(number, client, Merit::Unproven);
         number
     }
@@ -267,7 +267,7 @@ impl Places {
     }
 
     fn unrank(&mut self, number: u64) {
-        let Some(Held { client, rank, .. }) = self.held.get(&number) else {
+        let Some(TakenPlace { client, rank, .. }) = self.held.get(&number) else {
             return;
         };
         self.all.remove(*rank);
@@ -279,7 +279,7 @@ impl Places {
         }
     }
 
-    fn remove(&mut self, number: u64) -> Option<Held> {
+    fn remove(&mut self, number: u64) -> Option<TakenPlace> {
         self.unrank(number);
         self.held.remove(&number)
     }

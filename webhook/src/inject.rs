@@ -20,7 +20,7 @@ pub mod workload;
 
 pub use container::GateParts;
 pub use decision::{Action, Decision, Skip};
-pub(crate) use decision::{Change, Deny, Place};
+pub(crate) use decision::{Change, Deny, ListPlace};
 pub(crate) use hints::hints;
 pub use lists::{Holds, Options};
 pub use patch::Edit;

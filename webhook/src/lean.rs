@@ -23,14 +23,14 @@ impl From<Lean> for Value {
 
 impl<'de> Deserialize<'de> for Lean {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Place::Object.deserialize(from).map(Self)
+        ReviewLevel::Object.deserialize(from).map(Self)
     }
 }
 
 /// Reads a review of admission, whose objects lose the same names.
 pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_str(text);
-    let review = Place::Review(about).deserialize(&mut from)?;
+    let review = ReviewLevel::Review(about).deserialize(&mut from)?;
     from.end()?;
     Ok(review)
 }
@@ -51,7 +51,7 @@ const OF_A_PART: [&str; 4] = ["name", "resources", "projected", "emptyDir"];
 
 /// The place of a value in an object, or in a review of one.
 #[derive(Clone, Copy)]
-enum Place {
+enum ReviewLevel {
     Review(About),
     Request(About),
     Object,
@@ -65,7 +65,7 @@ enum Place {
     Elsewhere(u8),
 }
 
-impl Place {
+impl ReviewLevel {
     fn of(self, field: &str) -> Self {
         match (self, field) {
             (Self::Review(about), "request") => Self::Request(about),
@@ -100,7 +100,7 @@ impl Place {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Place {
+impl<'de> DeserializeSeed<'de> for ReviewLevel {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -114,7 +114,7 @@ impl<'de> DeserializeSeed<'de> for Place {
     }
 }
 
-impl<'de> Visitor<'de> for Place {
+impl<'de> Visitor<'de> for ReviewLevel {
     type Value = Value;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

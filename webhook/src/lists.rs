@@ -55,7 +55,7 @@ pub(crate) struct Page {
 }
 
 #[derive(Deserialize)]
-struct Content<'p> {
+struct PageContent<'p> {
     #[serde(default)]
     metadata: PageMetadata,
     /// Null for an empty list of metadata: the API server writes no empty list there.
@@ -110,7 +110,7 @@ pub(crate) async fn page(
             }
             answer => {
                 let text = answer?;
-                let Content {
+                let PageContent {
                     metadata:
                         PageMetadata {
                             resource_version,

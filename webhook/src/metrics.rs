@@ -48,9 +48,9 @@ pub(crate) struct StatusMetrics {
 
 /// A gate's open request, counted while this guard lives.
 #[derive(Debug)]
-pub(crate) struct Asking(Gauge);
+pub(crate) struct AskingGate(Gauge);
 
-impl Drop for Asking {
+impl Drop for AskingGate {
     fn drop(&mut self) {
         self.0.dec();
     }
@@ -102,9 +102,9 @@ impl StatusMetrics {
     }
 
     /// Counts an open request until the returned guard is dropped.
-    pub(crate) fn asking(&self) -> Asking {
+    pub(crate) fn asking(&self) -> AskingGate {
         self.asking.inc();
-        Asking(self.asking.clone())
+        AskingGate(self.asking.clone())
     }
 
     /// Counts an answer to a gate.

@@ -14,17 +14,17 @@ use std::{
 /// All conditions of this process. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Readiness {
-    conditions: Arc<Mutex<Conditions>>,
+    conditions: Arc<Mutex<ConditionsByName>>,
 }
 
 /// The conditions by name: `None` is met, a text says what is missing.
-type Conditions = BTreeMap<Cow<'static, str>, Option<String>>;
+type ConditionsByName = BTreeMap<Cow<'static, str>, Option<String>>;
 
 /// One named condition. The part of the process that can tell reports on it.
 #[derive(Debug, Clone)]
 pub struct Condition {
     name: Cow<'static, str>,
-    conditions: Arc<Mutex<Conditions>>,
+    conditions: Arc<Mutex<ConditionsByName>>,
 }
 
 /// An unmet condition and the reason; prints as one line of `/ready`.
@@ -84,7 +84,7 @@ impl fmt::Display for Missing {
 }
 
 /// A panic cannot leave the map half written, so a poisoned lock is usable.
-fn lock(conditions: &Mutex<Conditions>) -> MutexGuard<'_, Conditions> {
+fn lock(conditions: &Mutex<ConditionsByName>) -> MutexGuard<'_, ConditionsByName> {
     conditions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

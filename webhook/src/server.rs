@@ -40,8 +40,8 @@ use self::answers::full;
 pub use self::limits::ServerLimits;
 pub(crate) use self::metrics::Turned;
 pub use self::metrics::{Port, ServerMetrics};
-use self::pace::{Pace, Paced, Phase, Unread};
-use crate::connections::{Connection, Connections, Place};
+use self::pace::{Deadlines, Paced, Phase, Unread};
+use crate::connections::{Connection, ConnectionPlace, Connections};
 use crate::shutdown::Shutdown;
 
 /// The connections that the kernel queues until they are accepted, which is the kernel's own default. Beyond them, a
@@ -63,18 +63,18 @@ struct Caller {
     peer: SocketAddr,
     accepted: Instant,
     /// `None` where the client is only told of a refusal.
-    place: Option<Place>,
+    place: Option<ConnectionPlace>,
     certified: bool,
     router: Router,
 }
 
 /// Marks a request as being answered, until the guard is dropped.
-struct Answering {
+struct RequestInFlight {
     _phase: pace::Answering,
-    place: Option<Place>,
+    place: Option<ConnectionPlace>,
 }
 
-impl Drop for Answering {
+impl Drop for RequestInFlight {
     fn drop(&mut self) {
         if let Some(place) = &self.place {
             place.answered();
@@ -98,7 +98,7 @@ pub struct Server {
 }
 
 impl Caller {
-    fn new(peer: SocketAddr, place: Option<Place>, router: Router) -> Self {
+    fn new(peer: SocketAddr, place: Option<ConnectionPlace>, router: Router) -> Self {
         let accepted = Instant::now();
         Self {
             peer,
@@ -110,8 +110,8 @@ impl Caller {
     }
 
     /// Marks a request as being answered, until the returned guard is dropped.
-    fn answering(&self, phase: &Phase) -> Answering {
-        Answering {
+    fn answering(&self, phase: &Phase) -> RequestInFlight {
+        RequestInFlight {
             _phase: phase.answering(),
             place: self.place.clone(),
         }
@@ -241,7 +241,7 @@ impl Server {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let phase = Phase::default();
-        let pace = Pace {
+        let pace = Deadlines {
             first: caller.accepted + self.limits.first,
             head: self.limits.header,
             answer: self.limits.answer,

@@ -73,7 +73,7 @@ pub(crate) fn register(registry: &mut Registry) -> Gauge {
 
 /// The result of a search.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
+struct StrandedGates {
     count: i64,
     /// Whether the outbox had room for all Events.
     all_told: bool,
@@ -89,7 +89,7 @@ impl Lookout {
             let mut pause = LOOK_AGAIN;
             if is_served {
                 match self.look(&mut told).await {
-                    Ok(Found { count, all_told }) => {
+                    Ok(StrandedGates { count, all_told }) => {
                         self.count.set(count);
                         if !all_told {
                             pause = GO_ON;
@@ -107,7 +107,7 @@ impl Lookout {
 
     /// Counts the stranded pods, and writes an Event for each UID that is not in `told`. Pods that are no longer
     /// stranded leave `told`.
-    async fn look(&self, told: &mut HashSet<u64>) -> Result<Found, LookError> {
+    async fn look(&self, told: &mut HashSet<u64>) -> Result<StrandedGates, LookError> {
         let waiting = Selection {
             path: "/api/v1/pods".to_owned(),
             labels: Some(format!("{}={}", keys::GATED, keys::GATED_VALUE)),
@@ -116,7 +116,7 @@ impl Lookout {
         };
         let mut accepted = HashMap::new();
         let (mut limit, mut begins) = (PAGE, None);
-        let mut found = Found {
+        let mut found = StrandedGates {
             count: 0,
             all_told: true,
         };
@@ -147,7 +147,7 @@ impl Lookout {
 
     /// Returns whether a pod is stranded. Each bundle is tried once, because many pods have the same one.
     fn is_stranded(&self, pod: &Value, accepted: &mut HashMap<u64, bool>) -> bool {
-        let Some(Trust { bundle, name }) = waits_with(pod) else {
+        let Some(GateTrust { bundle, name }) = waits_with(pod) else {
             return false;
         };
         let kept = self.cluster_trust_bundle.as_deref();
@@ -196,13 +196,13 @@ impl Lookout {
 
 /// The bundle that a gate trusts, and the server name that it checks.
 #[derive(Debug, PartialEq, Eq)]
-struct Trust<'p> {
+struct GateTrust<'p> {
     bundle: &'p str,
     name: &'p str,
 }
 
 /// Returns what the gate of a pod trusts; `None` where the pod has no waiting gate.
-fn waits_with(pod: &Value) -> Option<Trust<'_>> {
+fn waits_with(pod: &Value) -> Option<GateTrust<'_>> {
     if !is_pending(pod) || matches!(Gate::of(pod), Gate::Passed { .. }) {
         return None;
     }
@@ -214,7 +214,7 @@ fn waits_with(pod: &Value) -> Option<Trust<'_>> {
         let mut variables = gate["env"].as_array()?.iter();
         variables.find(|it| it["name"] == name)?["value"].as_str()
     };
-    Some(Trust {
+    Some(GateTrust {
         bundle: value(env::CA_BUNDLE)?,
         name: value(env::SERVER_NAME)?,
     })

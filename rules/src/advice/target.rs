@@ -34,7 +34,7 @@ pub(super) fn of(
     if dependency.optional || !is_here(namespace, workload) && !known.tells_of_other_namespaces() {
         return Vec::new();
     }
-    let asked = Asked {
+    let asked = AskedOfTarget {
         workload,
         state: dependency.state,
         judged_by_kind: dependency.health.is_empty(),
@@ -61,7 +61,7 @@ fn of_part(workload: &Workload<'_>, parts: &Parts, known: &dyn Seen) -> Vec<Advi
 }
 
 /// A workload, and the state that it asks of a dependency.
-struct Asked<'a> {
+struct AskedOfTarget<'a> {
     workload: &'a Workload<'a>,
     state: State,
     /// No expression of the edge takes the place of the rule of the kind.
@@ -69,7 +69,7 @@ struct Asked<'a> {
     known: &'a dyn Seen,
 }
 
-impl Asked<'_> {
+impl AskedOfTarget<'_> {
     fn named(&self, named: &ObjectRef) -> Vec<Advice> {
         match self.known.object(self.workload, named) {
             Lookup::Found(target) => {

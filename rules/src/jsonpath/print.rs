@@ -11,7 +11,7 @@ pub const LONGEST: usize = 64 * 1024;
 
 /// The text that a template prints: texts as they are, lists and maps as JSON, spaces between. `None` where the text is too long.
 pub fn print(values: &[&Value]) -> Option<String> {
-    let mut page = Page(Vec::new());
+    let mut page = BoundedText(Vec::new());
     for (index, value) in values.iter().enumerate() {
         let space = if index == 0 { "" } else { " " };
         let written = match value {
@@ -26,7 +26,7 @@ pub fn print(values: &[&Value]) -> Option<String> {
     String::from_utf8(page.0).ok()
 }
 
-fn json(page: &mut Page, value: &Value) -> io::Result<()> {
+fn json(page: &mut BoundedText, value: &Value) -> io::Result<()> {
     Ok(value.serialize(&mut Serializer::with_formatter(page, GoJson))?)
 }
 
@@ -62,9 +62,9 @@ impl Formatter for GoJson {
 }
 
 /// A buffer of at most [`LONGEST`] bytes.
-struct Page(Vec<u8>);
+struct BoundedText(Vec<u8>);
 
-impl Write for Page {
+impl Write for BoundedText {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > LONGEST {
             return Err(io::Error::other("the page is full"));

@@ -20,7 +20,7 @@ pub(super) struct Bodies {
 
 /// The memory that a body holds while it is read and answered.
 #[derive(Debug)]
-pub(super) struct Held<'a> {
+pub(super) struct BodyPermit<'a> {
     part: Part,
     alone: Option<SemaphorePermit<'a>>,
 }
@@ -42,12 +42,12 @@ impl Bodies {
         sender: Sender,
         chunks: &mut BodyDataStream,
         until: Instant,
-    ) -> Result<(Vec<u8>, Held<'_>), Refusal> {
+    ) -> Result<(Vec<u8>, BodyPermit<'_>), Refusal> {
         let limits = self.limits;
         if announced > limits.body as u64 {
             return Err(Refusal::TooLarge(limits.body));
         }
-        let mut held = Held {
+        let mut held = BodyPermit {
             part: self.room.enter(sender, Instant::now()),
             alone: None,
         };
@@ -67,7 +67,7 @@ impl Bodies {
     /// Reads a whole body. A body that is large by its bytes or its tree waits here for its turn.
     async fn gather<'a>(
         &'a self,
-        held: &mut Held<'a>,
+        held: &mut BodyPermit<'a>,
         chunks: &mut BodyDataStream,
         until: Instant,
     ) -> Result<Vec<u8>, Refusal> {
@@ -105,7 +105,7 @@ impl Bodies {
 
     /// Waits until no other large body is held. A large body is charged to its turn, and no longer to the shared
     /// room.
-    async fn alone<'a>(&'a self, held: &mut Held<'a>, until: Instant) -> Result<(), Refusal> {
+    async fn alone<'a>(&'a self, held: &mut BodyPermit<'a>, until: Instant) -> Result<(), Refusal> {
         if held.alone.is_none() {
             let turn = timeout_at(until, self.large.acquire()).await;
             held.alone = Some(turn.ok().and_then(Result::ok).ok_or(Refusal::Busy)?);

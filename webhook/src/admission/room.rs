@@ -34,11 +34,11 @@ pub(super) struct Sender {
 #[derive(Debug, Clone)]
 pub(super) struct Room {
     bytes: usize,
-    bodies: Arc<Mutex<Bodies>>,
+    bodies: Arc<Mutex<OpenBodies>>,
 }
 
 #[derive(Debug, Default)]
-struct Bodies {
+struct OpenBodies {
     held: BTreeMap<u64, Body>,
     loads: HashMap<IpAddr, Load>,
     /// The number of the next body.
@@ -111,7 +111,7 @@ impl Room {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Bodies> {
+    fn lock(&self) -> MutexGuard<'_, OpenBodies> {
         // A panic under the lock leaves at worst a body with a wrong count, until that body is dropped.
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -181,7 +181,7 @@ impl Body {
     }
 }
 
-impl Bodies {
+impl OpenBodies {
     fn held(&self) -> usize {
         self.held.values().map(|body| body.holds).sum()
     }

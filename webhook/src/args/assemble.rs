@@ -30,7 +30,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tracing::info;
 
 /// The inputs of the tasks that follow the cluster.
-struct Asked {
+struct FollowInputs {
     /// The kinds and objects that gates depend on.
     requests: UnboundedReceiver<Wanted>,
     /// Receives the gated pods.
@@ -40,7 +40,7 @@ struct Asked {
 }
 
 /// Held pods and suspended Jobs, as they are found.
-struct Held {
+struct HeldInputs {
     pods: UnboundedReceiver<Identity>,
     jobs: UnboundedReceiver<Identity>,
 }
@@ -120,7 +120,7 @@ impl Args {
         let (outbox, writer) = Outbox::new(self.events(&parts), dropped);
         parts.tasks.keep("events", writer);
         let admission = self.admission(&mut parts, &known, lifetimes, fixed, outbox.clone());
-        let mut asked = Asked {
+        let mut asked = FollowInputs {
             requests,
             pods: None,
             jobs: None,
@@ -130,7 +130,7 @@ impl Args {
             Holds::Asked | Holds::All => {
                 let ((show_pod, pods), (show_job, jobs)) = (held_pods(), suspended_jobs());
                 (asked.pods, asked.jobs) = (Some(show_pod), Some(show_job));
-                Some(Held { pods, jobs })
+                Some(HeldInputs { pods, jobs })
             }
         };
         self.follow(&mut parts, &known, asked, &metrics, outbox.clone());

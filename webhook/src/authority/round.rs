@@ -13,7 +13,7 @@ use super::{
     issued::Issued,
     published::Novelty,
     secret::Stored,
-    store::{Synced, Trust},
+    store::{KnownTrust, Synced},
 };
 use crate::clock::Clock;
 
@@ -39,7 +39,7 @@ impl Authority {
         let settled = self.is_settled(now);
         let bundle = match &self.source {
             Source::Own(store) => {
-                let known = Trust {
+                let known = KnownTrust {
                     held: self.held.as_ref(),
                     trusted: trusted.as_deref(),
                     elsewhere,

@@ -36,7 +36,7 @@ pub(super) struct CaStore {
 
 /// The facts that this process knows beside the Secret.
 #[derive(Clone, Copy)]
-pub(super) struct Trust<'a> {
+pub(super) struct KnownTrust<'a> {
     /// The CA that this process signs with.
     pub(super) held: Option<&'a Stored>,
     /// The certificates that API servers trust so far, PEM.
@@ -59,7 +59,7 @@ impl CaStore {
     pub(super) async fn sync(
         &self,
         now: Timestamp,
-        known: Trust<'_>,
+        known: KnownTrust<'_>,
         may_write: impl Fn() -> Result<(), AuthorityError>,
     ) -> Result<Synced, AuthorityError> {
         let name = &self.name;
@@ -119,7 +119,7 @@ impl CaStore {
         plan: CaPlan,
         now: Timestamp,
         stored: Option<&Stored>,
-        known: Trust<'_>,
+        known: KnownTrust<'_>,
         may_write: impl Fn() -> Result<(), AuthorityError>,
     ) -> Result<Option<(Stored, CaReason)>, AuthorityError> {
         let make = || Ca::generate(now, self.lifetimes.ca()).map(Arc::new);

@@ -3,7 +3,7 @@
 //! Tenants choose the length of their objects. So every answer has a bound, only a few long answers of all kinds are
 //! held at a time, and no line of a watch is longer than one object may be.
 
-use super::lines::{FREE, Lines};
+use super::lines::{FREE, WatchLines};
 use super::sieve::Sieve;
 use axum::body::{Body as Answer, Bytes, HttpBody};
 use axum::http::{Request, Response};
@@ -103,7 +103,7 @@ where
             let answer = head.map_err(|_| too_slow(HEAD))?.map_err(Into::into)?;
             let (head, body) = answer.into_parts();
             let body = if watches {
-                Answer::from_stream(Lines::of(body, room).stream())
+                Answer::from_stream(WatchLines::of(body, room).stream())
             } else {
                 Answer::from(whole(body, bound, room).await?)
             };

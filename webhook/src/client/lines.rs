@@ -16,7 +16,7 @@ pub(super) const FREE: usize = 256 << 10;
 const AROUND: usize = 1 << 10;
 
 /// Splits the body of a watch into lines.
-pub(super) struct Lines {
+pub(super) struct WatchLines {
     parts: BoxStream<'static, Result<Bytes, BoxError>>,
     /// The part of the line that has arrived, unless the line is too long.
     line: Vec<u8>,
@@ -26,7 +26,7 @@ pub(super) struct Lines {
     held: Option<OwnedSemaphorePermit>,
 }
 
-impl Lines {
+impl WatchLines {
     pub(super) fn of<B>(body: B, room: Arc<Semaphore>) -> Self
     where
         B: HttpBody<Data = Bytes> + Send + 'static,

@@ -16,14 +16,14 @@ const LONGEST_KEY: usize = 64;
 pub(super) struct Sieve {
     out: Vec<u8>,
     /// The open places, the outermost first, and whether each holds an entry already.
-    within: Vec<(Place, bool)>,
+    within: Vec<(EventLevel, bool)>,
     key: Vec<u8>,
-    step: Step,
+    step: SieveStep,
 }
 
 /// A part of the text whose entries are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum EventLevel {
     /// The event, or the list.
     Root,
     /// The objects of a list.
@@ -35,14 +35,14 @@ enum Place {
 /// The treatment of a value.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
-    Enter(Place),
+    Enter(EventLevel),
     Keep,
     Drop,
 }
 
 /// The next element of the text.
 #[derive(Debug, Clone, Copy, Default)]
-enum Step {
+enum SieveStep {
     /// A key, an item, or the end of the open place.
     #[default]
     Next,
@@ -68,7 +68,7 @@ impl Sieve {
     pub(super) fn feed(&mut self, part: &[u8]) {
         let mut rest = part;
         while let [byte, behind @ ..] = rest {
-            if let Step::Raw(Raw {
+            if let SieveStep::Raw(Raw {
                 kept: None,
                 in_text: true,
                 escaped: false,
@@ -96,33 +96,33 @@ impl Sieve {
     /// Returns whether the byte was taken. A byte that was not taken belongs to the next element.
     fn take(&mut self, byte: u8) -> bool {
         match self.step {
-            Step::Next => self.next(byte),
-            Step::Key { escaped: false } if byte == b'"' => self.step = Step::Value,
-            Step::Key { escaped } => {
+            SieveStep::Next => self.next(byte),
+            SieveStep::Key { escaped: false } if byte == b'"' => self.step = SieveStep::Value,
+            SieveStep::Key { escaped } => {
                 if self.key.len() < LONGEST_KEY {
                     self.key.push(byte);
                 }
-                self.step = Step::Key {
+                self.step = SieveStep::Key {
                     escaped: !escaped && byte == b'\\',
                 };
             }
-            Step::Value if byte.is_ascii_whitespace() || byte == b':' => {}
-            Step::Value => return self.value(byte),
-            Step::Raw(raw) => return self.raw(raw, byte),
+            SieveStep::Value if byte.is_ascii_whitespace() || byte == b':' => {}
+            SieveStep::Value => return self.value(byte),
+            SieveStep::Raw(raw) => return self.raw(raw, byte),
         }
         true
     }
 
     fn next(&mut self, byte: u8) {
         match (byte, self.within.last()) {
-            (b'{', None) => self.enter(Place::Root, b'{'),
-            (b'{', Some((Place::Items, _))) => {
+            (b'{', None) => self.enter(EventLevel::Root, b'{'),
+            (b'{', Some((EventLevel::Items, _))) => {
                 self.separate();
-                self.enter(Place::Object, b'{');
+                self.enter(EventLevel::Object, b'{');
             }
             (b'"', Some(_)) => {
                 self.key.clear();
-                self.step = Step::Key { escaped: false };
+                self.step = SieveStep::Key { escaped: false };
             }
             (b'}' | b']', Some(_)) => {
                 self.within.pop();
@@ -154,7 +154,7 @@ impl Sieve {
     }
 
     fn begin(&mut self, kept: Option<usize>) {
-        self.step = Step::Raw(Raw {
+        self.step = SieveStep::Raw(Raw {
             kept,
             depth: 0,
             in_text: false,
@@ -177,7 +177,7 @@ impl Sieve {
                 b'{' | b'[' => raw.depth += 1,
                 // A number, `true`, `false` or `null` ends before this byte, without a mark of its own.
                 b'}' | b']' | b',' if raw.depth == 0 => {
-                    self.step = Step::Next;
+                    self.step = SieveStep::Next;
                     return false;
                 }
                 b'}' | b']' => {
@@ -195,14 +195,18 @@ impl Sieve {
                 raw.kept = None;
             }
         }
-        self.step = if ends { Step::Next } else { Step::Raw(raw) };
+        self.step = if ends {
+            SieveStep::Next
+        } else {
+            SieveStep::Raw(raw)
+        };
         true
     }
 
-    fn enter(&mut self, place: Place, byte: u8) {
+    fn enter(&mut self, place: EventLevel, byte: u8) {
         self.out.push(byte);
-        self.step = Step::Next;
-        let marked = place == Place::Metadata;
+        self.step = SieveStep::Next;
+        let marked = place == EventLevel::Metadata;
         if marked {
             let mark = format!("\"{TOO_LARGE}\":true");
             self.out.extend_from_slice(mark.as_bytes());
@@ -226,7 +230,7 @@ impl Sieve {
     }
 }
 
-impl Place {
+impl EventLevel {
     fn fate(self, key: &[u8]) -> Fate {
         match (self, key) {
             (Self::Root, b"object") => Fate::Enter(Self::Object),

@@ -140,14 +140,14 @@ impl Skip {
 
 /// The place of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ListPlace {
     /// In the object's own annotations.
     Object,
     /// In the annotations of its pod template.
     Template,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListPlace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Object => "its annotations",
@@ -162,7 +162,7 @@ pub enum Deny {
     /// The list cannot be read.
     BadList {
         /// The place of the list.
-        place: Place,
+        place: ListPlace,
         /// The error in the list.
         error: ParseError,
     },

@@ -1,7 +1,7 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
 use super::template::{is_job, template};
-use super::{Deny, Place, Request, annotations};
+use super::{Deny, ListPlace, Request, annotations};
 use rules::advice::{self, Advice};
 use rules::annotation::{self, GatePosition, ParseError};
 use rules::dependency::Dependency;
@@ -155,15 +155,15 @@ impl<'a> Lists<'a> {
     /// Refuses an unreadable list that this request adds or changes. A list that was stored before is left alone.
     pub(super) fn check(self, options: Options) -> Result<(), Deny> {
         let places = [
-            (Place::Object, self.object, self.old_object),
-            (Place::Template, self.template, self.old_template),
+            (ListPlace::Object, self.object, self.old_object),
+            (ListPlace::Template, self.template, self.old_template),
         ];
         for (place, new, old) in places {
             let changed = changed(options, new, old);
             // On a Job itself the key takes `suspend`, which the reader for pods would refuse.
             let hold = match place {
-                Place::Object if self.of_a_job => Ok(None),
-                Place::Object | Place::Template => annotation::hold(&changed),
+                ListPlace::Object if self.of_a_job => Ok(None),
+                ListPlace::Object | ListPlace::Template => annotation::hold(&changed),
             };
             hold.and_then(|_| annotation::declared(&changed))
                 .map_err(|error| Deny::BadList { place, error })?;

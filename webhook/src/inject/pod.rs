@@ -67,7 +67,7 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
         in_vain.then_some(Warning::HoldsOff),
         foreign,
     ];
-    let wanted = Wanted {
+    let wanted = Placement {
         position: position.as_ref(),
         hold: is_to_be_held(pod, options.holds),
     };
@@ -79,7 +79,7 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
 
 /// The wishes of a pod, beside the gate.
 #[derive(Clone, Copy)]
-struct Wanted<'a> {
+struct Placement<'a> {
     /// The position of the gate.
     position: Option<&'a GatePosition>,
     /// Whether the pod is held before it takes a node.
@@ -106,7 +106,7 @@ fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
 fn inject(
     pod: &Value,
     gate: Option<usize>,
-    wanted: Wanted<'_>,
+    wanted: Placement<'_>,
     parts: Option<&GateParts>,
 ) -> Result<Action, Deny> {
     if is_for_windows(pod) {

@@ -9,7 +9,7 @@ use super::lists::{Holds, Lists};
 use super::patch::{Edits, Misshapen};
 use super::template::{find, is_job, template_path};
 use super::{
-    Action, Change, Decision, Deny, Operation, Options, Place, Request, Skip, Subject, Warning,
+    Action, Change, Decision, Deny, ListPlace, Operation, Options, Request, Skip, Warning,
     annotations,
 };
 use rules::advice::{self, Advice};
@@ -115,7 +115,7 @@ fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> 
     if !is_job(request.subject) || !lists.writes(keys::HOLD) {
         return Ok(());
     }
-    let place = Place::Object;
+    let place = ListPlace::Object;
     annotation::suspends_safely(&request.object["metadata"])
         .map_err(|error| Deny::BadList { place, error })
 }

@@ -96,7 +96,7 @@ struct ByPort {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ByReason {
+struct ByPortAndReason {
     port: Port,
     reason: Turned,
 }
@@ -106,11 +106,11 @@ struct ByReason {
 pub struct ServerMetrics {
     open: Family<ByPort, Gauge>,
     panics: Family<ByPort, Counter>,
-    turned: Family<ByReason, Counter>,
+    turned: Family<ByPortAndReason, Counter>,
 }
 
 /// An open connection, counted until it is dropped.
-pub(super) struct Open(Gauge);
+pub(super) struct OpenConnection(Gauge);
 
 impl ServerMetrics {
     /// Registers the counters.
@@ -127,10 +127,10 @@ impl ServerMetrics {
         metrics
     }
 
-    pub(super) fn open(&self, port: Port) -> Open {
+    pub(super) fn open(&self, port: Port) -> OpenConnection {
         let gauge = self.open.get_or_create_owned(&ByPort { port });
         gauge.inc();
-        Open(gauge)
+        OpenConnection(gauge)
     }
 
     pub(super) fn panicked(&self, port: Port) {
@@ -138,11 +138,13 @@ impl ServerMetrics {
     }
 
     pub(super) fn turned(&self, port: Port, reason: Turned) {
-        self.turned.get_or_create(&ByReason { port, reason }).inc();
+        self.turned
+            .get_or_create(&ByPortAndReason { port, reason })
+            .inc();
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.dec();
     }

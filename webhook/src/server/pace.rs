@@ -51,7 +51,7 @@ impl Drop for Answering {
 
 /// The deadlines of one connection.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
+pub(super) struct Deadlines {
     /// The deadline of the first head.
     pub(super) first: Instant,
     /// The time from the first byte of a head to its last.
@@ -63,7 +63,7 @@ pub(super) struct Pace {
 /// A stream whose reads and writes fail after their deadlines.
 pub(super) struct Paced<S> {
     stream: S,
-    pace: Pace,
+    pace: Deadlines,
     phase: Phase,
     /// The pause in which the first byte of a head came, and the deadline of that head.
     begun: Option<(usize, Instant)>,
@@ -80,7 +80,7 @@ pub(super) struct Paced<S> {
 pub(super) struct Unread;
 
 impl<S> Paced<S> {
-    pub(super) fn new(stream: S, pace: Pace, phase: Phase) -> Self {
+    pub(super) fn new(stream: S, pace: Deadlines, phase: Phase) -> Self {
         Self {
             stream,
             pace,

@@ -28,7 +28,7 @@ const END: &[u8] = b"\r\n\r\n";
 
 /// A request, and whether the connection ends after it.
 #[derive(Debug)]
-struct Question {
+struct ReadRequest {
     request: Request<Body>,
     last: bool,
 }
@@ -118,7 +118,7 @@ impl Server {
         &self,
         stream: &mut S,
         mut head: Vec<u8>,
-    ) -> io::Result<Result<Question, StatusCode>>
+    ) -> io::Result<Result<ReadRequest, StatusCode>>
     where
         S: AsyncRead + Unpin,
     {
@@ -226,7 +226,7 @@ async fn gone<S: AsyncRead + Unpin>(stream: &mut S) -> io::Error {
 }
 
 /// Parses the request at the start of `bytes`, which may hold more.
-fn parse(bytes: &[u8]) -> Result<Question, StatusCode> {
+fn parse(bytes: &[u8]) -> Result<ReadRequest, StatusCode> {
     const BAD: StatusCode = StatusCode::BAD_REQUEST;
     let end = bytes.windows(END.len()).position(|bytes| bytes == END);
     let end = end.ok_or(BAD)?;
@@ -255,7 +255,7 @@ fn parse(bytes: &[u8]) -> Result<Question, StatusCode> {
     let body = headers.contains_key(TRANSFER_ENCODING)
         || headers.get(CONTENT_LENGTH).is_some_and(|it| it != "0");
     let last = body || bytes.len() > end + END.len() || closes(headers);
-    Ok(Question { request, last })
+    Ok(ReadRequest { request, last })
 }
 
 /// Returns whether the connection ends after the message with these headers.

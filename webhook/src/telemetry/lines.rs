@@ -21,10 +21,10 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// Takes lines, each in one write, and never blocks.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lines(Arc<Shared>);
+pub(super) struct Lines(Arc<SharedQueue>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedQueue {
     queue: Mutex<Queue>,
     /// Notified when the thread has to write.
     called: Condvar,

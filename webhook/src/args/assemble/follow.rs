@@ -1,6 +1,6 @@
 //! Assembles the tasks that fill this replica's memory and write down what outlives the process.
 
-use super::{Asked, Parts};
+use super::{FollowInputs, Parts};
 use crate::args::Args;
 use crate::event::Outbox;
 use crate::follow::catalog::Catalog;
@@ -16,11 +16,11 @@ impl Args {
         &self,
         parts: &mut Parts,
         known: &Arc<Known>,
-        Asked {
+        FollowInputs {
             requests,
             pods,
             jobs,
-        }: Asked,
+        }: FollowInputs,
         metrics: &Arc<StatusMetrics>,
         outbox: Outbox,
     ) {

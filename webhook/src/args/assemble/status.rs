@@ -1,6 +1,6 @@
 //! Assembles the status service and its Events and, where holds are on, the tasks that remove them.
 
-use super::{Held, Parts};
+use super::{HeldInputs, Parts};
 use crate::args::Args;
 use crate::container;
 use crate::event::Outbox;
@@ -19,7 +19,7 @@ impl Args {
         known: Arc<Known>,
         metrics: Arc<StatusMetrics>,
         outbox: Outbox,
-        held: Option<Held>,
+        held: Option<HeldInputs>,
     ) -> Router {
         let client = &parts.client;
         let (recorder, forget) = Recorder::new(outbox);
