@@ -3,7 +3,7 @@
 use super::Flaw;
 use super::yaml::{Composer, Events, RawDocument};
 use granit_parser::Event;
-use serde_json::{Deserializer, Value};
+use serde_json::Deserializer;
 
 /// Reads one document after another.
 pub(super) struct Documents<'t> {
