@@ -38,7 +38,7 @@ const PAGE: u32 = 50;
 /// The time limit for one page.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const NOTE: &str = "the gate of this pod trusts no certificate of sluice any more, because sluice has had to make a new CA since the pod was made; it cannot be told that it may open: delete the pod, and whoever owns it makes another that trusts the new CA (a pod that nobody owns has to be made again by hand)";
+const NOTE: &str = "the gate of this pod trusts no certificate of sluice any more, because sluice has had to make a new CA since the pod was made; it cannot be told that it may open: delete the pod, and its owner makes another that trusts the new CA (a pod without an owner has to be made again by hand)";
 
 /// The reason why a search ended early. The next search begins anew.
 #[derive(Debug, thiserror::Error)]

@@ -58,7 +58,7 @@ impl Log {
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "log_lines_lost",
-            "Lines of the log that are lost, because nobody read it",
+            "Lines of the log that are lost, because its reader was too slow",
             self.0.lost(),
         );
     }

@@ -160,7 +160,7 @@ impl Published {
             action: "Trust",
             reason: "CaBundleMended",
             text: format!(
-                "the caBundle of MutatingWebhookConfiguration {name} was overwritten, and annotated objects were refused until it was mended; whoever manages the configuration has to leave caBundle alone"
+                "the caBundle of MutatingWebhookConfiguration {name} was overwritten, and annotated objects were refused until it was mended; the program that manages the configuration has to leave caBundle alone"
             ),
             wait: None,
             telling: Telling::Anew,

@@ -119,7 +119,10 @@ impl Lines {
             // Free the memory that was needed while the log was not read.
             text.shrink_to(GATHERED.1);
             if lost > 0 {
-                warn!(lost, "Lines of this log are lost, because nobody read it");
+                warn!(
+                    lost,
+                    "Lines of this log are lost, because its reader was too slow"
+                );
             }
         }
     }
