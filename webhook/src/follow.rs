@@ -1,14 +1,14 @@
-//! What fills [`crate::known`] from the API server, and writes down what has to outlive the process.
+//! Fills [`crate::known`] from the API server, and writes down the data that has to outlive the process.
 //!
-//! Nothing asks anything of these modules: they are spawned, and what they learn is read from [`crate::known`].
+//! Other modules ask nothing of these modules: tasks run them, and their results are read from [`crate::known`].
 
 pub(crate) mod catalog;
 pub(crate) mod discovery;
-pub(crate) mod glances;
 pub(crate) mod granted;
 pub(crate) mod health_rules;
 pub(crate) mod memory;
 pub(crate) mod plans;
+pub(crate) mod pod_causes;
 mod served;
 pub(crate) mod sheets;
 mod single;
@@ -17,3 +17,8 @@ mod watch;
 
 pub(crate) use single::ConfigMapRef;
 pub(crate) use watch::Observer;
+
+use std::time::Duration;
+
+/// sluice asks again after this long whether the API server serves a kind that it did not serve.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);

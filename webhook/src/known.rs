@@ -1,138 +1,174 @@
-//! What sluice knows of the cluster: one trimmed store for each kind that somebody depends on, read from memory.
+//! The cluster as this replica knows it: one trimmed store for each kind that a list names, read from memory.
 //!
-//! Nothing here talks to the API server. A [`View`] answers the rules and notes what they looked at; reading a kind for
-//! the first time asks for its watch through [`Known::new`]'s channel. The view then waits for a change of exactly what
-//! was read, so one changed object wakes only the gates whose verdict it can alter.
+//! Nothing here talks to the API server. A [`View`] answers the rules and notes what the rules read. The first reading of a kind
+//! asks for the watch of the kind through the channel of [`Known::new`]. The view then waits for a change of exactly the objects
+//! that it read, so a changed object wakes only the gates whose verdict it can alter.
 
+mod byte_budget;
+mod freshness;
 mod granted;
 pub(crate) mod health_rules;
-mod heard;
-mod held_jobs;
-mod lookers;
-mod looks;
+mod kept_whole;
 pub(crate) mod memory;
 mod metrics;
+mod pod_causes;
+mod rate_limited;
+mod read_whole;
+mod satisfied_since;
+mod scope_waiters;
 mod scopes;
-mod settings;
-mod shares;
-mod sights;
 pub(crate) mod slots;
 mod store;
 mod stores;
-mod stuck;
+mod suspended_jobs;
 mod view;
 mod waiters;
-mod whole;
-mod wishes;
 
-pub(crate) use granted::{Changes, Granted};
+pub(crate) use freshness::{Freshness, LastContact};
+pub(crate) use granted::{Granted, GrantedChanges};
 pub(crate) use health_rules::HealthSources;
-pub(crate) use heard::Heard;
-pub(crate) use held_jobs::HeldJobs;
-pub(crate) use metrics::Condition;
-pub(crate) use settings::MEMORY;
-pub use settings::Settings;
+pub(crate) use kept_whole::{Trimmed, WholeBudget};
+pub(crate) use metrics::FreshnessMetrics;
+pub(crate) use pod_causes::PodCauses;
+pub(crate) use read_whole::ObjectName;
 #[cfg(test)]
 pub(crate) use store::READ;
-pub(crate) use store::{Details, Entry, Freshness, Store};
+pub(crate) use store::{Details, Entry, Store};
 pub(crate) use stores::Forgotten;
-pub(crate) use stuck::Glances;
+pub(crate) use suspended_jobs::SuspendedJobs;
 pub use view::View;
-pub(crate) use whole::Named;
-pub(crate) use wishes::{Kept, Wishes};
 
+use byte_budget::ByteBudget;
 use health_rules::HealthRules;
-use looks::Looks;
 use memory::Memory;
+use rate_limited::RateLimited;
+use read_whole::{ReadWhole, WholeReading};
 use rules::edges::Link;
 use rules::kinds::Kind;
 use rules::room::Lack;
+use rules::verdict::Policy;
+use satisfied_since::SatisfiedSince;
 use serde_json::Value;
-use shares::Shares;
-use sights::Sights;
 use slots::Slots;
 use std::sync::Arc;
 use stores::Stores;
 use tokio::sync::{Notify, mpsc};
-use whole::{Reading, Whole};
 
-/// What wakes those who wait may take this part of the memory, in all,
+/// The subscriptions of all views may take this part of the memory.
 const WAITS_IN_ALL: usize = 8;
-/// and what wakes the dependents of one namespace this one. An ordinary dependent takes one KiB or two.
+/// The subscriptions of one namespace may take this part of the memory. An ordinary dependent takes one KiB or two.
 const WAITS_OF_A_NAMESPACE: usize = 16;
 
-/// Objects that are kept whole by their own wish may take this part of the memory, in all,
+/// The objects that ask to be kept whole may take this part of the memory.
 const WISHES_IN_ALL: usize = 16;
-/// and those of one namespace this one.
+/// Such objects of one namespace may take this part of the memory.
 const WISHES_OF_A_NAMESPACE: usize = 32;
 
-/// All of it.
+/// The memory that is reckoned with where nothing limits it, in bytes: the memory that the chart grants.
+pub(crate) const MEMORY: usize = 256 << 20;
+
+/// The settings of the administrator that decide verdicts.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The settings that the rules read.
+    pub policy: Policy,
+    /// The custom kinds, `(group, kind)`, through which an owner reference is followed.
+    pub workloads: Vec<(String, String)>,
+    /// Whether a ClusterRole names the custom kinds that sluice may read. Without the ClusterRole sluice may read none.
+    pub reads_by_role: bool,
+    /// Whether the metadata of all Secrets is followed, to read Helm's records of releases. Else a Secret is read only where a list
+    /// names it.
+    pub follows_helm_releases: bool,
+    /// The memory of the process, in bytes.
+    pub memory: usize,
+    /// The sources of the health rules.
+    pub health_rules: HealthSources,
+}
+
+impl Settings {
+    /// The settings of the chart's default values.
+    pub fn of_the_chart() -> Self {
+        Self {
+            policy: Policy::of_the_chart(),
+            workloads: Vec::new(),
+            reads_by_role: false,
+            follows_helm_releases: false,
+            memory: MEMORY,
+            health_rules: HealthSources {
+                administrator: false,
+                builtin: true,
+            },
+        }
+    }
+}
+
+/// The cluster as this replica knows it.
 #[derive(Debug)]
 pub struct Known {
     stores: Stores,
-    /// What wakes those who wait, by their namespaces.
-    waits: Arc<Shares>,
-    /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these, and a cluster has many others.
+    /// The memory of subscriptions, by namespace.
+    waits: Arc<ByteBudget>,
+    /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these pods, and a cluster has many others.
     gated: Arc<Store>,
-    /// The pods that have no node yet, of all that there are.
+    /// The pods without a node, gated or not.
     unscheduled: Arc<Store>,
     unscheduled_wanted: Notify,
-    /// The plans, with what they say; of other ConfigMaps only the metadata is read.
+    /// The plans, with their data. Of other ConfigMaps only the metadata is read.
     plans: Arc<Store>,
     memory: Arc<Memory>,
     slots: Arc<Slots>,
-    /// The Jobs that are held before they have a pod.
-    held_jobs: HeldJobs,
+    /// The Jobs that admission has created suspended.
+    suspended_jobs: SuspendedJobs,
     health_rules: HealthRules,
     granted: Granted,
-    whole: Whole,
-    wishes: Arc<Wishes>,
-    /// Whose pods find no room.
-    lacks: Looks<Option<Arc<Lack>>>,
-    /// What is behind the Services that are waited for.
-    behind: Looks<Vec<Link<(Kind, Value)>>>,
-    /// Why what is waited for is not ready.
-    glances: Glances,
-    /// Since when what has to stand for a while is satisfied.
-    sights: Sights,
-    wanted: mpsc::UnboundedSender<Wanted>,
+    whole: ReadWhole,
+    whole_budget: Arc<WholeBudget>,
+    /// The workloads whose pods fit on no node, and what the nodes lack.
+    lacks: RateLimited<Option<Arc<Lack>>>,
+    /// The workloads behind the Services that lists name.
+    behind: RateLimited<Vec<Link<(Kind, Value)>>>,
+    /// The causes for which the pods of a dependency are not ready.
+    pod_causes: PodCauses,
+    /// The times since which `stable` edges have been satisfied.
+    satisfied_since: SatisfiedSince,
+    wanted: mpsc::UnboundedSender<WatchRequest>,
     settings: Settings,
 }
 
-/// What somebody has asked for first, and nobody follows yet.
+/// A request for a watch that nothing has asked for before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum WatchRequest {
     /// Every object of a kind, trimmed.
     Kind(Kind),
     /// One object, with every field.
-    Whole(Named),
+    Whole(ObjectName),
 }
 
 impl Known {
-    /// Nothing is known yet, and what somebody asks for first, for whoever starts the watches.
-    pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<Wanted>) {
+    /// Knows nothing yet. The second value receives the requests for watches.
+    pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<WatchRequest>) {
         let (wanted, requests) = mpsc::unbounded_channel();
         let stores = Stores::default();
         let memory = settings.memory;
-        let wishes = Shares::new(memory / WISHES_IN_ALL, memory / WISHES_OF_A_NAMESPACE);
+        let whole_budget = ByteBudget::new(memory / WISHES_IN_ALL, memory / WISHES_OF_A_NAMESPACE);
         let known = Self {
             gated: stores.of_scopes().into(),
             stores,
-            waits: Shares::new(memory / WAITS_IN_ALL, memory / WAITS_OF_A_NAMESPACE),
+            waits: ByteBudget::new(memory / WAITS_IN_ALL, memory / WAITS_OF_A_NAMESPACE),
             unscheduled: Arc::default(),
             unscheduled_wanted: Notify::new(),
             plans: Arc::default(),
             memory: Arc::default(),
             slots: Arc::default(),
-            held_jobs: HeldJobs::default(),
+            suspended_jobs: SuspendedJobs::default(),
             health_rules: HealthRules::new(settings.health_rules),
             granted: Granted::new(settings.reads_by_role),
-            whole: Whole::default(),
-            wishes: Wishes::new(wishes).into(),
-            lacks: Looks::default(),
-            behind: Looks::default(),
-            glances: Glances::default(),
-            sights: Sights::default(),
+            whole: ReadWhole::default(),
+            whole_budget: WholeBudget::new(whole_budget).into(),
+            lacks: RateLimited::default(),
+            behind: RateLimited::default(),
+            pod_causes: PodCauses::default(),
+            satisfied_since: SatisfiedSince::default(),
             wanted,
             settings,
         };
@@ -149,22 +185,22 @@ impl Known {
         &self.unscheduled
     }
 
-    /// Has the pods without a node watched from now on.
+    /// Starts the watch of pods without a node.
     fn want_unscheduled(&self) {
         self.unscheduled_wanted.notify_one();
     }
 
-    /// Returns when somebody wants them: when something that is waited for is not ready.
+    /// Returns when the watch of pods without a node is to start: the first dependency is not ready.
     pub async fn unscheduled_wanted(&self) {
         self.unscheduled_wanted.notified().await;
     }
 
-    /// What looks at pods have found.
-    pub(crate) fn glances(&self) -> &Glances {
-        &self.glances
+    /// The causes for which the pods of a dependency are not ready.
+    pub(crate) fn pod_causes(&self) -> &PodCauses {
+        &self.pod_causes
     }
 
-    /// What the administrator has chosen.
+    /// The settings of the administrator.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -174,24 +210,24 @@ impl Known {
         &self.plans
     }
 
-    /// What is remembered of objects that are gone.
+    /// The completed Jobs and the passed revisions that outlive their objects.
     pub fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
 
-    /// Who may run where there is a cap.
+    /// The slots of capped waves.
     pub fn slots(&self) -> &Arc<Slots> {
         &self.slots
     }
 
-    /// The Jobs that may be held before they have a pod.
-    pub(crate) fn held_jobs(&self) -> &HeldJobs {
-        &self.held_jobs
+    /// The Jobs that admission has created suspended. A Job may have been resumed since.
+    pub(crate) fn suspended_jobs(&self) -> &SuspendedJobs {
+        &self.suspended_jobs
     }
 
-    /// What objects that wish to be kept whole may fill.
-    pub(crate) fn wishes(&self) -> &Arc<Wishes> {
-        &self.wishes
+    /// The memory for objects that ask to be kept whole.
+    pub(crate) fn whole_budget(&self) -> &Arc<WholeBudget> {
+        &self.whole_budget
     }
 
     /// The health rules of the administrator.
@@ -199,33 +235,33 @@ impl Known {
         &self.health_rules
     }
 
-    /// The custom kinds that sluice is meant to read.
+    /// The custom kinds that sluice may read.
     pub(crate) fn granted(&self) -> &Granted {
         &self.granted
     }
 
-    /// Takes over which custom kinds sluice is meant to read, and wakes whoever looked at which there are.
+    /// Replaces the custom kinds that sluice may read. Wakes every view that has asked for the kinds.
     pub(crate) fn grant(&self, kinds: Vec<Kind>) {
         if self.granted.replace(kinds) {
-            self.stores.lookers().wake_all();
+            self.stores.scope_waiters().wake_all();
         }
     }
 
-    /// Wakes everybody who waits for anything: something changed that every verdict may rest on.
+    /// Wakes every view: something has changed on which every verdict may depend.
     pub fn wake_all(&self) {
         for (_, store) in self.stores() {
             store.wake_all();
         }
-        // Every gate reads its own pod, whatever else it then does not come to read.
+        // Every gate reads its own pod, even if it reads nothing else.
         self.gated.wake_all();
     }
 
-    /// The store of a kind that is watched, or is about to be.
+    /// The store of a kind that is watched, or is about to be watched; `None` if nothing has asked for the kind.
     pub fn watched(&self, kind: &Kind) -> Option<Arc<Store>> {
         self.stores.get(kind)
     }
 
-    /// The store of a kind that somebody names; it is watched from now on.
+    /// The store of a kind that a list names. The kind is watched from now on.
     pub fn want(&self, kind: &Kind) -> Arc<Store> {
         if let Some(store) = self.stores.named(kind) {
             return store;
@@ -233,86 +269,87 @@ impl Known {
         let granted = self.granted.kinds().unwrap_or_default();
         let (store, new) = self.stores.add(kind, &granted);
         if new {
-            // The receiver lives as long as the process; without it (in a test) nothing is ever synced, which is true.
-            let _ = self.wanted.send(Wanted::Kind(kind.clone()));
+            // The receiver lives as long as the process. Without a receiver, as in a test, no store is ever synced.
+            let _ = self.wanted.send(WatchRequest::Kind(kind.clone()));
         }
         store
     }
 
-    /// The same for who walks over all that there are, which names none of them.
-    fn come_to(&self, kind: &Kind) -> Arc<Store> {
+    /// The store of a kind that a walk over all kinds visits. The visit does not count as a list that names the kind.
+    fn want_unnamed(&self, kind: &Kind) -> Arc<Store> {
         self.watched(kind).unwrap_or_else(|| self.want(kind))
     }
 
-    /// The store of a kind for who follows it from now on, until it is forgotten; `None` where somebody does already, or nobody wants
-    /// it any more.
+    /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, or if no list names
+    /// the kind any more. The receiver resolves when the kind is forgotten.
     pub(crate) fn begin(&self, kind: &Kind) -> Option<(Arc<Store>, Forgotten)> {
         self.stores.begin(kind)
     }
 
-    /// A custom kind was found not to be served. Who waits for it hears that, unless so many such kinds are named that nobody could
-    /// remember it: they would wake one another for ever.
+    /// Notes that a custom kind is not served. The views that wait for the kind are woken, unless lists name more such kinds than
+    /// can be remembered: those views would wake one another for ever.
     pub(crate) fn note_absent(&self, kind: &Kind, store: &Store) {
         let remembered = self.stores.absent.note(kind);
-        match (store.condition(), remembered) {
+        match (store.freshness(), remembered) {
             (Freshness::NotServed, _) => {}
             (_, true) => store.clear(Freshness::NotServed),
             (_, false) => store.clear_quietly(Freshness::NotServed),
         }
     }
 
-    /// Returns when a custom kind was found not to be served.
+    /// Returns when another custom kind was found not to be served.
     pub(crate) async fn absent_noted(&self) {
         self.stores.absent.noted.notified().await;
     }
 
-    /// Forgets which custom kinds were found not to be served: a definition has changed.
+    /// Forgets the custom kinds that were found not to be served: a definition has changed.
     pub(crate) fn forget_absent(&self) {
         self.stores.absent.forget();
     }
 
-    /// Has all custom kinds sought again that somebody names and that are not served. Returns how many.
+    /// Asks again for the watch of each custom kind that a list names and that is not served. Returns the number of kinds.
     pub(crate) fn seek_absent(&self) -> usize {
         self.stores.absent.make_room();
         let kinds = self.stores.not_served();
         let count = kinds.len();
         for kind in kinds {
-            let _ = self.wanted.send(Wanted::Kind(kind));
+            let _ = self.wanted.send(WatchRequest::Kind(kind));
         }
         count
     }
 
-    /// Forgets the custom kinds that cannot be read and that nobody names any more.
+    /// Forgets the custom kinds that cannot be read and that no list names any more.
     pub(crate) fn forget_unnamed(&self) {
         let granted = self.granted.kinds().unwrap_or_default();
         self.stores.forget_unnamed(&granted);
     }
 
-    /// What is known of one object that is read whole; its watch is asked for as its turn begins. `None` where so many of the namespace
-    /// wait for a turn that this one cannot even do that.
-    fn whole(&self, named: &Named) -> Option<Reading> {
+    /// The reading of one whole object. The watch of the object is asked for when its turn begins. `None` if too many objects of
+    /// the namespace wait for a turn.
+    fn whole(&self, named: &ObjectName) -> Option<WholeReading> {
         let reading = self.whole.of(named)?;
         if reading.begins {
-            let _ = self.wanted.send(Wanted::Whole(named.clone()));
+            let _ = self.wanted.send(WatchRequest::Whole(named.clone()));
         }
         Some(reading)
     }
 
-    /// Lets the next ones of the objects that are read whole have their turn: to be called every second or so.
+    /// Begins the next turns of whole objects. To be called about once a second.
     pub(crate) fn take_turns(&self) {
         for named in self.whole.take_turns() {
-            let _ = self.wanted.send(Wanted::Whole(named));
+            let _ = self.wanted.send(WatchRequest::Whole(named));
         }
     }
 
-    /// The store of one object for who follows it from now on, until its turn is over; `None` where somebody does already, or it is over.
-    pub(crate) fn begin_whole(&self, named: &Named) -> Option<(Arc<Store>, Forgotten)> {
+    /// The store of one whole object for the task that follows the object from now on; `None` if a task follows it already, or if
+    /// its turn is over. The receiver resolves when the turn is over.
+    pub(crate) fn begin_whole(&self, named: &ObjectName) -> Option<(Arc<Store>, Forgotten)> {
         self.whole.begin(named)
     }
 
-    /// Lets `spelling` share the store of `canonical`: `true` if that store already had a watch of its own.
+    /// Lets `spelling` share the store of `canonical`. Returns `true` if the canonical store already had a watch of its own.
     ///
-    /// Whoever waits on the spelling's first store is woken and finds the shared one.
+    /// A view that waits on the first store of the spelling is woken and finds the shared store.
     pub fn alias(&self, spelling: &Kind, canonical: &Kind) -> bool {
         let own = self.stores.alias(spelling, canonical);
         if let Some(own) = &own {
@@ -321,17 +358,17 @@ impl Known {
         own.is_some()
     }
 
-    /// A way to read that remembers what was read.
+    /// A reader that notes what it reads.
     pub fn view(self: &Arc<Self>) -> View {
         View::new(Arc::clone(self), None)
     }
 
-    /// The same for a dependent of a namespace: what it is woken by takes of the share of that.
+    /// A reader for a dependent of a namespace. Its subscriptions are charged to the namespace.
     pub fn view_of(self: &Arc<Self>, namespace: &str) -> View {
         View::new(Arc::clone(self), Some(self.waits.part(namespace)))
     }
 
-    /// The stores of the objects that waves and parts look at.
+    /// The stores of the objects that waves and parts are made of.
     fn stores_of_scopes(&self) -> Vec<Arc<Store>> {
         let granted = self.granted.kinds().unwrap_or_default();
         let mut stores = self.stores.of_all_kinds(&granted);
@@ -339,8 +376,8 @@ impl Known {
         stores
     }
 
-    /// The stores of the kinds that say something of scopes: a custom one that cannot be read and that sluice is not meant to read
-    /// does not, once it is known which it is meant to.
+    /// The stores of the kinds that count for a scope. A custom kind does not count if it cannot be read and sluice may not read
+    /// it. Until the granted kinds are known, every kind counts.
     fn counted(&self) -> Vec<Arc<Store>> {
         match self.granted.kinds() {
             Some(granted) => self.stores.counted(&granted),
@@ -348,7 +385,7 @@ impl Known {
         }
     }
 
-    /// The kinds that are watched, and their stores, for metrics and logs.
+    /// The kinds that are watched, with their stores, for metrics and logs.
     pub fn stores(&self) -> Vec<(Kind, Arc<Store>)> {
         self.stores.all()
     }

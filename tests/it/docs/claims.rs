@@ -21,7 +21,7 @@ const QUOTED: &[(&str, &str, &str)] = &[
     ),
     (
         "Wait begins",
-        "webhook/src/status/request.rs",
+        "webhook/src/status/tell.rs",
         "\"Wait begins\"",
     ),
     (
@@ -147,7 +147,7 @@ fn every_event_is_on_its_page_and_no_other() {
     let mut written = BTreeSet::new();
     for (path, source) in told.filter(|(path, _)| !path.to_string_lossy().contains("tests")) {
         let source = source.split("mod tests {").next().unwrap_or_default();
-        let marks = if path.ends_with("status/events/news.rs") {
+        let marks = if path.ends_with("status/tell/events/news.rs") {
             " => \""
         } else {
             "reason: \""

@@ -51,7 +51,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         &[("docs/troubleshooting.md", "and one {}: `kubectl logs")],
     ),
     (
-        "webhook/src/known/heard.rs",
+        "webhook/src/known/freshness.rs",
         "BELIEVED_FOR",
         &[
             ("ARCHITECTURE.md", "What is known is believed for {} s"),
@@ -67,12 +67,12 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         &[("ARCHITECTURE.md", "Each watch ends after {} s")],
     ),
     (
-        "webhook/src/status/events/news.rs",
+        "webhook/src/status/tell/events/news.rs",
         "SETTLE",
         &[("docs/events.md", "A wait that ends within {} seconds")],
     ),
     (
-        "webhook/src/status/events/news.rs",
+        "webhook/src/status/tell/events/news.rs",
         "AGAIN_AFTER",
         &[("docs/events.md", "renews its Event every {} minutes")],
     ),
@@ -97,7 +97,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         &[("docs/operating.md", "who has had none for {} s gets 503")],
     ),
     (
-        "webhook/src/follow/slots/lost.rs",
+        "webhook/src/follow/slots/lost_sheets.rs",
         "NO_SLOTS_FOR",
         &[("ARCHITECTURE.md", "has been seen to have: {} s")],
     ),

@@ -98,7 +98,7 @@ impl Seen for Cached {
 
     fn is_forbidden(&self, kind: &Kind) -> bool {
         let store = self.0.watched(kind);
-        store.is_some_and(|store| store.condition() == Freshness::Forbidden)
+        store.is_some_and(|store| store.freshness() == Freshness::Forbidden)
     }
 
     fn tells_of_other_namespaces(&self) -> bool {

@@ -12,12 +12,12 @@ use crate::container;
 use crate::event::{self, Outbox, Writer};
 use crate::follow::Observer;
 use crate::inject::Holds;
-use crate::known::{self, Known, Wanted};
+use crate::known::{self, Known, WatchRequest};
 use crate::metrics::{self, StatusMetrics};
 use crate::process::Process;
 use crate::readiness::Readiness;
 use crate::shutdown::{self, Grace, Shutdown};
-use crate::status::{Identity, held_pods, suspended_jobs};
+use crate::status::{Waiter, held_pods, suspended_jobs};
 use crate::tasks::{Spawner, Tasks};
 use crate::telemetry;
 use anyhow::{Context, Result};
@@ -32,7 +32,7 @@ use tracing::info;
 /// The inputs of the tasks that follow the cluster.
 struct FollowInputs {
     /// The kinds and objects that gates depend on.
-    requests: UnboundedReceiver<Wanted>,
+    requests: UnboundedReceiver<WatchRequest>,
     /// Receives the gated pods.
     pods: Option<Observer>,
     /// Receives the Jobs.
@@ -41,8 +41,8 @@ struct FollowInputs {
 
 /// Held pods and suspended Jobs, as they are found.
 struct HeldInputs {
-    pods: UnboundedReceiver<Identity>,
-    jobs: UnboundedReceiver<Identity>,
+    pods: UnboundedReceiver<Waiter>,
+    jobs: UnboundedReceiver<Waiter>,
 }
 
 /// The parts that the process is assembled from, once the flags are read.
@@ -108,7 +108,7 @@ impl Args {
             .condition("serving", "the ports are not open yet");
         let (known, requests) = Known::new(self.settings(parts.memory));
         let metrics = Arc::new(StatusMetrics::register(&mut parts.registry));
-        let condition = known::Condition(Arc::clone(&known));
+        let condition = known::FreshnessMetrics(Arc::clone(&known));
         parts.registry.register_collector(Box::new(condition));
         let lifetimes = self
             .lifetimes()

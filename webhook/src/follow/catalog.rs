@@ -1,12 +1,13 @@
-//! Which resource a reference's kind is, and the watch that belongs to it. Built-in kinds are known.
+//! Starts a watch for each kind that a list names. Finds the resource that a kind stands for; the resources of built-in kinds are
+//! known.
 
 mod custom;
-mod search;
 
-use super::discovery::{Discovery, LOOK_AGAIN};
+use super::LOOK_AGAIN;
+use super::discovery::Discovery;
 use super::served::resource;
 use super::watch::{Observer, Target, follow};
-use crate::known::{Known, Named, Store, Wanted};
+use crate::known::{Known, ObjectName, Store, WatchRequest};
 use crate::metrics::StatusMetrics;
 use crate::tasks::Spawner;
 use kube::Client;
@@ -20,33 +21,33 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tracing::{debug, info};
 
-/// How often the next of the objects that are read whole have their turn.
+/// The pause between two calls that begin the next turns of whole objects.
 const TURNS: Duration = Duration::from_secs(1);
-/// How often custom kinds are looked for that nobody names any more.
+/// The pause between two calls that forget the custom kinds that no list names any more.
 const FORGET: Duration = Duration::from_secs(30);
 
-/// Starts the watch of each kind as it is first asked for.
+/// Starts the watch of each kind when a list first names the kind.
 #[derive(Clone)]
 pub(crate) struct Catalog {
     /// The connection to the API server.
     pub client: Client,
-    /// What it serves that no definition defines.
+    /// The resources that the API server serves without a definition.
     pub discovery: Arc<Discovery>,
-    /// What is filled.
+    /// The known cluster, which the watches fill.
     pub known: Arc<Known>,
-    /// What is counted.
+    /// Counts the watches.
     pub metrics: Arc<StatusMetrics>,
-    /// Starts the watches.
+    /// The tasks of the watches.
     pub tasks: Spawner,
-    /// Who is shown each gated pod as it arrives, beside its store.
+    /// Receives each gated pod as it arrives, beside its store.
     pub shown: Option<Observer>,
-    /// The same of each Job.
+    /// Receives each Job as it arrives, beside its store.
     pub jobs: Option<Observer>,
 }
 
 impl Catalog {
-    /// Serves requests for kinds as long as the process runs.
-    pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<Wanted>) {
+    /// Starts the watches that are asked for, for as long as the process runs.
+    pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<WatchRequest>) {
         let tasks = &self.tasks;
         tasks.keep("watch of gated pods", self.clone().follow_gated());
         tasks.keep(
@@ -58,7 +59,7 @@ impl Catalog {
             "search for kinds that are not served",
             self.clone().seek_absent(),
         );
-        // From the beginning, because a Job may complete and be removed before the first gate asks for it.
+        // Jobs are watched from the beginning: a Job may complete and be removed before the first gate asks for it.
         self.known.want(&Kind::Builtin(kinds::JOB));
         let mut forget = tokio::time::interval(FORGET);
         let mut turns = tokio::time::interval(TURNS);
@@ -76,11 +77,11 @@ impl Catalog {
         }
     }
 
-    fn begin(&self, wanted: Wanted) {
+    fn begin(&self, wanted: WatchRequest) {
         let (tasks, catalog) = (&self.tasks, self.clone());
         match wanted {
-            Wanted::Kind(kind) => tasks.run(format!("watch of {kind}"), catalog.serve(kind)),
-            Wanted::Whole(named) => {
+            WatchRequest::Kind(kind) => tasks.run(format!("watch of {kind}"), catalog.serve(kind)),
+            WatchRequest::Whole(named) => {
                 tasks.run(format!("watch of {named}"), catalog.serve_whole(named));
             }
         }
@@ -94,7 +95,7 @@ impl Catalog {
             .await;
     }
 
-    /// Only pods without a node, so there are few, whatever the size of the cluster.
+    /// Follows the pods without a node. There are few, whatever the size of the cluster.
     async fn follow_unscheduled(self) {
         self.known.unscheduled_wanted().await;
         let store = Arc::clone(self.known.unscheduled());
@@ -110,7 +111,7 @@ impl Catalog {
             .await;
     }
 
-    /// Some objects of a core kind, apart from the others of that kind: these are few.
+    /// Follows some objects of a core kind, apart from the others of the kind. There are few of them.
     async fn follow_some(
         &self,
         builtin: &'static Builtin,
@@ -127,7 +128,7 @@ impl Catalog {
             namespace: None,
             detail: Detail::Object,
             observer,
-            wishes: Some(Arc::clone(self.known.wishes())),
+            whole_budget: Some(Arc::clone(self.known.whole_budget())),
         };
         self.follow_for_ever(&target, store).await;
     }
@@ -136,7 +137,7 @@ impl Catalog {
         let Some((store, forgotten)) = self.known.begin(&kind) else {
             return;
         };
-        // Anybody may name custom kinds, and as many as they like.
+        // A tenant may name as many custom kinds as it likes.
         match &kind {
             Kind::Builtin(_) => info!("Watch asked for"),
             Kind::Custom { .. } => debug!("Watch asked for"),
@@ -158,7 +159,7 @@ impl Catalog {
                     namespace: None,
                     detail: detail(kind),
                     observer: self.observer(builtin),
-                    wishes: Some(Arc::clone(self.known.wishes())),
+                    whole_budget: Some(Arc::clone(self.known.whole_budget())),
                 };
                 self.follow_for_ever(&target, store).await;
             }
@@ -166,8 +167,9 @@ impl Catalog {
         }
     }
 
-    /// One object of a built-in kind, by its name, until its turn is over. What was read is believed on for a while.
-    async fn serve_whole(self, named: Named) {
+    /// Follows one whole object of a built-in kind by its name until its turn is over. Its reading is believed for a while
+    /// afterwards.
+    async fn serve_whole(self, named: ObjectName) {
         let begun = self.known.begin_whole(&named);
         let (Kind::Builtin(builtin), Some((store, forgotten))) = (&named.kind, begun) else {
             return;
@@ -181,7 +183,7 @@ impl Catalog {
             namespace,
             detail: Detail::Whole,
             observer: None,
-            wishes: None,
+            whole_budget: None,
         };
         tokio::select! {
             () = self.follow_for_ever(&target, &store) => {}
@@ -189,7 +191,7 @@ impl Catalog {
         }
     }
 
-    /// Completed Jobs are remembered beyond their removal.
+    /// The observer of a built-in kind: completed Jobs are remembered beyond their removal.
     fn observer(&self, builtin: &Builtin) -> Option<Observer> {
         if builtin.kind != "Job" {
             return None;
@@ -203,7 +205,7 @@ impl Catalog {
         }))
     }
 
-    /// The same of custom kinds that come to an end as a Job does.
+    /// The observer of a custom kind that comes to an end as a Job does: completed objects are remembered beyond their removal.
     fn observer_of_ends(&self, kind: &Kind) -> Option<Observer> {
         let what = Completing::of(kind)?;
         let known = Arc::clone(&self.known);

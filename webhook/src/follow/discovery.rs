@@ -1,8 +1,9 @@
-//! What the API server serves that no definition defines: aggregated APIs.
+//! Discovery of the resources that the API server serves without a definition: aggregated APIs.
 //!
-//! Everybody may name custom kinds that there are not, and of each it has to be asked again for as long as somebody waits for it. So an
-//! answer serves all of them for a while, and they share the question.
+//! A list may name custom kinds that do not exist, and discovery has to be asked about each kind for as long as a gate waits for
+//! it. So one answer serves all kinds for a while, and the kinds share the question.
 
+use super::LOOK_AGAIN;
 use super::served::{Served, among};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
@@ -14,38 +15,39 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::debug;
 
-/// After this long a kind that is not served is looked for again.
-pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(30);
-
-/// How soon discovery is asked again that has not answered.
+/// The pause after a question that discovery did not answer.
 pub(super) const ASK_AGAIN: Duration = Duration::from_secs(5);
 
-/// What the API server has said lately.
+/// The recent answers of discovery.
 #[derive(Default)]
 pub(crate) struct Discovery {
     groups: Answers<APIGroupList>,
-    /// By version: `metrics.k8s.io/v1beta1`. Only of groups that are there is it asked, so these are few.
+    /// By version: `metrics.k8s.io/v1beta1`. Discovery is asked only about groups that exist, so there are few.
     resources: Answers<APIResourceList>,
 }
 
-/// The API server was asked and did not say.
+/// The API server did not answer a question.
 #[derive(Debug)]
 pub(super) struct Unanswered;
 
 struct Answers<T>(Mutex<HashMap<String, Answer<T>>>);
 
-/// What was said, and when.
+/// An answer, and its moment.
 type Answer<T> = Shared<BoxFuture<'static, (Instant, Said<T>)>>;
 
 enum Said<T> {
     That(Arc<T>),
-    /// That it does not serve it.
+    /// The API server does not serve the group or the version.
     Absent,
     Nothing,
 }
 
 impl Discovery {
-    /// The kind of this group that `word` means; `None` where the API server says that it serves none.
+    /// The kind of this group that `word` means; `None` if the API server serves no such kind.
+    ///
+    /// # Errors
+    ///
+    /// The API server did not answer.
     pub(super) async fn find(
         &self,
         client: &Client,
@@ -93,7 +95,7 @@ fn versions(groups: &APIGroupList, group: &str) -> Vec<String> {
 }
 
 impl<T: Send + Sync + 'static> Answers<T> {
-    /// What was said of it lately, else what comes of `ask`.
+    /// A recent answer about `what`, else the answer to `ask`.
     async fn of(
         &self,
         what: &str,
@@ -103,7 +105,8 @@ impl<T: Send + Sync + 'static> Answers<T> {
         answer.await.1
     }
 
-    /// Who asks while somebody else does hears the same. Where that one has gone, whoever is left goes on for him.
+    /// The question about `what`, which all callers share that ask meanwhile. If the first caller goes away, the others carry the
+    /// question on.
     fn begun(
         &self,
         what: &str,
@@ -126,7 +129,7 @@ impl<T: Send + Sync + 'static> Answers<T> {
 }
 
 impl<T> Said<T> {
-    /// For how long it is told.
+    /// The time for which the answer serves.
     fn lasts(&self) -> Duration {
         match self {
             Self::That(_) | Self::Absent => LOOK_AGAIN,
@@ -139,7 +142,7 @@ impl<T> From<Result<T, Error>> for Said<T> {
     fn from(answer: Result<T, Error>) -> Self {
         match answer {
             Ok(said) => Self::That(Arc::new(said)),
-            // Not that it cannot tell.
+            // A 404 means that the group is not served; any other error means that discovery cannot tell.
             Err(Error::Api(status)) if status.code == 404 => Self::Absent,
             Err(error) => {
                 debug!(%error, "Discovery");

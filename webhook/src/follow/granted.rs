@@ -1,5 +1,5 @@
-//! The custom kinds that the administrator lets be read: those that a ClusterRole names, which Kubernetes puts together of all
-//! that carry a label. So a chart or an administrator adds one without a change of ours, and nobody says it twice.
+//! Follows the custom kinds that sluice may read: those that a ClusterRole names. Kubernetes aggregates the ClusterRole from all
+//! ClusterRoles with our label, so a chart or an administrator grants a kind by one ClusterRole alone.
 
 use super::single::{self, Notice};
 use crate::known::Known;
@@ -27,7 +27,8 @@ async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, name: &str, kno
             Notice::Read(role) | Notice::Written(role) => {
                 let kinds: Vec<_> = Rights::of([&rules_of(&role)]).custom().collect();
                 info!(count = kinds.len(), "Custom kinds to read");
-                // From the beginning, as Jobs: one may complete and be removed before the first gate asks for it.
+                // Such kinds are watched from the beginning, as Jobs are: an object may complete and be removed before the first
+                // gate asks for it.
                 let ending = kinds.iter().filter(|kind| ends::of(kind).is_some());
                 let ending: Vec<_> = ending.cloned().collect();
                 known.grant(kinds);
@@ -35,7 +36,7 @@ async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, name: &str, kno
                     known.want(kind);
                 }
             }
-            // What it said goes on to count, and before it has said anything nobody knows.
+            // The kinds that were read before stay granted. Before the first reading the kinds are unknown.
             Notice::Absent => {
                 warn!(
                     name,
@@ -47,7 +48,7 @@ async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, name: &str, kno
     }
 }
 
-/// The role as rules take one.
+/// The rules of a role as `rules::rights` reads them.
 fn rules_of(role: &ClusterRole) -> Value {
     json!({"rules": role.rules})
 }
@@ -72,7 +73,7 @@ mod tests {
         Some(kinds.iter().map(ToString::to_string).collect())
     }
 
-    /// One may complete, and be removed, before anybody names it.
+    /// An object may complete and be removed before a list names it.
     #[tokio::test]
     async fn what_ends_as_a_job_does_is_watched_from_the_beginning() {
         let (known, _) = Known::new(Settings::of_the_chart());

@@ -1,8 +1,7 @@
-//! The administrator's health rules: read from a ConfigMap of our own namespace, followed, and swapped as a whole.
+//! Follows the administrator's health rules: a ConfigMap of our own namespace, which is replaced as a whole.
 //!
-//! What is wrong with them is told in the log, in a metric and in an Event on the ConfigMap. It never opens a gate: a
-//! broken rule holds its kind back, and while the rules cannot be had at all, every custom resource waits that no
-//! readable rule is for.
+//! The problems of the rules are told in the log, in a metric and in an Event on the ConfigMap. A problem never opens a gate: a
+//! broken rule holds its kind back; and while the ConfigMap cannot be read, every custom resource waits for which no rule was read.
 
 use super::single::{self, ConfigMapRef, Notice};
 use crate::event::{Note, Regarding, Telling, Writer};
@@ -18,7 +17,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use tracing::{info, warn};
 
-/// The gauge of what is wrong with the rules.
+/// The gauge of the problems of the rules.
 pub(crate) fn register(registry: &mut Registry) -> Gauge {
     let errors = Gauge::default();
     registry.register(
@@ -46,7 +45,7 @@ struct Follower {
     stored: ConfigMapRef,
     known: Arc<Known>,
     errors: Gauge,
-    /// What was told last, so that a list that is read again tells nothing again.
+    /// The problems that were told last. A ConfigMap that is read again tells nothing again.
     told: Vec<RuleProblem>,
 }
 
@@ -59,7 +58,8 @@ impl Follower {
             match news {
                 Notice::Read(found) | Notice::Written(found) => self.take(Some(&found)).await,
                 Notice::Absent => self.take(None).await,
-                // A refusal is a sign too: what was read before goes on to count. Before the first reading everything waits.
+                // A refusal is a sign, too: the rules that were read before stay in force. Before the first reading every custom
+                // resource waits.
                 Notice::Refused | Notice::Sign => {}
             }
             if self.known.health_rules().heard() {
@@ -108,7 +108,7 @@ impl Follower {
     }
 }
 
-/// Takes over the texts of the ConfigMap, or its absence, and wakes everybody who waits. What is wrong is handed back.
+/// Takes over the texts of the ConfigMap, or its absence, and wakes every view. Returns the problems.
 fn apply(
     known: &Known,
     texts: Option<&BTreeMap<String, String>>,

@@ -1,9 +1,9 @@
-//! Reads the ConfigMaps, follows them, and writes what changes here.
+//! Keeps the memory and its ConfigMaps alike: reads and follows the ConfigMaps, and writes the changes of this replica.
 
 use super::sheets::{Losses, Sheets};
 use super::single::Notice;
 use crate::known::Known;
-use crate::known::memory::{Changes, Learned};
+use crate::known::memory::{Learned, SheetChanges};
 use futures::StreamExt;
 use kube::Error;
 use rules::kinds::{self, Kind};
@@ -17,35 +17,35 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tracing::warn;
 
-/// Changes of this long become one write.
+/// The changes of this time become one write.
 const GATHER: Duration = Duration::from_millis(200);
-/// After a failed write.
+/// The pause after a failed write.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// How often what is no longer needed is removed.
+/// The pause between two removals of entries that are no longer needed.
 const PRUNE: Duration = Duration::from_mins(5);
-/// What another replica has written wakes those who wait, all together and no more often than this: it may open their gates.
+/// The shortest pause between two wake-ups: an entry of another replica may open gates, so it wakes every view.
 const WAKE: Duration = Duration::from_secs(10);
-/// So many entries make one write: where it is refused, each is tried by itself.
+/// The most entries of one write. If a write is refused, each of its entries is tried by itself.
 const BATCH: usize = 100;
 
 /// Keeps memory and ConfigMaps alike for as long as the process runs.
 pub(crate) async fn keep(sheets: Sheets, known: Arc<Known>, losses: Losses) {
-    let keeper = Keeper {
+    let sync = MemorySync {
         sheets,
         known,
         losses,
     };
-    keeper.run().await;
+    sync.run().await;
 }
 
-struct Keeper {
+struct MemorySync {
     sheets: Sheets,
     known: Arc<Known>,
     losses: Losses,
 }
 
-impl Keeper {
-    /// Reading waits for no write, or what is remembered would soon not be believed.
+impl MemorySync {
+    /// Reads and writes at the same time. If reading waited for a write, the memory would soon not be believed.
     async fn run(&self) {
         tokio::join!(self.read(), self.write());
     }
@@ -73,8 +73,8 @@ impl Keeper {
         }
     }
 
-    /// Takes over what the API server says; returns whether those who wait are to hear of it in a while. A refusal is a sign too:
-    /// it says nothing against what is remembered here.
+    /// Takes over a notice of the API server. Returns whether the views are to be woken within [`WAKE`]. A refusal is a sign, too:
+    /// the entries that were read before stay.
     fn learn(&self, sheet: usize, news: Notice) -> bool {
         let memory = self.known.memory();
         let learned = match news {
@@ -90,8 +90,8 @@ impl Keeper {
         learned == Learned::Entries
     }
 
-    /// Writes what gathers in a moment; what cannot be written stays for the next time. An error of one sheet is no affair of the
-    /// others.
+    /// Writes the changes of a moment together. A change that cannot be written stays for the next time. An error of one sheet does
+    /// not hold up the others.
     async fn write(&self) {
         let memory = self.known.memory();
         loop {
@@ -126,10 +126,10 @@ impl Keeper {
         }
         let (gone, new): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|(_, value)| value.is_none());
-        // What goes makes room for what comes.
+        // The removed entries make room for the new ones.
         let all: Vec<_> = gone.into_iter().chain(new).collect();
         for batch in all.chunks(BATCH) {
-            let batch: Changes = batch.iter().cloned().collect();
+            let batch: SheetChanges = batch.iter().cloned().collect();
             match self.patch(sheet, &batch).await {
                 Err(Error::Api(status)) if is_about_the_entry(status.code) => {
                     self.write_each(sheet, batch).await?;
@@ -140,10 +140,10 @@ impl Keeper {
         Ok(())
     }
 
-    /// Writes what can be of a batch that was refused.
-    async fn write_each(&self, sheet: usize, batch: Changes) -> Result<(), Error> {
+    /// Writes the entries of a refused batch one by one.
+    async fn write_each(&self, sheet: usize, batch: SheetChanges) -> Result<(), Error> {
         for (key, value) in batch {
-            let entry = Changes::from([(key.clone(), value)]);
+            let entry = SheetChanges::from([(key.clone(), value)]);
             match self.patch(sheet, &entry).await {
                 Err(Error::Api(error)) if is_about_the_entry(error.code) => {
                     warn!(%error, key, "Cannot be remembered");
@@ -156,7 +156,7 @@ impl Keeper {
         Ok(())
     }
 
-    async fn patch(&self, sheet: usize, changes: &Changes) -> Result<(), Error> {
+    async fn patch(&self, sheet: usize, changes: &SheetChanges) -> Result<(), Error> {
         match self.sheets.patch(sheet, None, changes).await {
             Err(Error::Api(status)) if status.code == 404 => {
                 self.sheets.create(sheet).await?;
@@ -169,12 +169,12 @@ impl Keeper {
     }
 }
 
-/// Whether an error says something against what is written: its key, its value, or that there is too much of it.
+/// Whether an error rejects the entry itself: its key, its value, or its size.
 fn is_about_the_entry(code: u16) -> bool {
     matches!(code, 400 | 413 | 422)
 }
 
-/// Whether the owner of a revision no longer exists. In doubt it does.
+/// Whether the owner of a revision no longer exists. `false` if that is unknown.
 fn is_gone(known: &Arc<Known>, key: &str, passed: &Passed) -> bool {
     let kind = match kinds::builtin(&passed.group, &passed.kind) {
         Some(builtin) => Kind::Builtin(builtin),
@@ -193,7 +193,7 @@ fn is_gone(known: &Arc<Known>, key: &str, passed: &Passed) -> bool {
     }
 }
 
-/// Whether a namespace no longer exists, or was made anew since.
+/// Whether a namespace no longer exists, or was made again after `at`, in seconds since 1970.
 fn is_outlived(known: &Arc<Known>, namespace: &str, at: i64) -> bool {
     let (view, kind) = (known.view(), Kind::Builtin(kinds::NAMESPACE));
     view.object(&kind, None, namespace) == Lookup::NotFound || view.is_younger(namespace, at)

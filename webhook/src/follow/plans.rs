@@ -1,5 +1,5 @@
-//! Tells who wrote a plan what is wrong with it, or that its release is not there: an Event on its ConfigMap, and of what is
-//! wrong a line in the log.
+//! Tells the author of a plan about its flaws: by an Event on its ConfigMap, and by a line in the log where the plan is wrong. A
+//! plan without its release has an Event only.
 
 use crate::clock::Clock;
 use crate::digest::short;
@@ -18,11 +18,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::warn;
 
-/// A release may still be installed; what is missing then is no news.
+/// A release that still changes may be incomplete. Its flaws are told once it has been quiet for this time.
 const QUIET: SignedDuration = SignedDuration::from_secs(30);
-/// How often plans are looked at again although nothing has changed: a release becomes quiet by itself.
+/// The time after which plans are looked at again without a change: a release becomes quiet by itself.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// Changes of this long are looked at together.
+/// The changes of this time are looked at together.
 const GATHER: Duration = Duration::from_secs(1);
 
 /// Looks at every plan for as long as the process runs.
@@ -35,12 +35,12 @@ pub(crate) async fn follow(known: Arc<Known>, outbox: Outbox, clock: Clock) {
         for (namespace, name) in there(&view) {
             if let Some((plan, flaw)) = flaw(&known, &namespace, &name, clock.now()) {
                 let news = digest(&plan, &flaw);
-                // What there is no room for is told at a later look, if it is still so.
+                // A flaw without room for its Event is told at a later look, if it is still there.
                 if told.contains(&news) || tell(&outbox, &mut pace, &plan, &flaw) {
                     now_told.insert(news);
                 }
             }
-            // One plan may name a thousand parts. Whoever else has to do something on this thread comes first.
+            // One plan may name a thousand parts, so the other work of this thread comes first.
             tokio::task::yield_now().await;
         }
         told = now_told;
@@ -56,8 +56,8 @@ fn there(view: &View) -> Vec<(String, String)> {
     }
 }
 
-/// What is wrong with a plan. It is read through a view of its own, which is gone at the end: a plan names what it likes, and all that
-/// every plan names together would fill the memory.
+/// A plan and its flaw. The plan is read through a view of its own, which is dropped at the end: a plan may name any number of
+/// objects, and the objects of all plans together would fill the memory.
 fn flaw(
     known: &Arc<Known>,
     namespace: &str,
@@ -69,7 +69,7 @@ fn flaw(
         return None;
     };
     let quiet = |scope: &Scope| match view.active(scope) {
-        // A plan may come before its release.
+        // A plan may exist before its release.
         Ok(active) => active
             .or_else(|| created(&plan))
             .is_none_or(|it| now.duration_since(it) > QUIET),
@@ -79,7 +79,7 @@ fn flaw(
     Some((plan, flaw))
 }
 
-/// What tells a flaw of a plan from every other. A plan that was written again is told of again.
+/// The digest of one flaw of one version of a plan. A plan that was written again is told of again.
 fn digest(plan: &Value, flaw: &PlanFlaw) -> u64 {
     short(format!(
         "{} {} {flaw}",
@@ -87,7 +87,8 @@ fn digest(plan: &Value, flaw: &PlanFlaw) -> u64 {
     ))
 }
 
-/// An Event, and a line in the log where the plan is wrong; `false` where the plan has had too many, or no more can be written.
+/// Adds an Event, and a line in the log where the plan is wrong. Returns `false` if the plan has had too many Events, or if the
+/// outbox is full.
 fn tell(outbox: &Outbox, pace: &mut Pace, plan: &Value, flaw: &PlanFlaw) -> bool {
     let metadata = &plan["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
@@ -102,7 +103,7 @@ fn tell(outbox: &Outbox, pace: &mut Pace, plan: &Value, flaw: &PlanFlaw) -> bool
         action: "ReadPlan",
         reason: "BadPlan",
         text: problem.clone(),
-        // Of each version of the plan the replicas tell once.
+        // The replicas together tell each version of a plan once.
         wait: Some(short(plan["data"].to_string()).to_string()),
         telling: Telling::Once,
     };
@@ -222,7 +223,7 @@ mod tests {
         known
     }
 
-    /// `managedFields` are whatever the writer of an object says.
+    /// The writer of an object chooses its `managedFields`.
     #[test]
     fn a_job_that_claims_any_time_does_not_end_the_process() {
         for (written, told) in [

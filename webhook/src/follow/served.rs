@@ -1,4 +1,4 @@
-//! How the API server names a kind, and what tells so: the kind's definition, or discovery.
+//! The resource that a kind stands for, as the definition of the kind or discovery tells it.
 
 use crate::known::Details;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
@@ -15,7 +15,7 @@ pub(super) struct Served {
     pub(super) details: Details,
 }
 
-/// What discovery says of one kind of a version of a group. A subresource is of its resource's kind.
+/// Finds a kind among the resources of one version of a group. A subresource belongs to the kind of its resource.
 pub(super) fn among(served: &APIResourceList, word: &str) -> Option<Served> {
     let (group, version) = served.group_version.split_once('/')?;
     let mut resources = served.resources.iter().filter(|it| !it.name.contains('/'));
@@ -35,7 +35,7 @@ pub(super) fn among(served: &APIResourceList, word: &str) -> Option<Served> {
     Some(Served { resource, details })
 }
 
-/// How the API server names a built-in kind.
+/// The resource of a built-in kind.
 pub(super) fn resource(builtin: &Builtin) -> ApiResource {
     ApiResource {
         group: builtin.group.to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn defined(definition: &Value, word: &str) -> Option<Served> {
     let conditions = definition["status"]["conditions"].as_array()?;
     conditions
         .iter()
-        .find(|condition| condition["type"] == "Established" && condition["status"] == "True")?;
+        .find(|freshness| freshness["type"] == "Established" && freshness["status"] == "True")?;
     let versions = spec["versions"].as_array()?;
     let served = || versions.iter().filter(|version| version["served"] == true);
     let version = served()

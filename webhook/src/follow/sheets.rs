@@ -1,4 +1,4 @@
-//! The ConfigMaps that sluice writes things down on, and how one of them is made anew that somebody has deleted.
+//! The ConfigMaps on which sluice writes things down. A ConfigMap that was deleted is made again.
 
 use super::single::{self, ConfigMapRef, Notice};
 use futures::stream::{self, Stream, StreamExt};
@@ -14,10 +14,10 @@ use rules::sheets::{self, COUNT};
 use serde::Serialize;
 use serde_json::json;
 
-/// What Helm knows its objects by.
+/// The prefix of the annotations by which Helm knows its objects.
 const OF_HELM: &str = "meta.helm.sh/";
 
-/// The sheets of one sort, in the API server.
+/// The ConfigMaps of one sort.
 pub(crate) struct Sheets {
     api: Api<ConfigMap>,
     services: Api<Service>,
@@ -26,7 +26,7 @@ pub(crate) struct Sheets {
 }
 
 impl Sheets {
-    /// Those called `stored`, of the installation that `service` belongs to.
+    /// The sheets named after `stored`, of the installation that `service` belongs to.
     pub(crate) fn new(client: Client, stored: &ConfigMapRef, service: &str) -> Self {
         Self {
             api: Api::namespaced(client.clone(), &stored.namespace),
@@ -36,12 +36,12 @@ impl Sheets {
         }
     }
 
-    /// The name of one.
+    /// The name of a sheet.
     pub(super) fn name(&self, sheet: usize) -> &str {
         &self.names[sheet]
     }
 
-    /// What the API server says of each, without an end. To wait for the next is cancel-safe.
+    /// Follows every sheet, without an end. A caller may cancel the wait for the next notice.
     pub(super) fn follow(&self) -> impl Stream<Item = (usize, Notice)> + Unpin + use<> {
         let names = self.names.iter().cloned().enumerate();
         stream::select_all(names.map(|(sheet, name)| {
@@ -54,8 +54,8 @@ impl Sheets {
         self.api.get(self.name(sheet)).await
     }
 
-    /// Changes these keys, and takes away those of which there is `None` (RFC 7396). With a version, the write is refused where
-    /// another came first.
+    /// Writes these keys, and removes the keys whose value is `None` (RFC 7396). With a version, the API server refuses the patch
+    /// if another write came first.
     pub(super) async fn patch(
         &self,
         sheet: usize,
@@ -71,8 +71,8 @@ impl Sheets {
         self.api.patch(self.name(sheet), &params, &patch).await
     }
 
-    /// Makes one that is not there, with nothing on it. It looks as the installer has made it, so that an upgrade finds nothing
-    /// to change and an uninstallation takes it away: by the labels of our Service, which was made by the same.
+    /// Makes a sheet without entries. The sheet looks as the installer makes it, by the labels of our Service, which the same
+    /// installer made. So an upgrade finds nothing to change, and an uninstallation takes the sheet away.
     pub(super) async fn create(&self, sheet: usize) -> Result<ConfigMap, Error> {
         let service = self.services.get(&self.service).await?.metadata;
         let mut annotations = service.annotations.unwrap_or_default();
@@ -87,25 +87,25 @@ impl Sheets {
             ..ConfigMap::default()
         };
         match self.api.create(&PostParams::default(), &new).await {
-            // Another replica has.
+            // Another replica has made the sheet.
             Err(Error::Api(status)) if status.code == 409 => self.get(sheet).await,
             made => made,
         }
     }
 }
 
-/// Counts what could not be written down, or not be kept. Clones count together.
+/// Counts the entries that could not be written or kept. Clones count together.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Losses(Family<Loss, Counter>);
+pub(crate) struct Losses(Family<LossLabel, Counter>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Loss {
+struct LossLabel {
     of: &'static str,
     why: &'static str,
 }
 
 impl Losses {
-    /// Makes the family and registers it.
+    /// Makes the counters and registers them.
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let losses = Self::default();
         registry.register(
@@ -116,10 +116,10 @@ impl Losses {
         losses
     }
 
-    /// So many more, of "memory" or "slots".
+    /// Counts entries. `of`: "memory" or "slots".
     pub(super) fn count(&self, of: &'static str, why: &'static str, number: usize) {
         let number = u64::try_from(number).unwrap_or(u64::MAX);
-        self.0.get_or_create(&Loss { of, why }).inc_by(number);
+        self.0.get_or_create(&LossLabel { of, why }).inc_by(number);
     }
 }
 

@@ -1,4 +1,4 @@
-//! One object, most often a ConfigMap, and how it is followed.
+//! Follows one object by its name, most often a ConfigMap.
 
 use super::watch::{WATCH_FOR, signs};
 use futures::stream::{self, BoxStream};
@@ -12,33 +12,33 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-/// After this long it is read anew, whatever its watches say.
+/// The object is read again after this time, whatever its watches say.
 const READ_AGAIN: Duration = Duration::from_secs(290);
-/// After a failed read or a broken watch.
+/// The pause after a failed read or a broken watch.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// While there is no such object.
+/// The pause while the object does not exist.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Which ConfigMap.
+/// The name of a ConfigMap.
 #[derive(Debug, Clone)]
 pub(crate) struct ConfigMapRef {
-    /// Its namespace.
+    /// `metadata.namespace`
     pub namespace: String,
-    /// Its name.
+    /// `metadata.name`
     pub name: String,
 }
 
-/// What the API server says of an object.
+/// A notice of the API server about the object.
 pub(super) enum Notice<K = ConfigMap> {
-    /// This is in it, whatever was known before.
+    /// The object was read. It replaces everything that was known before.
     Read(Box<K>),
-    /// Somebody has written it.
+    /// The object was written.
     Written(Box<K>),
-    /// There is none.
+    /// The object does not exist.
     Absent,
-    /// Nobody here may read it.
+    /// The API server refuses to read the object.
     Refused,
-    /// Nothing but that the API server is there.
+    /// The API server is there, and the object has not changed.
     Sign,
 }
 
@@ -53,12 +53,12 @@ impl<K> Followable for K where
 {
 }
 
-/// What the API server says of the object of this name, without an end. To wait for the next is cancel-safe.
+/// Follows the object of this name, without an end. A caller may cancel the wait for the next notice.
 pub(super) fn follow<K: Followable>(api: Api<K>, name: String) -> impl Stream<Item = Notice<K>> {
     let followed = Followed {
         api,
         name,
-        step: Step::Read(Duration::ZERO),
+        step: FollowStep::Read(Duration::ZERO),
         told: false,
     };
     stream::unfold(followed, async |mut followed| {
@@ -70,34 +70,37 @@ pub(super) fn follow<K: Followable>(api: Api<K>, name: String) -> impl Stream<It
 struct Followed<K> {
     api: Api<K>,
     name: String,
-    step: Step<K>,
-    /// Whether it was told that it cannot be read, since it last could.
+    step: FollowStep<K>,
+    /// Whether the log tells already that the object cannot be read.
     told: bool,
 }
 
-/// What comes next.
-enum Step<K> {
-    /// It is read, after a pause.
+/// The next step of a follower.
+enum FollowStep<K> {
+    /// Read the object after a pause.
     Read(Duration),
-    /// It is watched from what was read or seen last.
-    Watch(Seen),
-    /// The watch goes on.
-    Events(Seen, BoxStream<'static, Result<WatchEvent<K>, Error>>),
+    /// Watch the object from the version that was seen last.
+    Watch(WatchProgress),
+    /// Wait for the next event of the watch.
+    Events(
+        WatchProgress,
+        BoxStream<'static, Result<WatchEvent<K>, Error>>,
+    ),
 }
 
-/// How far it was followed.
+/// The progress of a follower.
 #[derive(Clone)]
-struct Seen {
+struct WatchProgress {
     read: Instant,
     version: String,
-    /// Whether a watch has shown it since it was read.
+    /// Whether a watch has shown the object since it was read.
     watched: bool,
 }
 
-impl Seen {
-    /// Where a watch begins. The version of an object may be older than what the API server can watch from, and no list is made
-    /// that would tell a newer one: so the first watch begins with the object as it is (the API's "Get State and Start at Most
-    /// Recent").
+impl WatchProgress {
+    /// The version from which a watch begins. The version of an object may be older than the oldest version that the API server can
+    /// watch from, and no list tells a newer one. So the first watch begins with the object as it is (the API's "Get State and
+    /// Start at Most Recent").
     fn version(&self) -> &str {
         if self.watched { &self.version } else { "" }
     }
@@ -106,18 +109,18 @@ impl Seen {
 impl<K: Followable> Followed<K> {
     async fn next(&mut self) -> Notice<K> {
         loop {
-            // An error of what comes next leaves this behind.
-            let news = match std::mem::replace(&mut self.step, Step::Read(TRY_AGAIN)) {
-                Step::Read(pause) => {
+            // An error of this step leads to the step that is left behind here.
+            let news = match std::mem::replace(&mut self.step, FollowStep::Read(TRY_AGAIN)) {
+                FollowStep::Read(pause) => {
                     tokio::time::sleep(pause).await;
                     self.read().await
                 }
-                Step::Watch(seen) => self.watch(seen).await.map(Some),
-                Step::Events(seen, events) => self.event(seen, events).await,
+                FollowStep::Watch(seen) => self.watch(seen).await.map(Some),
+                FollowStep::Events(seen, events) => self.event(seen, events).await,
             };
             match news {
                 Ok(Some(news)) => return news,
-                Ok(None) => self.step = Step::Read(Duration::ZERO),
+                Ok(None) => self.step = FollowStep::Read(Duration::ZERO),
                 Err(error) => {
                     debug!(%error, object = self.url(), "The watch of an object ended");
                 }
@@ -135,7 +138,7 @@ impl<K: Followable> Followed<K> {
         let told = std::mem::replace(&mut self.told, found.is_err());
         let news = match found {
             Ok(Some(found)) => {
-                self.step = Step::Watch(Seen {
+                self.step = FollowStep::Watch(WatchProgress {
                     read: Instant::now(),
                     version: version(&found),
                     watched: false,
@@ -143,7 +146,7 @@ impl<K: Followable> Followed<K> {
                 Notice::Read(Box::new(found))
             }
             Ok(None) => {
-                self.step = Step::Read(LOOK_AGAIN);
+                self.step = FollowStep::Read(LOOK_AGAIN);
                 Notice::Absent
             }
             Err(error) => {
@@ -159,25 +162,25 @@ impl<K: Followable> Followed<K> {
         Ok(Some(news))
     }
 
-    async fn watch(&mut self, seen: Seen) -> Result<Notice<K>, Error> {
+    async fn watch(&mut self, seen: WatchProgress) -> Result<Notice<K>, Error> {
         let params = WatchParams::default()
             .fields(&format!("metadata.name={}", self.name))
             .timeout(WATCH_FOR);
         let events = self.api.watch(&params, seen.version()).await?;
-        self.step = Step::Events(seen, signs(events).boxed());
+        self.step = FollowStep::Events(seen, signs(events).boxed());
         Ok(Notice::Sign)
     }
 
-    /// `None` where it has to be read anew.
+    /// Handles the next event. `None`: the object has to be read again.
     async fn event(
         &mut self,
-        mut seen: Seen,
+        mut seen: WatchProgress,
         mut events: BoxStream<'static, Result<WatchEvent<K>, Error>>,
     ) -> Result<Option<Notice<K>>, Error> {
         let news = match events.try_next().await? {
-            // It was deleted after it was read.
+            // The object was deleted after it was read.
             None | Some(WatchEvent::Bookmark(_)) if !seen.watched => {
-                self.step = Step::Read(TRY_AGAIN);
+                self.step = FollowStep::Read(TRY_AGAIN);
                 return Ok(Some(Notice::Sign));
             }
             None if seen.read.elapsed() >= READ_AGAIN => return Ok(None),
@@ -197,7 +200,7 @@ impl<K: Followable> Followed<K> {
                 Notice::Sign
             }
         };
-        self.step = Step::Events(seen, events);
+        self.step = FollowStep::Events(seen, events);
         Ok(Some(news))
     }
 }

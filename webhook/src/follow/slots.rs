@@ -1,43 +1,29 @@
-//! The effect: follows the ConfigMaps, and has somebody look after the slots of each namespace in which anybody asks for one.
+//! The effect: follows the ConfigMaps of slots, and runs a task for each namespace in which a gate asks for a slot.
 //!
-//! Each namespace has a task of its own, which ends when nobody there waits any more. So one whose look takes long, because it has
-//! many pods, or because of how slowly the API server answers about its holders, holds up no other.
+//! The task of a namespace ends when no gate there waits for a slot any more. A namespace with many pods, or with holders about
+//! which the API server answers slowly, holds up no other namespace.
 
 mod claims;
-mod finished;
-mod gone;
-mod lost;
+mod context;
+mod finished_holders;
+mod living_pods;
+mod lost_sheets;
 mod namespace;
-mod restored;
+mod restored_sheet;
 
 use super::sheets::{Losses, Sheets};
 use super::single::Notice;
 use crate::clock::Clock;
 use crate::known::Known;
 use crate::tasks::Spawner;
-use finished::Asking;
+use context::SlotContext;
+use finished_holders::HolderCheck;
 use futures::{Stream, StreamExt};
 use kube::Client;
 use namespace::Namespace;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
-
-/// What has failed is tried again after this long.
-const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// Slots are looked through this often although nothing is known to have changed: time alone makes some ready, and others give up
-/// what they wait for.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
-
-/// What all namespaces share.
-struct Shared {
-    sheets: Sheets,
-    known: Arc<Known>,
-    clock: Clock,
-    losses: Losses,
-    asking: Asking,
-}
 
 /// Gives slots away for as long as the process runs.
 pub(crate) async fn keep(
@@ -49,18 +35,18 @@ pub(crate) async fn keep(
     tasks: Spawner,
 ) {
     let follow = follow(sheets.follow(), Arc::clone(&known));
-    let shared = Arc::new(Shared {
-        asking: Asking::new(client),
+    let shared = Arc::new(SlotContext {
+        holders: HolderCheck::new(client),
         sheets,
         known,
         clock,
         losses,
     });
-    let mend = lost::mend(&shared);
+    let mend = lost_sheets::mend(&shared);
     tokio::join!(follow, mend, look_after_each(&shared, &tasks));
 }
 
-/// Takes over what the API server says; that waits for no write, or who runs would soon not be believed.
+/// Takes over the notices of the API server. That waits for no write, or the holders would soon not be believed.
 async fn follow(mut changes: impl Stream<Item = (usize, Notice)> + Unpin, known: Arc<Known>) {
     let slots = known.slots();
     while let Some((sheet, news)) = changes.next().await {
@@ -74,8 +60,8 @@ async fn follow(mut changes: impl Stream<Item = (usize, Notice)> + Unpin, known:
     }
 }
 
-/// Has each namespace looked after in which somebody asks for a slot, by one task at a time.
-async fn look_after_each(shared: &Arc<Shared>, tasks: &Spawner) {
+/// Runs one task at a time for each namespace in which a gate asks for a slot.
+async fn look_after_each(shared: &Arc<SlotContext>, tasks: &Spawner) {
     let slots = shared.known.slots();
     let (done, mut ended) = mpsc::unbounded_channel::<String>();
     let mut looked_after = HashMap::<String, Arc<Notify>>::new();
@@ -100,7 +86,7 @@ async fn look_after_each(shared: &Arc<Shared>, tasks: &Spawner) {
             // Each arm is cancel-safe: what is not taken here comes again.
             Some(name) = ended.recv() => {
                 looked_after.remove(&name);
-                // Somebody may have asked in the moment of its end.
+                // A gate may have asked in the moment of the end.
                 slots.ask_again(&name);
             }
             () = slots.wanted.notified() => {}

@@ -1,77 +1,49 @@
-//! Follows one resource: a list, then a watch, into a store, for as long as the API server serves it.
+//! Follows one resource: a list, then a watch, into a store, for as long as the API server serves the resource.
 //!
-//! Not kube's `watcher`: it keeps to itself whether it is connected, and "stale data opens nothing" needs to know.
+//! kube's `watcher` is not used, because it does not tell whether it is connected: stale data must open no gate.
 
 mod list;
+mod target;
 
-use crate::known::{Changes, Entry, Freshness, Granted, Kept, Store, Wishes};
+pub(crate) use target::Observer;
+pub(super) use target::{Target, path, selection};
+
+use crate::known::{Entry, Freshness, Granted, GrantedChanges, Store};
 use crate::lean::Lean;
-use crate::lists::Selection;
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{WatchEvent, WatchParams};
 use kube::core::request::Request;
-use kube::discovery::ApiResource;
 use kube::{Client, Error};
 use list::list;
-use rules::kept::{Detail, is_too_large, trim};
+use rules::kept::Detail;
 use rules::kinds::Kind;
 use rules::path::get;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
+use target::{Arriving, kept};
 use thiserror::Error as ThisError;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-/// The server ends a watch after this many seconds, and we begin the next one where it ended. So each watch gives a sign
-/// well within the time for which its store is believed, whatever lies between us and the API server; the bookmarks, one a
-/// minute, would not. The server sends one before it ends a watch, so what is resumed is never too old.
+/// The server ends a watch after this many seconds, and the next watch begins where it ended. So each watch gives a sign well
+/// within the time for which its store is believed, whatever lies between sluice and the API server; the bookmarks, one a minute,
+/// would not. The server sends a bookmark before it ends a watch, so the version to resume from is never too old.
 pub(super) const WATCH_FOR: u32 = 20;
-/// A watch that gives no sign for longer is dead.
+/// A watch without a sign for this time is dead.
 const SILENT_FOR: Duration = Duration::from_secs(25);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// After a refusal, unless somebody changes what we are meant to read: the right may come in a way that we do not see.
+/// The pause after a refusal, unless the granted kinds change: the right may come in a way that sluice does not see.
 const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
 
-/// What is followed.
-#[derive(Clone)]
-pub(super) struct Target {
-    /// How the rules name the kind; decides what is kept.
-    pub kind: Kind,
-    /// How the API server names it.
-    pub resource: ApiResource,
-    /// A label selector, where not every object is wanted.
-    pub selector: Option<String>,
-    /// The same by fields.
-    pub fields: Option<String>,
-    /// Where, unless everywhere.
-    pub namespace: Option<Box<str>>,
-    /// How much of each object is asked for.
-    pub detail: Detail,
-    /// Who is shown each object as it arrives, beside the store.
-    pub observer: Option<Observer>,
-    /// What objects that wish to be kept whole may fill; `None` where there are none.
-    pub wishes: Option<Arc<Wishes>>,
-}
-
-/// Is shown an object that was listed, added or changed.
-pub(crate) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
-
-/// The API server does not serve the resource (any more).
+/// The API server does not serve the resource, or no longer serves it.
 #[derive(Debug, ThisError)]
 #[error("the API server does not serve it")]
 pub(super) struct NotServed;
 
-/// An object as it arrives.
-trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'static {}
-
-impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}
-
-/// Keeps `store` like the API server's objects. Returns only when the resource is not served, and has not been for a while.
+/// Keeps `store` like the objects of the API server. Returns only when the resource has not been served for a while.
 pub(super) async fn follow(
     client: &Client,
     target: &Target,
@@ -93,7 +65,7 @@ async fn follow_as<T: Arriving>(
     target: &Target,
     store: &Store,
     metrics: &StatusMetrics,
-    mut granted: Changes,
+    mut granted: GrantedChanges,
 ) -> NotServed {
     let mut pause = FIRST_PAUSE;
     let mut lost = false;
@@ -104,7 +76,7 @@ async fn follow_as<T: Arriving>(
                 debug!(objects = objects.len(), "Listed");
                 let began = Instant::now();
                 let error = watch_from::<T>(client, target, store, objects, version).await;
-                // Of a list alone nobody knows what comes of it: where the watch is refused, that would go on and on.
+                // A list alone proves nothing: if its watch is refused, list and refusal would go on without a pause.
                 if began.elapsed() >= LONGEST_PAUSE {
                     (pause, lost) = (FIRST_PAUSE, false);
                 }
@@ -127,14 +99,14 @@ async fn follow_as<T: Arriving>(
             }
         }
         metrics.watch_restarted();
-        let longest = match store.condition() {
+        let longest = match store.freshness() {
             Freshness::NotServed | Freshness::Undiscovered => return NotServed,
             Freshness::Forbidden => FORBIDDEN_PAUSE,
             Freshness::Syncing | Freshness::Live => LONGEST_PAUSE,
         };
         pause = tokio::select! {
             () = tokio::time::sleep(pause) => (pause * 2).min(longest),
-            // Whoever answers may hear of it a little later than we.
+            // The API server may learn of a right a little later than sluice does.
             () = granted.next(), if refused == Some(403) => FIRST_PAUSE,
         };
     }
@@ -146,8 +118,8 @@ fn forbidden(store: &Store, error: &Error) {
     }
 }
 
-/// What a kind is that the API server does not know. A custom one has a definition here, or had one a moment ago: whether
-/// it is gone, only that tells.
+/// The freshness of a kind that the API server does not know. A custom kind has a definition here, or had one a moment ago; only
+/// the definition tells whether the kind is gone.
 fn unserved(target: &Target) -> Freshness {
     match target.kind {
         Kind::Builtin(_) => Freshness::NotServed,
@@ -155,7 +127,7 @@ fn unserved(target: &Target) -> Freshness {
     }
 }
 
-/// Watches what was listed, each time from where the last watch ended, until that is no longer possible.
+/// Watches the listed objects, each time from where the last watch ended, until that is no longer possible.
 async fn watch_from<T: Arriving>(
     client: &Client,
     target: &Target,
@@ -164,8 +136,8 @@ async fn watch_from<T: Arriving>(
     mut version: String,
 ) -> Error {
     let mut listed = Some(objects);
-    // What may be listed and not watched would be known for a moment, again and again.
-    if store.condition() != Freshness::Forbidden {
+    // A kind that may be listed and not watched would be known for a moment, again and again.
+    if store.freshness() != Freshness::Forbidden {
         store.replace(listed.take().into_iter().flatten());
     }
     let mut pause = FIRST_PAUSE;
@@ -178,15 +150,15 @@ async fn watch_from<T: Arriving>(
         if began.elapsed() >= LONGEST_PAUSE {
             pause = FIRST_PAUSE;
         } else {
-            // The server ends them before their time.
+            // The server ends watches before their time.
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 }
 
-/// Watches until the server ends it in order; returns the version that it came to. What was `listed` and not taken in is, once the
-/// watch is there.
+/// Watches until the server ends the watch in order. Returns the last version. Takes the `listed` objects in once the watch has
+/// begun, if there are any left.
 async fn watch_once<T: Arriving>(
     client: &Client,
     target: &Target,
@@ -234,7 +206,7 @@ async fn watch_once<T: Arriving>(
     Ok(seen)
 }
 
-/// The events of a watch, and an error where they fail to come.
+/// The events of a watch, or an error if no sign comes in time.
 pub(super) fn signs<T>(
     events: impl Stream<Item = Result<T, Error>> + Send + 'static,
 ) -> impl Stream<Item = Result<T, Error>> + Send {
@@ -251,53 +223,6 @@ fn note_version(object: &Value, seen: &mut String) {
     if let Some(version) = get(object, &["metadata", "resourceVersion"]).and_then(Value::as_str) {
         version.clone_into(seen);
     }
-}
-
-/// The object as it is kept: items of a list lack their type, and metadata requests answer with another one.
-fn kept(target: &Target, mut object: Value) -> Kept {
-    if let Some(map) = object.as_object_mut() {
-        map.insert(
-            "apiVersion".to_owned(),
-            target.resource.api_version.clone().into(),
-        );
-        map.insert("kind".to_owned(), target.resource.kind.clone().into());
-    }
-    let kept = match (&target.wishes, target.detail) {
-        (_, Detail::Whole) => Kept { object, wish: None },
-        (Some(wishes), _) => wishes.trimmed(&target.kind, object),
-        (None, _) => {
-            trim(&target.kind, &mut object);
-            Kept { object, wish: None }
-        }
-    };
-    // Of one that is too large nothing is known that anybody could take note of.
-    let observer = target.observer.as_ref();
-    if let Some(observer) = observer.filter(|_| !is_too_large(&kept.object)) {
-        observer(&kept.object);
-    }
-    kept
-}
-
-/// What is listed of a target.
-pub(super) fn selection(target: &Target) -> Selection {
-    Selection {
-        path: path(target),
-        labels: target.selector.clone(),
-        fields: target.fields.clone(),
-        metadata: target.detail == Detail::Metadata,
-    }
-}
-
-pub(super) fn path(target: &Target) -> String {
-    let resource = &target.resource;
-    let root = if resource.group.is_empty() {
-        "/api"
-    } else {
-        "/apis"
-    };
-    let place = target.namespace.as_ref();
-    let place = place.map_or_else(String::new, |it| format!("namespaces/{it}/"));
-    format!("{root}/{}/{place}{}", resource.api_version, resource.plural)
 }
 
 fn status(error: &Error) -> Option<u16> {

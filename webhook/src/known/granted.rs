@@ -1,30 +1,31 @@
-//! The custom kinds that sluice is meant to read: those that the administrator lets be followed.
+//! The custom kinds that sluice may read, as the administrator has granted.
 
 use rules::kinds::Kind;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// They are watched as soon as somebody waits for a wave, a group or a release, which may have objects of them.
+/// The granted custom kinds. A kind is watched as soon as a list names a wave, a group or a release, which may contain objects of
+/// the kind.
 #[derive(Debug)]
 pub(crate) struct Granted(watch::Sender<Option<Arc<[Kind]>>>);
 
 impl Granted {
-    /// None, or what somebody has yet to say.
+    /// No kind is granted; or, if `awaited`, the kinds are unknown until the ClusterRole has been read.
     pub(super) fn new(awaited: bool) -> Self {
         Self(watch::Sender::new((!awaited).then(Arc::default)))
     }
 
-    /// What they are; `None` before anybody has said so.
+    /// The granted kinds; `None` before the ClusterRole has been read.
     pub(crate) fn kinds(&self) -> Option<Arc<[Kind]>> {
         self.0.borrow().clone()
     }
 
-    /// For whoever was refused, and may go on when there are others.
-    pub(crate) fn changes(&self) -> Changes {
-        Changes(self.0.subscribe())
+    /// The changes of the granted kinds, for a follower that was refused and may try again.
+    pub(crate) fn changes(&self) -> GrantedChanges {
+        GrantedChanges(self.0.subscribe())
     }
 
-    /// Takes over what they are; whether that was news.
+    /// Replaces the granted kinds. Returns whether the kinds have changed.
     pub(super) fn replace(&self, kinds: Vec<Kind>) -> bool {
         self.0.send_if_modified(|granted| {
             let news = granted.as_deref() != Some(&kinds[..]);
@@ -36,16 +37,16 @@ impl Granted {
     }
 }
 
-/// Changes of what sluice is meant to read.
-pub(crate) struct Changes(watch::Receiver<Option<Arc<[Kind]>>>);
+/// The changes of the granted kinds.
+pub(crate) struct GrantedChanges(watch::Receiver<Option<Arc<[Kind]>>>);
 
-impl Changes {
-    /// What has changed so far is no news any more.
+impl GrantedChanges {
+    /// Marks all changes so far as seen.
     pub(crate) fn mark_seen(&mut self) {
         self.0.mark_unchanged();
     }
 
-    /// Returns when something has changed since.
+    /// Returns when the granted kinds have changed since the last mark.
     pub(crate) async fn next(&mut self) {
         if self.0.changed().await.is_err() {
             // The process ends.

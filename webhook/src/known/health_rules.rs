@@ -1,10 +1,10 @@
-//! The health rules that count at the moment: the administrator's and the library's.
+//! The health rules in force: those of the administrator and those of the library.
 //!
-//! Verdicts are judged where a gate's request is answered, on a thread of the async runtime. An evaluation is bounded
-//! (see [`rules::health`]) but may take milliseconds, so the runtime is told to move its other work elsewhere for as
-//! long. Remembering results instead would save nothing: an object is judged when it has changed.
+//! Verdicts are judged where a gate's request is answered, on a thread of the async runtime. An evaluation is bounded (see
+//! [`rules::health`]) but may take milliseconds, so the runtime moves its other work to another thread meanwhile. Remembered
+//! results would save nothing: an object is judged when it has changed.
 
-use super::Heard;
+use super::freshness::LastContact;
 use arc_swap::ArcSwapOption;
 use rules::health::{self, Rules};
 use rules::judged::{Judged, Reason};
@@ -14,22 +14,22 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Where the rules come from.
+/// The sources of the health rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HealthSources {
-    /// Whether a ConfigMap of the administrator is named.
+    /// Whether the administrator names a ConfigMap.
     pub administrator: bool,
-    /// Whether the library counts.
+    /// Whether the library is used.
     pub builtin: bool,
 }
 
-/// The rules that count at the moment.
+/// The health rules in force.
 #[derive(Debug)]
 pub struct HealthRules {
-    /// `None` until the ConfigMap that is named has been read.
+    /// `None` until the administrator's ConfigMap has been read.
     administrator: ArcSwapOption<Rules>,
     builtin: bool,
-    heard: Mutex<Heard>,
+    heard: Mutex<LastContact>,
 }
 
 impl HealthRules {
@@ -42,7 +42,7 @@ impl HealthRules {
         }
     }
 
-    /// What the rule for the object's kind says: the administrator's, else the library's.
+    /// Judges an object by the rule for its kind: that of the administrator, else that of the library. `None` if there is no rule.
     pub fn judge(&self, object: &Value, statusless: bool) -> Option<Judged> {
         let Some(administrator) = &*self.administrator.load() else {
             return is_custom(object).then(unread);
@@ -52,7 +52,7 @@ impl HealthRules {
         judged.then(|| off_the_runtime(judge))?
     }
 
-    /// Whether that rule reads a generation.
+    /// Whether the rule for an object reads a generation.
     pub fn reads_a_generation(&self, object: &Value) -> bool {
         let administrator = self.administrator.load();
         administrator
@@ -60,7 +60,7 @@ impl HealthRules {
             .is_some_and(|it| health::reads_a_generation(it, self.builtin, object))
     }
 
-    /// Puts what the administrator's ConfigMap says in the place of what it said before.
+    /// Replaces the rules of the administrator's ConfigMap.
     pub fn replace(&self, administrator: Rules) {
         self.administrator.store(Some(Arc::new(administrator)));
     }
@@ -70,12 +70,12 @@ impl HealthRules {
         self.lock().note()
     }
 
-    /// When it last did.
-    pub(crate) fn last_heard(&self) -> Heard {
+    /// The last sign that the API server gave of the ConfigMap.
+    pub(crate) fn last_contact(&self) -> LastContact {
         *self.lock()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Heard> {
+    fn lock(&self) -> MutexGuard<'_, LastContact> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,7 +86,7 @@ fn is_custom(object: &Value) -> bool {
     kinds::builtin(group, object["kind"].as_str().unwrap_or_default()).is_none()
 }
 
-/// The moment between the start and the first reading.
+/// The result between the start and the first reading.
 fn unread() -> Judged {
     Judged {
         satisfied: false,
@@ -96,7 +96,7 @@ fn unread() -> Judged {
     }
 }
 
-/// Outside of the runtime (in a test), and on one with a single thread, there is nothing to move.
+/// Outside of the runtime, as in a test, and on a runtime with a single thread there is no work to move.
 fn off_the_runtime<T>(evaluate: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|handle| handle.runtime_flavor());
     match flavor {

@@ -1,15 +1,15 @@
-//! What has to outlive the objects that it was seen on: Jobs that completed and were removed, and revisions whose gate
-//! has opened once.
+//! The memory of this replica: Jobs that completed and were removed, and revisions of which a gate has opened once. Both have to
+//! outlive the objects that they were seen on.
 //!
-//! Kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes and the controller only patches: a restart and the other
-//! replica find it there, and uninstalling takes it away. Each entry is a key of its own and each write a merge patch of just the
-//! changed keys, so replicas never conflict and nothing is read before it is written. A verdict reads from memory and
-//! waits for no write: an entry that is lost costs a pod one more question, never its order.
+//! The memory is kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes and the controller only patches. So a restart
+//! and the other replica find the memory there, and an uninstallation takes it away. Each entry is a key of its own, and each write
+//! is a merge patch of the changed keys alone. So replicas never conflict, and nothing is read before it is written. A verdict
+//! reads from memory and waits for no write: a lost entry costs a pod one more question, never its order.
 //!
-//! A sheet that does not say that it is whole was deleted or emptied, or is new: what is known here is written onto it again. And
-//! who has filled a sheet makes room on it by his own oldest entries.
+//! A sheet that does not say that it is whole was deleted or emptied, or is new: this replica writes its entries onto the sheet
+//! again. A namespace that has filled a sheet makes room with its own oldest entries.
 
-use super::Heard;
+use super::freshness::LastContact;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::memory::{self as entry, CompletedJob, Completing, Passed, passed_key};
@@ -21,26 +21,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::Notify;
 
-/// The key that says that a sheet is whole.
+/// The key of a sheet that is whole.
 const WHOLE: &str = "whole";
-/// Where a sheet is full there is made room for a while.
+/// The bytes that a full sheet is reduced to, so that there is room for a while.
 const ENOUGH: usize = 850_000;
 
-/// Keys to write, or to remove.
-pub(crate) type Changes = BTreeMap<String, Option<String>>;
+/// The keys to write, and the keys to remove (`None`).
+pub(crate) type SheetChanges = BTreeMap<String, Option<String>>;
 
-/// What a sheet that was read says beyond what was known here.
+/// The news in a sheet that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learned {
-    /// Nothing.
+    /// The sheet has no news.
     Nothing,
-    /// Another replica has written something.
+    /// Another replica has written an entry.
     Entries,
-    /// It was the last one to be read: from now on it is known what is not remembered.
+    /// The sheet was the last one to be read: from now on a missing entry is known to be missing.
     Everything,
 }
 
-/// What is remembered, as this replica knows it.
+/// The memory as this replica knows it.
 #[derive(Debug, Default)]
 pub struct Memory {
     known: RwLock<Entries>,
@@ -49,41 +49,41 @@ pub struct Memory {
 
 #[derive(Debug, Default)]
 struct Entries {
-    sheets: [Sheet; sheets::COUNT],
-    /// Jobs that have not completed, as long as nobody knows what the ConfigMaps hold: by their keys, with UID and age.
+    sheets: [MemorySheet; sheets::COUNT],
+    /// The Jobs that have not completed, by their keys, with UID and age; kept only until all sheets have been read.
     before: BTreeMap<String, (String, i64)>,
 }
 
 #[derive(Debug, Default)]
-struct Sheet {
+struct MemorySheet {
     held: BTreeMap<String, String>,
-    /// What the ConfigMap does not hold yet.
-    unwritten: Changes,
+    /// The changes that the ConfigMap does not hold yet.
+    unwritten: SheetChanges,
     loaded: bool,
-    heard: Heard,
+    heard: LastContact,
 }
 
 impl Memory {
-    /// Whether what an earlier process remembered has been read.
+    /// Whether all sheets have been read.
     pub fn is_loaded(&self) -> bool {
         self.read().is_loaded()
     }
 
-    /// The API server gave a sign of a sheet. Returns whether what is remembered there was no longer believed.
+    /// Notes a sign of the API server about a sheet. Returns whether the sheet was no longer believed.
     pub(crate) fn heard(&self, sheet: usize) -> bool {
         self.lock().sheets[sheet].heard.note()
     }
 
-    /// When it last did of all of them.
-    pub(crate) fn last_heard(&self) -> Heard {
+    /// The last sign that the API server gave of all sheets.
+    pub(crate) fn last_contact(&self) -> LastContact {
         let known = self.read();
         let heard = known.sheets.iter().map(|sheet| sheet.heard);
         heard.min().unwrap_or_default()
     }
 
-    /// How many bytes each sheet holds.
+    /// The bytes that each sheet holds.
     pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
-        self.read().sheets.each_ref().map(Sheet::size)
+        self.read().sheets.each_ref().map(MemorySheet::size)
     }
 
     /// Whether a pod of this revision has passed its gate before.
@@ -91,7 +91,7 @@ impl Memory {
         self.read().get(&passed_key(revision)).is_some()
     }
 
-    /// A pod of the dependent has passed its gate.
+    /// Notes that a gate of the dependent has opened.
     pub fn pass(&self, dependent: &Dependent, now: Timestamp) {
         let revision = dependent.revision().filter(|it| !self.has_passed(it));
         if let (Some(revision), Some(owner)) = (revision, dependent.owners.first()) {
@@ -107,12 +107,12 @@ impl Memory {
         }
     }
 
-    /// The object of that name that was seen complete, if none of that name has been seen since.
+    /// The object of this name that was seen complete, unless a newer object of the name was seen since.
     pub fn completed(&self, what: Completing, namespace: &str, name: &str) -> Option<CompletedJob> {
         self.read().job(namespace, &what.key(namespace, name))
     }
 
-    /// The objects of a namespace that were seen complete and that the selector selects, by their names.
+    /// The objects of a namespace that were seen complete and that the selector selects, by name.
     pub fn selected(
         &self,
         what: Completing,
@@ -120,8 +120,8 @@ impl Memory {
         selector: &Selector,
     ) -> BTreeMap<String, CompletedJob> {
         let known = self.read();
-        // What is said of a Job elsewhere is from before there was more than one sheet.
-        let mut sheets: Vec<&Sheet> = known.sheets.iter().collect();
+        // An entry on another sheet was written by a version that had one sheet.
+        let mut sheets: Vec<&MemorySheet> = known.sheets.iter().collect();
         sheets.swap(0, sheets::of(namespace));
         let mut seen = BTreeSet::new();
         let entries = sheets.into_iter().flat_map(|sheet| &sheet.held);
@@ -130,13 +130,13 @@ impl Memory {
         entry::selected(texts, (what, namespace), selector)
     }
 
-    /// A Job was added or changed.
+    /// Notes that a Job was added or changed.
     pub fn saw_job(&self, job: &Value) {
         self.saw(Completing::Job, job, entry::completed(job));
     }
 
-    /// An object of a kind that comes to an end was added or changed: a completed one is remembered, and one that is not yet makes an
-    /// older one of its name forgotten. Of the Jobs that a CronJob makes again and again the last few are remembered.
+    /// Notes that an object was added or changed whose kind comes to an end. A completed object is remembered. An object that has
+    /// not completed makes the older object of its name forgotten. Of the Jobs of a CronJob the last few are remembered.
     pub fn saw(&self, what: Completing, object: &Value, completed: Option<CompletedJob>) {
         let metadata = &object["metadata"];
         let (Some(namespace), Some(name)) =
@@ -197,7 +197,7 @@ impl Memory {
             return;
         }
         let mut known = self.lock();
-        // A revision that has passed has passed: another pod's later moment is no news.
+        // A revision stays passed: the later moment of another pod is no news.
         if value.is_some() && entry::is_passed(key) && known.get(key).is_some() {
             return;
         }
@@ -211,8 +211,8 @@ impl Memory {
         self.changed.notify_one();
     }
 
-    /// Takes over what a sheet holds, under what this replica has not written yet. Where it does not say that it is whole,
-    /// nothing that is known here is taken to be gone. One that is not there holds nothing.
+    /// Takes over the entries of a sheet, under the changes that are not written yet. If the sheet does not say that it is whole,
+    /// no entry of this replica counts as removed. A sheet that does not exist has no entries.
     pub(crate) fn learn(&self, number: usize, stored: BTreeMap<String, String>) -> Learned {
         let mut known = self.lock();
         let was_loaded = known.is_loaded();
@@ -230,37 +230,37 @@ impl Memory {
         }
     }
 
-    /// What is to be written onto a sheet, and how many entries had to make room for it.
-    pub(crate) fn unwritten(&self, sheet: usize) -> (Changes, usize) {
+    /// The changes to write onto a sheet, and the number of entries that had to make room for them.
+    pub(crate) fn unwritten(&self, sheet: usize) -> (SheetChanges, usize) {
         let mut known = self.lock();
         let sheet = &mut known.sheets[sheet];
         if !sheet.loaded {
-            return (Changes::new(), 0);
+            return (SheetChanges::new(), 0);
         }
         let evicted = sheet.make_room();
         (sheet.unwritten.clone(), evicted)
     }
 
-    /// `changes` are on the sheet now.
-    pub(crate) fn written(&self, sheet: usize, changes: &Changes) {
+    /// Notes that the API server has written `changes` onto the sheet.
+    pub(crate) fn written(&self, sheet: usize, changes: &SheetChanges) {
         self.lock().sheets[sheet]
             .unwritten
             .retain(|key, value| changes.get(key) != Some(value));
     }
 
-    /// The API server does not take this entry, now or later: it is known here until the sheet is read anew.
+    /// Notes that the API server refuses this entry for good. The entry is known here until the sheet is read again.
     pub(crate) fn refused(&self, sheet: usize, key: &str) {
         self.lock().sheets[sheet].unwritten.remove(key);
     }
 
-    /// Removes the revisions whose owner `is_gone`, and what a namespace of the same name has `outlived`: one that is not there
-    /// any more, or was made anew since this moment, in seconds since 1970.
+    /// Removes the revisions whose owner `is_gone`, and the Jobs that their namespace has `outlived`: the namespace is gone, or was
+    /// made again since the given moment, in seconds since 1970.
     pub(crate) fn prune(
         &self,
         is_gone: impl Fn(&str, &Passed) -> bool,
         outlived: impl Fn(&str, i64) -> bool,
     ) {
-        let of_sheet = |sheet: &Sheet| sheet.held.clone();
+        let of_sheet = |sheet: &MemorySheet| sheet.held.clone();
         let all: Vec<_> = self.read().sheets.iter().flat_map(of_sheet).collect();
         for (key, text) in all {
             let Some(namespace) = entry::namespace_of(&key, &text) else {
@@ -292,9 +292,9 @@ impl Entries {
         entry::read(home.or_else(|| self.get(key))?)
     }
 
-    /// Returns whether another is remembered there than before.
+    /// Takes over the entries of a sheet. Returns whether the entries have changed.
     fn learn(&mut self, number: usize, stored: BTreeMap<String, String>) -> bool {
-        let Sheet {
+        let MemorySheet {
             held,
             unwritten,
             loaded,
@@ -328,7 +328,7 @@ impl Entries {
         *held != before
     }
 
-    /// Forgets the Jobs of which a newer one of the same name was seen before this was known of them.
+    /// Forgets each Job of which a newer one of the same name was seen before the sheets were read.
     fn forget_older(&mut self) {
         for (key, (uid, made)) in std::mem::take(&mut self.before) {
             for sheet in &mut self.sheets {
@@ -342,7 +342,7 @@ impl Entries {
     }
 }
 
-impl Sheet {
+impl MemorySheet {
     fn set(&mut self, key: String, value: Option<String>) {
         match &value {
             Some(value) => self.held.insert(key.clone(), value.clone()),
@@ -351,13 +351,13 @@ impl Sheet {
         self.unwritten.insert(key, value);
     }
 
-    /// In bytes, as the ConfigMap counts them.
+    /// The size in bytes, as the ConfigMap counts it.
     fn size(&self) -> usize {
         let held = self.held.iter();
         held.map(|(key, text)| key.len() + text.len()).sum()
     }
 
-    /// Removes what there is too much of; returns how many entries those were.
+    /// Removes the oldest entries of a full sheet. Returns their number.
     fn make_room(&mut self) -> usize {
         if self.size() <= sheets::MOST {
             return 0;

@@ -1,7 +1,7 @@
-//! How good what is known is, as `/metrics` tells it: what of it can be believed, and how full is what is written down.
+//! The freshness of the stores for `/metrics`: how many are believed, how full the ConfigMaps are, and how much memory tenants use.
 
 use super::Known;
-use super::shares::Shares;
+use super::byte_budget::ByteBudget;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::counter::Counter;
@@ -13,39 +13,39 @@ use std::fmt;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct State {
+struct StateLabel {
     state: &'static str,
 }
 
-/// Bounded: as many as there are kinds that are watched.
+/// Bounded by the number of watched kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Of {
+struct KindLabel {
     kind: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Sheet {
+struct SheetLabel {
     of: &'static str,
     sheet: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Use {
+struct BudgetLabel {
     of: &'static str,
 }
 
 impl Known {
-    /// What tenants fill of the memory, by what they fill it with.
-    fn shares(&self) -> [(Use, &Shares); 2] {
-        let of = |of| Use { of };
+    /// The budgets of memory, by the data that fills them.
+    fn budget(&self) -> [(BudgetLabel, &ByteBudget); 2] {
+        let of = |of| BudgetLabel { of };
         [
             (of("waits"), &*self.waits),
-            (of("kept_whole"), self.wishes.shares()),
+            (of("kept_whole"), self.whole_budget.budget()),
         ]
     }
 
-    /// How many watches there are in each state: `Live`, or the reason that a dependent is told.
-    fn watches(&self) -> impl Iterator<Item = State> {
+    /// The state of each watch: `Live`, or the reason that a dependent is told.
+    fn watches(&self) -> impl Iterator<Item = StateLabel> {
         let stores = self.stores().into_iter().map(|(_, store)| store);
         let own = [Arc::clone(&self.gated), Arc::clone(&self.plans)];
         // Two spellings of one kind share a store.
@@ -57,12 +57,12 @@ impl Known {
             Ok(_) => "Live",
             Err(why) => Reason::from(why).label(),
         });
-        states.map(|state| State { state })
+        states.map(|state| StateLabel { state })
     }
 
-    /// How many objects are too large to be read, of each kind of which there are some. A pod may be kept twice: among all, and among those with
-    /// a gate.
-    fn too_large(&self) -> impl Iterator<Item = (Of, i64)> {
+    /// The number of objects that are too large to be read, for each kind that has some. A pod may count twice: among all pods, and
+    /// among the gated pods.
+    fn too_large(&self) -> impl Iterator<Item = (KindLabel, i64)> {
         let own = [
             ("gated Pod", &self.gated),
             ("unscheduled Pod", &self.unscheduled),
@@ -75,19 +75,19 @@ impl Known {
             .chain(own);
         let mut seen = HashSet::new();
         let each = each.filter(move |(_, store)| seen.insert(Arc::as_ptr(store)));
-        let counts = each.map(|(kind, store)| (Of { kind }, store.too_large()));
+        let counts = each.map(|(kind, store)| (KindLabel { kind }, store.too_large()));
         counts
             .filter(|(_, count)| *count > 0)
             .map(|(of, count)| (of, i64::try_from(count).unwrap_or(i64::MAX)))
     }
 
-    /// How many bytes each ConfigMap holds of what is written down.
-    fn sheets(&self) -> impl Iterator<Item = (Sheet, i64)> {
+    /// The bytes that each ConfigMap holds.
+    fn sheets(&self) -> impl Iterator<Item = (SheetLabel, i64)> {
         let of = |of, sizes: [usize; rules::sheets::COUNT]| {
             let numbered = (0..).zip(sizes);
             numbered.map(move |(sheet, bytes)| {
                 (
-                    Sheet { of, sheet },
+                    SheetLabel { of, sheet },
                     i64::try_from(bytes).unwrap_or(i64::MAX),
                 )
             })
@@ -96,13 +96,13 @@ impl Known {
     }
 }
 
-/// Tells `/metrics` how good what is known is.
+/// Tells `/metrics` the freshness of the stores.
 #[derive(Debug)]
-pub(crate) struct Condition(pub(crate) Arc<Known>);
+pub(crate) struct FreshnessMetrics(pub(crate) Arc<Known>);
 
-impl Collector for Condition {
+impl Collector for FreshnessMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let watches = Family::<State, Gauge>::default();
+        let watches = Family::<StateLabel, Gauge>::default();
         for state in self.0.watches() {
             watches.get_or_create(&state).inc();
         }
@@ -110,20 +110,20 @@ impl Collector for Condition {
         let told = "Watches of kinds, by whether what they hold is believed";
         watches.encode(encoder.encode_descriptor("watches", told, None, gauge)?)?;
         let crowd = self.0.whole.crowd();
-        let objects = Family::<State, Gauge>::default();
+        let objects = Family::<StateLabel, Gauge>::default();
         for (state, count) in [("Read", crowd.read), ("AwaitsTurn", crowd.waiting)] {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            objects.get_or_create(&State { state }).set(count);
+            objects.get_or_create(&StateLabel { state }).set(count);
         }
         let told = "Objects that are read whole, or wait for their turn";
         objects.encode(encoder.encode_descriptor("objects_read_whole", told, None, gauge)?)?;
-        let large = Family::<Of, Gauge>::default();
+        let large = Family::<KindLabel, Gauge>::default();
         for (of, count) in self.0.too_large() {
             large.get_or_create(&of).set(count);
         }
         let told = "Objects that are longer than sluice reads, by kind; the log names them";
         large.encode(encoder.encode_descriptor("too_large_objects", told, None, gauge)?)?;
-        let sheets = Family::<Sheet, Gauge>::default();
+        let sheets = Family::<SheetLabel, Gauge>::default();
         for (sheet, bytes) in self.0.sheets() {
             sheets.get_or_create(&sheet).set(bytes);
         }
@@ -131,15 +131,15 @@ impl Collector for Condition {
         sheets.encode(encoder.encode_descriptor("written_down_bytes", told, None, gauge)?)?;
         let bound = ConstGauge::new(i64::try_from(rules::sheets::MOST).unwrap_or(i64::MAX));
         let (taken, limits) = (
-            Family::<Use, Gauge>::default(),
-            Family::<Use, Gauge>::default(),
+            Family::<BudgetLabel, Gauge>::default(),
+            Family::<BudgetLabel, Gauge>::default(),
         );
-        let refused = Family::<Use, Counter>::default();
-        for (of, shares) in self.0.shares() {
+        let refused = Family::<BudgetLabel, Counter>::default();
+        for (of, budget) in self.0.budget() {
             let number = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-            taken.get_or_create(&of).set(number(shares.taken()));
-            limits.get_or_create(&of).set(number(shares.limit()));
-            refused.get_or_create(&of).inc_by(shares.refused());
+            taken.get_or_create(&of).set(number(budget.taken()));
+            limits.get_or_create(&of).set(number(budget.limit()));
+            refused.get_or_create(&of).inc_by(budget.refused());
         }
         let told = "What namespaces have taken of the memory that they share";
         taken.encode(encoder.encode_descriptor("shared_bytes", told, None, gauge)?)?;
@@ -184,7 +184,7 @@ mod tests {
             .memory()
             .learn(1, [("key".to_owned(), "four".to_owned())].into());
         let mut registry = Registry::with_prefix("sluice");
-        registry.register_collector(Box::new(Condition(known)));
+        registry.register_collector(Box::new(FreshnessMetrics(known)));
         let mut text = String::new();
         encode(&mut text, &registry).unwrap();
         for line in [

@@ -1,7 +1,7 @@
-//! The objects of one kind by the scope that they are in, in the order of its waves.
+//! The objects of one kind, by their scopes and in the order of the waves.
 //!
-//! Whether an object is ready is judged once after each of its changes, when somebody asks, unless the answer rests on more than the
-//! object. So a change in a scope of many objects costs what changed, not what exists.
+//! Whether an object is ready is judged once after each of its changes, when a view asks; unless the result depends on more than
+//! the object. So a change in a large scope costs one judgement, whatever the size of the scope.
 
 use jiff::Timestamp;
 use rules::dependency::Part;
@@ -12,12 +12,57 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
-/// Where an object stands.
+/// The interest of a view in a scope.
+#[derive(Debug, Clone, Copy, Hash)]
+pub(super) enum ScopeInterest<'a> {
+    /// The list of kinds, and whether each kind can be read.
+    Kinds,
+    /// The first object of a scope that is not ready. A [`Limit`] narrows the interest down.
+    Wave(&'a Scope),
+    /// The objects that may be in a part: in the scopes of this name, or in any scope of the namespace.
+    Members {
+        /// The namespace of the objects.
+        namespace: &'a str,
+        /// The name of the scopes; `None` for any scope.
+        scope: Option<&'a str>,
+        /// The part.
+        part: &'a Part,
+    },
+}
+
+/// The changes of a wave that matter to a view.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Limit {
+    /// Changes up to this position matter: no object behind it alters the answer.
+    UpTo(Position),
+    /// Changes below this weight matter.
+    Below(i64),
+}
+
+impl Limit {
+    pub(super) fn holds(&self, position: &Position) -> bool {
+        match self {
+            Self::UpTo(last) => position <= last,
+            Self::Below(weight) => position.weight < *weight,
+        }
+    }
+
+    /// The approximate size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = match self {
+            Self::UpTo(last) => last.kind.len() + last.name.len(),
+            Self::Below(_) => 0,
+        };
+        size_of::<Self>() + texts
+    }
+}
+
+/// The place of an object among scopes, parts and waves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
-    pub(super) scope: Option<Scope>,
-    /// The parts that it may be in, its release apart.
-    pub(super) parts: Box<[Part]>,
+    scope: Option<Scope>,
+    /// The parts that the object may be in, except its release.
+    parts: Box<[Part]>,
     /// `None` outside of every wave.
     pub(super) position: Option<Position>,
     written: Option<Timestamp>,
@@ -37,31 +82,31 @@ struct Waves {
     order: BTreeMap<Position, CachedReadiness>,
     count: usize,
     active: Option<Timestamp>,
-    /// When one of them was last seen to change without a trace.
+    /// The moment at which an object was last seen to change without a trace.
     changed: Option<Instant>,
 }
 
-/// Whether an object is ready, once somebody has asked.
+/// Whether an object is ready, as it was judged last.
 #[derive(Debug, Clone, Copy)]
 struct CachedReadiness {
-    /// Which of its changes that was.
+    /// The number of the change after which the object was judged.
     change: u64,
     ready: Option<bool>,
 }
 
-/// What stands first among the objects below a weight.
+/// The first object below a weight that may not be ready.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum First {
-    /// One that has to be judged; the answer goes to [`Scopes::judged`] with the position and the number.
+    /// The object has to be judged. The result goes to [`Scopes::judged`] with the position and the number.
     Unjudged(Position, u64),
-    /// One that is not ready.
+    /// The object is not ready.
     Unready(Position),
-    /// Nothing: all of them are ready.
+    /// All objects are ready.
     Nothing,
 }
 
 impl Standing {
-    /// `None` of an object that is in no scope, no group and no chart.
+    /// The place of an object; `None` for an object without a scope, a group and a chart.
     pub(super) fn of(object: &Value) -> Option<Self> {
         let scope = Scope::of(object);
         let groups = scope::groups(object).map(|it| Part::Group(it.to_owned()));
@@ -73,7 +118,7 @@ impl Standing {
         let parts: Box<[Part]> = groups.chain(charts).collect();
         (scope.is_some() || !parts.is_empty()).then(|| Self {
             position: scope.as_ref().and_then(|_| Position::of(object)),
-            // A plan is not what it orders, and may be there long before.
+            // A plan is none of the objects that it orders, and may exist long before them.
             written: written(object).filter(|_| !plan::is_one(object)),
             generation: object["metadata"]["generation"]
                 .as_i64()
@@ -83,7 +128,7 @@ impl Standing {
         })
     }
 
-    /// Whether somebody has written the spec since it was `before`, and no time in the object says so.
+    /// Whether the spec was written since `before`, although no time in the object tells of it.
     fn has_changed_without_a_trace(&self, before: &Self) -> bool {
         self.generation > before.generation && self.written <= before.written
     }
@@ -94,10 +139,33 @@ impl Standing {
         let in_scope = scope.is_none() || scope == own;
         in_scope && (matches!(part, Part::Release(_)) || self.parts.contains(part))
     }
+
+    /// Calls `tell` with each interest that a change of the object concerns, and with the position of the object in its wave.
+    pub(super) fn looks(
+        &self,
+        namespace: &str,
+        tell: &mut dyn FnMut(ScopeInterest<'_>, Option<&Position>),
+    ) {
+        let own = self.scope.as_ref().map(|scope| scope.name.as_str());
+        let release = own.map(|name| Part::Release(name.to_owned()));
+        for part in self.parts.iter().chain(&release) {
+            for scope in [None, own] {
+                let look = ScopeInterest::Members {
+                    namespace,
+                    scope,
+                    part,
+                };
+                tell(look, None);
+            }
+        }
+        if let (Some(scope), Some(position)) = (&self.scope, &self.position) {
+            tell(ScopeInterest::Wave(scope), Some(position));
+        }
+    }
 }
 
 impl Scopes {
-    /// An object is there, or has changed: then it had another place `before`.
+    /// Adds or replaces an object. `before`: the place of the object before the change.
     pub(super) fn insert(&mut self, place: &Standing, before: Option<&Standing>) {
         if let Some(before) = before {
             self.move_out(before, place.scope.as_ref());
@@ -119,12 +187,13 @@ impl Scopes {
         }
     }
 
-    /// An object is gone, or its place no longer holds.
+    /// Removes an object from its place.
     pub(super) fn remove(&mut self, place: &Standing) {
         self.move_out(place, None);
     }
 
-    /// What is known of the scope that it moves to is kept, if it was the only one there.
+    /// Removes an object from its scope. If the object is the last one of its scope and moves within it (`to`), the scope is kept
+    /// with all that is known of it.
     fn move_out(&mut self, place: &Standing, to: Option<&Scope>) {
         let Some(scope) = &place.scope else { return };
         if let Some(members) = self.members.get_mut(scope) {
@@ -138,8 +207,8 @@ impl Scopes {
         }
     }
 
-    /// Forgets what was judged: the rules may have changed. So has every object then, and what is judged by the rules of before counts
-    /// no more.
+    /// Forgets all judgements: the rules may have changed. Every object counts as changed, so a judgement by the rules before is
+    /// not noted any more.
     pub(super) fn forget(&mut self) {
         let waves = self.members.values_mut().map(|members| &mut members.order);
         for judged in waves.flat_map(BTreeMap::values_mut) {
@@ -155,17 +224,17 @@ impl Scopes {
         self.members.clear();
     }
 
-    /// When an object of the scope was last created or written.
+    /// The moment at which an object of the scope was last created or written.
     pub(super) fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.members.get(scope)?.active
     }
 
-    /// When an object of the scope was last seen to change without a trace.
+    /// The moment at which an object of the scope was last seen to change without a trace.
     pub(super) fn changed(&self, scope: &Scope) -> Option<Instant> {
         self.members.get(scope)?.changed
     }
 
-    /// Whether an object of a scope weighs less than that.
+    /// Whether the scope has an object of a smaller weight than `below`.
     pub(super) fn has_lower(&self, scope: &Scope, below: i64) -> bool {
         let lightest = self
             .members
@@ -181,8 +250,8 @@ impl Scopes {
         same.map(|scope| scope.namespace.clone()).collect()
     }
 
-    /// The first object below a weight that is neither known to be ready nor among the `passed`, by its name; and only one that stands
-    /// before another position, if there is one.
+    /// The first object below a weight that may not be ready, without the `passed` ones. With `before`, only an object in front of
+    /// that position counts.
     pub(super) fn first(
         &self,
         scope: &Scope,
@@ -203,7 +272,7 @@ impl Scopes {
         }
     }
 
-    /// Notes whether an object was ready at one of its changes, unless there has been another since.
+    /// Notes whether an object was ready after one of its changes, unless the object has changed again since.
     pub(super) fn judged(&mut self, scope: &Scope, position: &Position, change: u64, ready: bool) {
         let waves = self
             .members

@@ -1,13 +1,13 @@
-//! Who may run in each capped wave, as this replica knows it.
+//! The holders of the slots of each capped wave, as this replica knows them.
 //!
-//! Kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes and the controller patches on condition that nobody else has
-//! since: [`rules::slots`] says why that is enough. A wave that nobody waits in costs next to nothing: its holders are struck out
-//! when the next object asks for a slot, or when the watch begins again.
+//! The holders are kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes. The controller patches a ConfigMap on
+//! condition that no other replica has written since: [`rules::slots`] tells why that is enough. A wave in which no gate waits
+//! costs next to nothing: its holders are struck out when the next object asks for a slot, or when the watch begins again.
 //!
-//! Each sheet says in an entry of its own that it is whole. Without it, or where an entry cannot be read, somebody has deleted,
-//! emptied or garbled the ConfigMap: then nobody holds a slot and none is given, until it is known what runs.
+//! Each sheet says in an entry of its own that it is whole. If that entry is missing, or if an entry cannot be read, the ConfigMap
+//! was deleted, emptied or garbled. Then no object holds a slot and none is given, until the running pods are known.
 
-use super::Heard;
+use super::freshness::LastContact;
 use super::waiters::{Bell, Subscription, Waiters};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -21,83 +21,83 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The key that says that a sheet is whole, and since when.
+/// The key of a sheet that is whole. Its value is the time since which the sheet is whole.
 pub(crate) const WHOLE: &str = "whole-since";
-/// So many bytes of a sheet are filled by one namespace: some 500 holders.
+/// The bytes of a sheet that one namespace may fill: about 500 holders.
 const SHARE: usize = 128 * 1024;
 
-/// The holders of every wave, and who waits to become one.
+/// The holders of every wave, and the views that wait for a slot.
 #[derive(Debug, Default)]
 pub struct Slots {
     known: Mutex<Table>,
     waiters: Waiters<Wave>,
-    /// Slots are looked for in a namespace.
+    /// Rings when a view asks for a slot.
     pub(crate) wanted: Notify,
-    /// A sheet is lost.
+    /// Rings when a sheet is lost.
     pub(crate) lost: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    sheets: [Sheet; sheets::COUNT],
+    sheets: [SlotSheet; sheets::COUNT],
     troubles: BTreeMap<Wave, Trouble>,
-    /// The waves of sheets that have been read anew, which nobody has looked through since.
+    /// The waves of sheets that were read again and whose holders no task has checked since.
     begun: BTreeSet<Wave>,
-    /// The namespaces in which somebody has asked for a slot that nobody has looked for.
+    /// The namespaces in which a view has asked for a slot that no task has looked for yet.
     asked: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
-struct Sheet {
-    heard: Heard,
-    content: Content,
-    /// Since when it has not been whole.
+struct SlotSheet {
+    heard: LastContact,
+    content: SheetContent,
+    /// The moment since which the sheet is not whole.
     lost: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
-enum Content {
-    /// Nobody has looked.
+enum SheetContent {
+    /// The sheet has not been read.
     #[default]
     Unread,
-    /// There is no such ConfigMap.
+    /// The ConfigMap does not exist.
     Absent,
-    /// It is not whole: its `resourceVersion` and its keys.
+    /// The sheet is not whole: its `resourceVersion` and its keys.
     Broken(String, Vec<String>),
-    /// Its `resourceVersion`, and the holders of each wave with the length of the entry.
+    /// The sheet is whole: its `resourceVersion`, and the holders of each wave with the length of their entry.
     Whole(String, BTreeMap<Wave, (Vec<Holder>, usize)>),
 }
 
-/// What is written down of a wave.
+/// The entry of one wave.
 #[derive(Debug)]
-pub(crate) struct Written {
-    /// The version that this is.
+pub(crate) struct WrittenWave {
+    /// The `resourceVersion` of the sheet.
     pub(crate) version: String,
-    /// Who runs in it.
+    /// The holders of the wave.
     pub(crate) holders: Vec<Holder>,
-    /// So many bytes its entry may have.
+    /// The most bytes that the entry may have.
     pub(crate) room: usize,
 }
 
-/// What is wrong with a sheet.
+/// The fault of a sheet.
 #[derive(Debug)]
-pub(crate) enum Loss {
-    /// There is no such ConfigMap.
+pub(crate) enum SheetLoss {
+    /// The ConfigMap does not exist.
     Absent,
-    /// It says nothing that can be believed.
+    /// The ConfigMap has no whole sheet.
     Broken {
-        /// Its `resourceVersion`.
+        /// The `resourceVersion` of the ConfigMap.
         version: String,
-        /// What it holds.
+        /// The keys of the ConfigMap.
         keys: Vec<String>,
-        /// Since when this is known here.
+        /// The moment since which this replica knows the fault.
         since: Instant,
     },
 }
 
 impl Slots {
-    /// Who runs in a wave, and until when that is believed if nothing more is heard; `waiter` is woken when it changes, and a
-    /// slot is looked for.
+    /// The holders of a wave, and the moment until which they are believed if nothing more is heard. `waiter` is woken when they
+    /// change, and a slot is looked for.
     pub(crate) fn ask(
         &self,
         wave: &Wave,
@@ -110,61 +110,62 @@ impl Slots {
         (known.running(wave), subscription)
     }
 
-    /// The API server gave a sign of a sheet.
+    /// Notes a sign of the API server about a sheet.
     pub(crate) fn heard(&self, sheet: usize) {
         if self.lock().sheets[sheet].heard.note() {
             self.waiters.wake_all();
         }
     }
 
-    /// Begins to follow a sheet, whatever was known before.
+    /// Begins to follow a sheet, whatever was known of it before.
     pub(crate) fn begin(&self, sheet: usize, stored: &ConfigMap) {
         let mut known = self.lock();
-        known.take_over(sheet, Content::of(stored), &self.waiters);
+        known.take_over(sheet, SheetContent::of(stored), &self.waiters);
         known.begin(sheet);
         self.wanted.notify_one();
         self.lost.notify_one();
     }
 
-    /// Takes over what a sheet holds, unless something newer is known: the watch tells of a write later than the answer to it
-    /// does, and of those before it too.
+    /// Takes over the content of a sheet, unless newer content is known: the watch shows a write later than the answer to the write
+    /// does, and it shows the writes before it as well.
     pub(crate) fn learn(&self, sheet: usize, stored: &ConfigMap) {
         let mut known = self.lock();
         let version = stored.metadata.resource_version.as_deref();
         if !is_older(version, known.sheets[sheet].content.version()) {
-            known.take_over(sheet, Content::of(stored), &self.waiters);
+            known.take_over(sheet, SheetContent::of(stored), &self.waiters);
         }
     }
 
-    /// There is no such sheet.
+    /// Notes that a sheet does not exist.
     pub(crate) fn lose(&self, sheet: usize) {
-        self.lock().take_over(sheet, Content::Absent, &self.waiters);
+        self.lock()
+            .take_over(sheet, SheetContent::Absent, &self.waiters);
         self.lost.notify_one();
     }
 
-    /// How many bytes each sheet holds.
+    /// The bytes that each sheet holds.
     pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
-        let size = |sheet: &Sheet| {
+        let size = |sheet: &SlotSheet| {
             let waves = sheet.content.waves().into_iter().flatten();
             waves.map(|(_, (_, length))| length).sum()
         };
         self.lock().sheets.each_ref().map(size)
     }
 
-    /// The sheets that are lost.
-    pub(crate) fn losses(&self) -> Vec<(usize, Loss)> {
+    /// The sheets that are lost, with their faults.
+    pub(crate) fn losses(&self) -> Vec<(usize, SheetLoss)> {
         let known = self.lock();
         let sheets = known.sheets.iter().enumerate();
         let losses = sheets.filter_map(|(number, sheet)| Some((number, sheet.loss()?)));
         losses.collect()
     }
 
-    /// The namespaces in which somebody has asked for a slot since they were last taken, or whose sheet has been read anew.
+    /// Takes the namespaces in which a view has asked for a slot since the last call, or whose sheet was read again.
     pub(crate) fn take_asked(&self) -> BTreeSet<String> {
         std::mem::take(&mut self.lock().asked)
     }
 
-    /// Has slots looked for in a namespace once more, if somebody waits for one there.
+    /// Has slots looked for in a namespace once more, if a view waits for a slot there.
     pub(crate) fn ask_again(&self, namespace: &str) {
         let mut known = self.lock();
         let awaited = self.waiters.interests();
@@ -174,8 +175,8 @@ impl Slots {
         }
     }
 
-    /// The waves of a namespace that somebody waits in; once after each reading all of them, or one that nobody comes back to would
-    /// stay for ever.
+    /// The waves of a namespace in which a view waits. Once after each reading of a sheet all waves are returned: the holders of a
+    /// wave without waiters would otherwise stay for ever.
     pub(crate) fn waves(&self, namespace: &str) -> BTreeSet<Wave> {
         let mut known = self.lock();
         let is_here = |wave: &Wave| wave.scope.namespace == namespace;
@@ -188,8 +189,8 @@ impl Slots {
         waves
     }
 
-    /// What is written down of a wave; `None` where nobody can say.
-    pub(crate) fn written(&self, wave: &Wave) -> Option<Written> {
+    /// The entry of a wave; `None` while its sheet is not whole.
+    pub(crate) fn written(&self, wave: &Wave) -> Option<WrittenWave> {
         let known = self.lock();
         let content = &known.sheet(wave).content;
         let (version, waves) = (content.version()?.to_owned(), content.waves()?);
@@ -202,7 +203,7 @@ impl Slots {
         let (all, ours) = others
             .map(length)
             .fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-        Some(Written {
+        Some(WrittenWave {
             version,
             holders: holders.unwrap_or_default(),
             room: sheets::MOST
@@ -211,8 +212,7 @@ impl Slots {
         })
     }
 
-    /// Notes why no more can be written down of a wave, or that it can. Returns whether that is news, of which those hear who
-    /// wait in it.
+    /// Notes the trouble with the entry of a wave, or its end. Wakes the waiting views and returns `true` if that is news.
     pub(crate) fn note(&self, wave: &Wave, trouble: Option<Trouble>) -> bool {
         let mut known = self.lock();
         let before = match trouble {
@@ -227,17 +227,17 @@ impl Slots {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        // A panic while the lock was held leaves at worst a waiter that was not woken; it asks again within 30 s.
+        // A panic while the lock is held loses one wake-up at worst; the gate asks again within 30 s.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Table {
-    fn sheet(&self, wave: &Wave) -> &Sheet {
+    fn sheet(&self, wave: &Wave) -> &SlotSheet {
         &self.sheets[sheets::of(&wave.scope.namespace)]
     }
 
-    /// Has all that a sheet holds looked through once.
+    /// Has the holders of all waves of a sheet checked once.
     fn begin(&mut self, sheet: usize) {
         let waves = self.sheets[sheet].content.waves().into_iter();
         for wave in waves.flat_map(BTreeMap::keys) {
@@ -246,7 +246,7 @@ impl Table {
         }
     }
 
-    /// Who runs in a wave, and until when that is believed.
+    /// The holders of a wave, and the moment until which they are believed.
     fn running(&self, wave: &Wave) -> Result<(Running, Instant), Unavailable> {
         let sheet = self.sheet(wave);
         let waves = sheet.content.waves().ok_or(Unavailable::Syncing)?;
@@ -259,14 +259,14 @@ impl Table {
         Ok((running, until))
     }
 
-    /// Wakes those whom it concerns.
-    fn take_over(&mut self, sheet: usize, content: Content, waiters: &Waiters<Wave>) {
-        let Sheet {
+    /// Takes over the content of a sheet, and wakes the views whose wave has changed.
+    fn take_over(&mut self, sheet: usize, content: SheetContent, waiters: &Waiters<Wave>) {
+        let SlotSheet {
             heard,
             content: before,
             lost,
         } = &mut self.sheets[sheet];
-        // Those who were told that nobody can say have to ask again, whatever it says now.
+        // A view that was told `Stale` has to ask again, whatever the sheet holds now.
         let stale = heard.note();
         *lost = content
             .waves()
@@ -285,12 +285,12 @@ impl Table {
     }
 }
 
-impl Sheet {
-    fn loss(&self) -> Option<Loss> {
+impl SlotSheet {
+    fn loss(&self) -> Option<SheetLoss> {
         match &self.content {
-            Content::Unread | Content::Whole(..) => None,
-            Content::Absent => Some(Loss::Absent),
-            Content::Broken(version, keys) => Some(Loss::Broken {
+            SheetContent::Unread | SheetContent::Whole(..) => None,
+            SheetContent::Absent => Some(SheetLoss::Absent),
+            SheetContent::Broken(version, keys) => Some(SheetLoss::Broken {
                 version: version.clone(),
                 keys: keys.clone(),
                 since: self.lost?,
@@ -299,7 +299,7 @@ impl Sheet {
     }
 }
 
-impl Content {
+impl SheetContent {
     fn of(stored: &ConfigMap) -> Self {
         let version = stored.metadata.resource_version.clone().unwrap_or_default();
         let data = || stored.data.iter().flatten();
@@ -328,14 +328,13 @@ impl Content {
     }
 }
 
-/// An entry with its length, if it is what stands under that key.
+/// Reads an entry, with its length; `None` if the text is not the entry of this key.
 fn read(of: &str, text: &str) -> Option<(Wave, (Vec<Holder>, usize))> {
     let Entry { wave, holders } = serde_json::from_str(text).ok()?;
     (key(&wave) == of).then_some((wave, (holders, of.len() + text.len())))
 }
 
-/// Whether one `resourceVersion` is from before another: decimal numbers that grow (KEP-5504). Of anything else nobody
-/// can say.
+/// Whether one `resourceVersion` is older than another: decimal numbers that grow (KEP-5504). `false` for any other version.
 fn is_older(version: Option<&str>, than: Option<&str>) -> bool {
     let number = |version: Option<&str>| version?.parse::<u64>().ok();
     match (number(version), number(than)) {
@@ -344,7 +343,7 @@ fn is_older(version: Option<&str>, than: Option<&str>) -> bool {
     }
 }
 
-/// A key of a ConfigMap for a wave: short, and made of the letters that one may have, whatever a scope is called.
+/// The key of a wave: short, and made of letters that a ConfigMap allows, whatever the name of the scope is.
 pub(crate) fn key(wave: &Wave) -> String {
     let text = serde_json::to_vec(wave).unwrap_or_default();
     let digest = Sha256::digest(text);
@@ -353,7 +352,7 @@ pub(crate) fn key(wave: &Wave) -> String {
     format!("{}.{number:032x}", wave.scope.namespace)
 }
 
-/// The value for a wave's key; `None`, which takes the key away, where nobody holds a slot.
+/// The value for the key of a wave; `None`, which removes the key, for a wave without holders.
 pub(crate) fn value(wave: &Wave, holders: &[Holder]) -> serde_json::Result<Option<String>> {
     if holders.is_empty() {
         return Ok(None);

@@ -1,76 +1,69 @@
-//! The objects of one kind, and who waits for a change of which.
+//! The objects of one kind, and the views that wait for a change of them.
 
 mod contents;
-mod freshness;
 mod packed;
 mod reading;
 mod snapshot;
 
-pub(crate) use freshness::Freshness;
 pub(crate) use snapshot::Entry;
 #[cfg(test)]
 pub(crate) use snapshot::READ;
 
-use super::lookers::Lookers;
+use super::freshness::{BELIEVED_FOR, Freshness};
+use super::scope_waiters::ScopeWaiters;
 use super::waiters::{Bell, Fingerprint, Subscription, Waiters, Woken};
 use contents::Contents;
+pub(super) use contents::Interest;
 use rules::definition::Declared;
+use rules::lookup::Unavailable;
 use rules::selector::Selector;
 use serde_json::Value;
-use snapshot::{Key, Snapshot, key};
+pub(super) use snapshot::Key;
+use snapshot::{Snapshot, key};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// The objects of one kind. No guard leaves this module, so none can be held across an await.
+/// A kind counts as forbidden or not served after this time of refusals: an API server that starts refuses every kind until its own
+/// watches have synced.
+const REFUSED_FOR: Duration = BELIEVED_FOR;
+
+/// A kind that was never read counts as forbidden or not served after this time of refusals. Nothing is believed of such a kind, so
+/// the time decides only about the word.
+const REFUSED_AT_FIRST: Duration = Duration::from_secs(10);
+
+/// The objects of one kind. No lock guard leaves this module, so none can be held across an await.
 #[derive(Debug, Default)]
 pub struct Store {
     inner: Mutex<Contents>,
     details: Mutex<Details>,
 }
 
-/// What somebody waits for: one object, or every object with a label in a namespace (either may be left open).
-///
-/// A list by a selector is found by one label that the selector requires, and without such a label by its namespace; whether
-/// the rest of the selector takes the object is asked then.
-#[derive(Debug, Clone, Copy, Hash)]
-pub(super) enum Interest<'a> {
-    /// One object, by its namespace and its name.
-    Object(&'a str, &'a str),
-    /// A list.
-    List {
-        /// `None` for every namespace.
-        namespace: Option<&'a str>,
-        /// `None` for every object.
-        label: Option<(&'a str, &'a str)>,
-    },
-    /// What is said of the kind as a whole. Of a change of that everybody hears.
-    Kind,
-}
-
-/// What one waiter is interested in of a store.
+/// The interests of one view in a store.
 pub(super) type Interests = Subscription<Fingerprint, Selector>;
 
-/// What the catalog knows of the kind.
+/// The details of a kind that the catalog knows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Details {
-    /// Whether its objects live in a namespace; `None` until the API server said so.
+    /// Whether the objects of the kind live in a namespace; `None` until the API server has said so.
     pub namespaced: Option<bool>,
-    /// What its definition says of the status of its objects; `None` where nobody can say.
+    /// The part of the definition that declares the status of the objects; `None` without a definition.
     pub declared: Option<Arc<Declared>>,
 }
 
 impl Store {
-    /// Nothing is known yet of a kind whose objects make scopes; whether it `counts` even while it cannot be read.
-    pub(super) fn of_scopes(lookers: Lookers, counts: bool) -> Self {
+    /// The empty store of a kind whose objects make scopes. `counts`: the kind matters to scopes even while it cannot be read.
+    pub(super) fn of_scopes(scope_waiters: ScopeWaiters, counts: bool) -> Self {
         let store = Self::default();
         let mut inner = store.lock();
-        inner.lookers = Some(lookers);
+        inner.scope_waiters = Some(scope_waiters);
         inner.counts = counts;
         drop(inner);
         store
     }
 
-    /// From now on it concerns those who look over all kinds even while it cannot be read.
+    /// Lets the kind matter to scopes from now on, even while it cannot be read.
     pub(super) fn count(&self) {
         self.lock().counts = true;
     }
@@ -80,7 +73,7 @@ impl Store {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the contents, and then wakes those whom that concerns.
+    /// Changes the contents, and then wakes the views that the change concerns.
     fn change<T>(&self, change: impl FnOnce(&mut Contents, &mut Woken) -> T) -> T {
         let mut woken = Woken::default();
         let outcome = change(&mut self.lock(), &mut woken);
@@ -88,13 +81,13 @@ impl Store {
         outcome
     }
 
-    /// What the catalog knows of the kind.
+    /// The details of the kind.
     pub fn details(&self) -> Details {
         let details = self.details.lock();
         details.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Writes what the catalog knows, and wakes everybody if it changed.
+    /// Replaces the details of the kind. Wakes all views if the details have changed.
     pub fn describe(&self, details: Details) {
         let changed = {
             let mut known = self.details.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,12 +100,12 @@ impl Store {
         }
     }
 
-    /// How many objects are kept.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.lock().objects.len()
     }
 
-    /// How many of them are too large to be read: only their metadata is kept.
+    /// The number of objects that are too large to be read: only their metadata is kept.
     pub fn too_large(&self) -> usize {
         self.lock().too_large
     }
@@ -122,7 +115,7 @@ impl Store {
         self.len() == 0
     }
 
-    /// The first list or a new one: replaces everything and is live from now on.
+    /// Replaces all objects by those of a list. The store is live from now on.
     pub fn replace<T: Into<Entry>>(&self, objects: impl IntoIterator<Item = T>) {
         let entries = objects.into_iter().map(Into::<Entry>::into);
         let fresh: BTreeMap<Key, Snapshot> =
@@ -137,41 +130,41 @@ impl Store {
                 inner.insert(&key, snapshot, woken);
             }
             let stale = inner.heard.note();
-            let before = std::mem::replace(&mut inner.condition, Freshness::Live);
+            let before = std::mem::replace(&mut inner.freshness, Freshness::Live);
             if stale || before != Freshness::Live {
                 inner.find_all(woken);
             }
         });
     }
 
-    /// An object was added or changed.
+    /// Adds or replaces an object.
     pub fn apply(&self, object: &Value) {
         self.take(object.into());
     }
 
-    /// The same of one that is ready to be kept.
+    /// Adds or replaces an object that is ready to be kept.
     pub(crate) fn take(&self, Entry { key, snapshot }: Entry) {
         self.change(|inner, woken| inner.insert(&key, snapshot, woken));
     }
 
-    /// An object was deleted.
+    /// Removes an object.
     pub fn delete(&self, object: &Value) {
         self.change(|inner, woken| inner.remove(&key(object), woken));
     }
 
-    /// Forgets everything, under the condition that says why.
-    pub fn clear(&self, condition: Freshness) {
-        self.change(|inner, woken| inner.forget(condition, woken));
+    /// Forgets all objects. `freshness`: the state of the store from now on.
+    pub fn clear(&self, freshness: Freshness) {
+        self.change(|inner, woken| inner.forget(freshness, woken));
     }
 
-    /// The same, and those who wait hear of it when they are judged anew for another reason.
-    pub(super) fn clear_quietly(&self, condition: Freshness) {
+    /// Forgets all objects without waking a view. A view learns of it when it is judged again for another reason.
+    pub(super) fn clear_quietly(&self, freshness: Freshness) {
         let mut nobody = Woken::default();
-        self.lock().forget(condition, &mut nobody);
+        self.lock().forget(freshness, &mut nobody);
         drop(nobody);
     }
 
-    /// Wakes everybody who waits on anything here, to judge it anew.
+    /// Wakes every view of this store, to judge again.
     pub fn wake_all(&self) {
         self.change(|inner, woken| {
             inner.scopes.forget();
@@ -179,18 +172,18 @@ impl Store {
         });
     }
 
-    /// To wake `waiter` by changes here, who is interested in nothing yet.
+    /// A subscription that rings `waiter` by changes here, without interests yet.
     pub(super) fn subscription(&self, waiter: &Arc<Bell>) -> Interests {
         self.waiters().subscription(waiter)
     }
 
-    /// The same, who is interested in this.
+    /// A subscription that rings `waiter` by changes of this interest.
     pub(super) fn subscribe(&self, interest: Interest<'_>, waiter: &Arc<Bell>) -> Interests {
         let waiters = self.waiters();
         waiters.subscribe(waiters.fingerprint(interest), waiter)
     }
 
-    /// What stands for an interest here.
+    /// The fingerprint of an interest.
     pub(super) fn fingerprint(&self, interest: Interest<'_>) -> Fingerprint {
         self.waiters().fingerprint(interest)
     }
@@ -199,9 +192,79 @@ impl Store {
         self.lock().waiters.clone()
     }
 
-    /// How often somebody has waited for something here; `None` while somebody does.
+    /// The number of interests so far; `None` while a view has an interest.
     pub(super) fn asked(&self) -> Option<u64> {
         self.lock().waiters.asked()
+    }
+}
+
+impl Store {
+    /// The freshness of the objects.
+    pub fn freshness(&self) -> Freshness {
+        self.lock().freshness
+    }
+
+    /// The moment until which the objects are believed if nothing more is heard; or the reason for which they are not believed.
+    pub fn believed_until(&self) -> Result<Instant, Unavailable> {
+        let inner = self.lock();
+        let live = inner.freshness == Freshness::Live;
+        if let Some(until) = inner.heard.believed_until().filter(|_| live) {
+            return Ok(until);
+        }
+        // An API server that refuses is there, so the refusal is the reason.
+        let refused = inner.refused.filter(|_| live).map(|(_, why)| why);
+        Err(refused.unwrap_or(inner.freshness).unavailable())
+    }
+
+    /// Returns when the first list has arrived.
+    pub async fn synced(&self) {
+        let bell = Arc::default();
+        let _subscription = self.subscribe(Interest::Kind, &bell);
+        while self.freshness() == Freshness::Syncing {
+            bell.heard().await;
+        }
+    }
+
+    /// Notes a sign of this watch. The watch is therefore not refused; a list would not tell that.
+    pub fn heard(&self) {
+        self.change(|inner, woken| {
+            inner.refused = None;
+            if inner.heard.note() {
+                inner.find_all(woken);
+            }
+        });
+    }
+
+    /// Notes a refusal of the kind. After a while of refusals the objects are forgotten, and `freshness` is `why`; until then the
+    /// objects are believed as before. Returns whether the objects were forgotten now.
+    pub fn refuse(&self, why: Freshness) -> bool {
+        self.change(|inner, woken| {
+            if inner.freshness == why {
+                return false;
+            }
+            let since = inner.refused.map_or_else(Instant::now, |(since, _)| since);
+            inner.refused = Some((since, why));
+            let lasting = match inner.freshness {
+                Freshness::Syncing => REFUSED_AT_FIRST,
+                _ => REFUSED_FOR,
+            };
+            let lasts = since.elapsed() >= lasting;
+            if lasts {
+                inner.forget(why, woken);
+            }
+            lasts
+        })
+    }
+
+    /// Notes that the API server cannot be asked. The objects are believed for a while. An earlier refusal counts no more: the API
+    /// server might not repeat it.
+    pub fn lost(&self) {
+        self.change(|inner, woken| {
+            inner.refused = None;
+            if !matches!(inner.freshness, Freshness::Syncing | Freshness::Live) {
+                inner.forget(Freshness::Syncing, woken);
+            }
+        });
     }
 }
 

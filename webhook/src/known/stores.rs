@@ -1,15 +1,16 @@
-//! The stores, by the kind as references name it. Two spellings of one custom kind share a store once the API server has told that
-//! they are the same.
+//! The stores, by kind as lists spell it. Two spellings of one custom kind share a store once the API server has told that they are
+//! the same.
 //!
-//! Anybody may name custom kinds that there are not. So one that cannot be read is forgotten when nobody names it any more, and there
-//! is room for so many. Whoever still waits for one names it again when he is judged anew. And one counts for nobody but those who name
-//! it until it can be read: then those who look over all kinds are woken. To wake them as it is named would let those who name
-//! more than there is room for wake one another for ever.
+//! A list may name custom kinds that do not exist. So a kind that cannot be read is forgotten when no list names it any more, and
+//! the number of such kinds is bounded. A view that still waits for a forgotten kind names it again when it is judged again. A kind
+//! that cannot be read matters only to the views that name it; when it can be read, the views of all scopes are woken. If they were
+//! woken as a kind is named, views that name more kinds than there is room for would wake one another for ever.
 
 mod absent;
 
-use super::lookers::Lookers;
-use super::store::{Freshness, Store};
+use super::freshness::Freshness;
+use super::scope_waiters::ScopeWaiters;
+use super::store::Store;
 use absent::Absent;
 use dashmap::DashMap;
 use rules::kinds::Kind;
@@ -21,35 +22,35 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// What nobody has named for so long is forgotten; who waits is judged anew within half of it.
+/// A kind is forgotten that no list has named in this time. A view that waits is judged again within half of it.
 const KEPT: Duration = Duration::from_mins(2);
-/// So many custom kinds are there that cannot be read. How many can be, definitions limit.
+/// The most custom kinds that cannot be read. The number of kinds that can be read is bounded by their definitions.
 const AT_MOST: usize = 256;
 
-/// Resolves once a kind is forgotten, so whoever follows it ends.
+/// Resolves when a kind is forgotten, which ends the task that follows the kind.
 pub(crate) type Forgotten = oneshot::Receiver<()>;
 
-/// All of them.
+/// The stores of all kinds.
 #[derive(Debug)]
 pub(super) struct Stores {
     by_kind: DashMap<Kind, Spelled>,
     began: Instant,
-    /// Who looks over all kinds.
-    lookers: Lookers,
-    /// The custom kinds that are not served.
+    /// The views that wait for scopes.
+    scope_waiters: ScopeWaiters,
+    /// The custom kinds that are not served and whose stores are forgotten.
     pub(super) absent: Absent,
-    /// What [`Stores::together`] has told last.
+    /// The last result of [`Stores::together`].
     together: Mutex<Arc<[Arc<Store>]>>,
 }
 
 #[derive(Debug)]
 struct Spelled {
     store: Arc<Store>,
-    /// Goes with the entry, which its follower hears; `None` while nobody follows it, and of another spelling.
+    /// Dropped with the entry, which ends the follower; `None` while no task follows the kind, and for a second spelling.
     follower: Option<oneshot::Sender<()>>,
-    /// Whether it is another spelling of a kind that is there.
+    /// Whether the entry is a second spelling of another entry's kind.
     alias: bool,
-    /// When somebody last named it, in milliseconds since the beginning.
+    /// The moment at which a list last named the kind, in milliseconds since the start.
     named: AtomicU64,
 }
 
@@ -82,14 +83,15 @@ impl Stores {
         self.by_kind.get(kind).map(|it| Arc::clone(&it.store))
     }
 
-    /// The same for somebody who names the kind.
+    /// The store of a kind that a list names, if there is one.
     pub(super) fn named(&self, kind: &Kind) -> Option<Arc<Store>> {
         let entry = self.by_kind.get(kind)?;
         entry.named.store(self.now(), Ordering::Relaxed);
         Some(Arc::clone(&entry.store))
     }
 
-    /// The store of a kind that somebody names, and whether somebody has to begin to follow it. The kinds that are `granted` are never forgotten.
+    /// The store of a kind that a list names, and whether a task has to begin to follow the kind. The kinds in `granted` are never
+    /// forgotten.
     pub(super) fn add(&self, kind: &Kind, granted: &[Kind]) -> (Arc<Store>, bool) {
         if is_custom(kind) {
             self.make_room(granted);
@@ -108,19 +110,20 @@ impl Stores {
 
     fn made(&self, kind: &Kind) -> Store {
         match kind {
-            Kind::Custom { .. } => Store::of_scopes(self.lookers.clone(), false),
-            // Of pods only those with a gate are looked at, which have a store of their own.
+            Kind::Custom { .. } => Store::of_scopes(self.scope_waiters.clone(), false),
+            // Of pods only the gated ones are looked at, which have a store of their own.
             Kind::Builtin(_) if !kind.is_pod() && makes_scopes(kind) => self.of_scopes(),
             Kind::Builtin(_) => Store::default(),
         }
     }
 
-    /// A store of objects that make scopes, of a kind that is built in.
+    /// The store of a built-in kind whose objects make scopes.
     pub(super) fn of_scopes(&self) -> Store {
-        Store::of_scopes(self.lookers.clone(), true)
+        Store::of_scopes(self.scope_waiters.clone(), true)
     }
 
-    /// The store of a kind for who follows it from now on; `None` where somebody does, or nobody wants it any more.
+    /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, or if no list names
+    /// the kind any more.
     pub(super) fn begin(&self, kind: &Kind) -> Option<(Arc<Store>, Forgotten)> {
         let mut entry = self.by_kind.get_mut(kind)?;
         let is_followed = |follower: &oneshot::Sender<()>| !follower.is_closed();
@@ -132,7 +135,7 @@ impl Stores {
         Some((Arc::clone(&entry.store), forgotten))
     }
 
-    /// The custom kinds that are not served and that nobody seeks at this moment.
+    /// The custom kinds that are not served and that no task looks for at this moment.
     pub(super) fn not_served(&self) -> Vec<Kind> {
         let entries = self.by_kind.iter();
         let absent = entries.filter(|it| {
@@ -140,13 +143,13 @@ impl Stores {
             is_custom(it.key())
                 && !it.alias
                 && follower.is_none_or(oneshot::Sender::is_closed)
-                && it.store.condition() == Freshness::NotServed
+                && it.store.freshness() == Freshness::NotServed
         });
         absent.map(|it| it.key().clone()).collect()
     }
 
-    /// Lets `spelling` share the store of `canonical`; returns the spelling's own where the canonical one had another already.
-    /// Where the spelling was there first both share its store, and who follows it goes on.
+    /// Lets `spelling` share the store of `canonical`. Returns the store of the spelling if the canonical kind had another store
+    /// already. If only the spelling had a store, both kinds share it, and its follower goes on.
     pub(super) fn alias(&self, spelling: &Kind, canonical: &Kind) -> Option<Arc<Store>> {
         let own = self.by_kind.get_mut(spelling).map(|mut entry| {
             let follower = entry.follower.take();
@@ -169,7 +172,7 @@ impl Stores {
                 self.by_kind.insert(spelling.clone(), alias);
                 None
             }
-            // It was forgotten in between.
+            // The spelling was forgotten meanwhile.
             (None, _) => None,
         }
     }
@@ -181,7 +184,7 @@ impl Stores {
         each.collect()
     }
 
-    /// The stores of what counts for everybody: all but the custom kinds that cannot be read and are not `granted`.
+    /// The stores that matter to every scope: all but the custom kinds that cannot be read and are not `granted`.
     pub(super) fn counted(&self, granted: &[Kind]) -> Vec<Arc<Store>> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
@@ -193,7 +196,7 @@ impl Stores {
         counts.map(|(_, store)| store).collect()
     }
 
-    /// The stores of those among these that waves and parts look at.
+    /// The stores that waves and parts read, of the kinds that matter to every scope.
     pub(super) fn of_all_kinds(&self, granted: &[Kind]) -> Vec<Arc<Store>> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
@@ -207,7 +210,7 @@ impl Stores {
         counted.map(|(_, store)| store).collect()
     }
 
-    /// The custom kinds among those, each once.
+    /// The custom kinds that matter to every scope, each once.
     pub(super) fn custom(&self, granted: &[Kind]) -> Vec<Kind> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
@@ -221,16 +224,16 @@ impl Stores {
         counted.map(|(kind, _)| kind).collect()
     }
 
-    /// Who looks over all kinds.
-    pub(super) fn lookers(&self) -> &Lookers {
-        &self.lookers
+    /// The views that wait for scopes.
+    pub(super) fn scope_waiters(&self) -> &ScopeWaiters {
+        &self.scope_waiters
     }
 
-    /// These stores as a list that all share who look over the same ones: most do.
+    /// The stores as a list that all views of the same stores share: most views read the same stores.
     pub(super) fn together(&self, mut stores: Vec<Arc<Store>>) -> Arc<[Arc<Store>]> {
         stores.sort_unstable_by_key(Arc::as_ptr);
         stores.dedup_by(|one, other| Arc::ptr_eq(one, other));
-        // The assignment is all that changes it.
+        // One assignment is the only change.
         let mut last = self.together.lock().unwrap_or_else(PoisonError::into_inner);
         let is_last = last
             .iter()
@@ -242,13 +245,13 @@ impl Stores {
         Arc::clone(&last)
     }
 
-    /// The stores of the kinds that are granted, whichever their spelling.
+    /// The stores of the granted kinds, in any spelling.
     fn granted(&self, kinds: &[Kind]) -> HashSet<*const Store> {
         let entries = kinds.iter().filter_map(|it| self.by_kind.get(it));
         entries.map(|it| Arc::as_ptr(&it.store)).collect()
     }
 
-    /// Forgets the spellings that nobody has named for a while, and the custom kinds that cannot be read either.
+    /// Forgets the spellings, and the custom kinds that cannot be read, that no list has named for a while.
     pub(super) fn forget_unnamed(&self, granted: &[Kind]) {
         let kept = u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX);
         let Some(since) = self.now().checked_sub(kept) else {
@@ -257,7 +260,7 @@ impl Stores {
         for unread in self.unread(granted) {
             if unread.named < since {
                 self.forget(&unread.store);
-                // Whoever came to it in the meantime names it again.
+                // A view that has just asked for the kind names it again.
                 unread.store.wake_all();
             }
         }
@@ -267,7 +270,8 @@ impl Stores {
         self.by_kind.retain(|kind, entry| is_kept(kind, entry));
     }
 
-    /// Who is forgotten for another is not woken: he would come back at once. What was never read may be read in a moment.
+    /// Makes room for another kind. The views of the forgotten kinds are not woken, because they would name the kinds again at
+    /// once. A kind that was never read goes last: it may be read in a moment.
     fn make_room(&self, granted: &[Kind]) {
         let mut unread = self.unread(granted);
         unread.sort_by_key(|it| (it.syncing, it.named));
@@ -282,7 +286,7 @@ impl Stores {
             .retain(|_, entry| !Arc::ptr_eq(&entry.store, store));
     }
 
-    /// The custom kinds that cannot be read, but for those that are granted under one of their spellings.
+    /// The custom kinds that cannot be read and of which no spelling is granted.
     fn unread(&self, granted: &[Kind]) -> Vec<NotRead> {
         let mut found = HashMap::new();
         for it in &self.by_kind {
@@ -295,7 +299,7 @@ impl Stores {
         let granted = self.granted(granted);
         let mut found: Vec<NotRead> = found.into_values().collect();
         found.retain_mut(|it| {
-            it.syncing = it.store.condition() == Freshness::Syncing;
+            it.syncing = it.store.freshness() == Freshness::Syncing;
             !counts(&it.store, &granted)
         });
         found
@@ -315,7 +319,7 @@ impl Stores {
     }
 }
 
-/// Whether waves or parts look at objects of a built-in kind.
+/// Whether waves or parts read objects of a built-in kind.
 fn makes_scopes(kind: &Kind) -> bool {
     let mut kinds = scope::workloads().chain(scope::outspoken());
     kinds.any(|it| it == *kind)
@@ -325,9 +329,9 @@ fn is_custom(kind: &Kind) -> bool {
     matches!(kind, Kind::Custom { .. })
 }
 
-/// Whether a custom kind counts for everybody, and is never forgotten.
+/// Whether a custom kind matters to every scope, and is never forgotten.
 fn counts(store: &Arc<Store>, granted: &HashSet<*const Store>) -> bool {
-    granted.contains(&Arc::as_ptr(store)) || store.condition() == Freshness::Live
+    granted.contains(&Arc::as_ptr(store)) || store.freshness() == Freshness::Live
 }
 
 impl Default for Stores {
@@ -335,7 +339,7 @@ impl Default for Stores {
         Self {
             by_kind: DashMap::new(),
             began: Instant::now(),
-            lookers: Lookers::default(),
+            scope_waiters: ScopeWaiters::default(),
             absent: Absent::default(),
             together: Mutex::new([].into()),
         }

@@ -1,16 +1,16 @@
-//! A reader of what is known that notes what it read.
+//! A reader of the known cluster that notes what it reads.
 
 mod behind;
 mod reads;
 mod world;
 
-use super::lookers::{Limit, Look};
+use super::byte_budget::Allotment;
 use super::memory::Memory;
-use super::shares::Allotment;
+use super::read_whole::OF_A_NAMESPACE;
+use super::scopes::{Limit, ScopeInterest};
 use super::store::{Details, Interest, Store};
 use super::waiters::Bell;
-use super::whole::OF_A_NAMESPACE;
-use super::{Heard, Known, Named};
+use super::{Known, LastContact, ObjectName};
 use reads::Reads;
 use rules::job;
 use rules::kept;
@@ -25,12 +25,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// After this long a view is judged anew for which there was no room to be woken.
+/// A view without room for its subscriptions is judged again after this time.
 const ROOM_IN: Duration = Duration::from_secs(30);
 
-/// One round of judging: answers from memory and, afterwards, waits for a change of anything that was read.
+/// The reader for one round of judging. It answers from memory; afterwards it waits for a change of any object that it has read.
 ///
-/// It registers before it reads, so a change between the reading and the waiting is not lost.
+/// The view subscribes before it reads, so no change between the reading and the waiting is lost.
 #[derive(Debug)]
 pub struct View {
     known: Arc<Known>,
@@ -39,20 +39,20 @@ pub struct View {
     believed: Mutex<Believed>,
 }
 
-/// What was believed when it was read.
+/// The stores and times that the answers of a view depend on.
 #[derive(Debug, Default)]
 struct Believed {
     stores: Vec<Arc<Store>>,
-    /// Those that are looked at over all kinds, in the order of their addresses. Most views share one list.
+    /// The stores that the view reads for scopes, in the order of their addresses. Most views share one list.
     together: Arc<[Arc<Store>]>,
-    /// What is followed beside the objects.
+    /// Whether the view depends on the memory and the health rules.
     beside: bool,
-    /// Until when whatever else is.
+    /// The moment until which everything else is believed.
     until: Option<Instant>,
 }
 
 impl View {
-    /// What it is woken by is taken out of this part of a share.
+    /// A view whose subscriptions are charged to this allotment.
     pub(super) fn new(known: Arc<Known>, part: Option<Allotment>) -> Self {
         Self {
             known,
@@ -62,25 +62,25 @@ impl View {
         }
     }
 
-    /// Returns when something that was read has changed since it was read.
+    /// Returns when an object that the view has read has changed.
     pub async fn changed(&self) {
         self.bell.heard().await;
     }
 
-    /// Returns when something that was read has changed since it was read, to one after the other of those who wait: so a
-    /// crowd is not woken at a stroke.
+    /// Returns when an object that the view has read has changed, to one waiter after the other, so that a crowd is not woken at a
+    /// stroke.
     pub async fn changed_for_each(&self) {
         self.bell.heard().await;
         self.bell.ring();
     }
 
-    /// Whether something that was read has changed since it was read.
+    /// Whether an object that the view has read has changed.
     pub fn has_changed(&self) -> bool {
         self.bell.has_rung()
     }
 
-    /// Returns when something that was read is no longer believed. It is believed for longer whenever the API server gives a
-    /// sign, and nothing has to be judged anew for that.
+    /// Returns when data that the view has read is no longer believed. A sign of the API server extends the time, and the verdict
+    /// is not judged again for that.
     pub async fn doubted(&self) {
         while let Some(until) = self.believed_until() {
             if until <= Instant::now() {
@@ -91,8 +91,8 @@ impl View {
         std::future::pending::<()>().await;
     }
 
-    /// Until when all that was read is believed if nothing more is heard of the API server; `None` where nothing was
-    /// believed.
+    /// The moment until which all data of the view is believed if nothing more is heard of the API server; `None` if the view
+    /// depends on no such data.
     pub fn believed_until(&self) -> Option<Instant> {
         let now = Instant::now();
         let believed = self.believed();
@@ -111,7 +111,7 @@ impl View {
         believed.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether what the store holds may be used.
+    /// Notes that the view depends on a store, unless the store is not believed.
     fn usable(&self, store: &Arc<Store>) -> Result<(), Unavailable> {
         store.believed_until()?;
         let Believed {
@@ -126,7 +126,7 @@ impl View {
         Ok(())
     }
 
-    /// Believes the stores that are looked at over all kinds, as far as they can be: so each is no entry of its own.
+    /// Notes that the view depends on the stores of all scopes that are believed, so that they need no entry each.
     fn believe_together(&self) {
         let mut stores = self.known.stores_of_scopes();
         stores.retain(|store| store.believed_until().is_ok());
@@ -135,15 +135,15 @@ impl View {
         believed.together = together;
     }
 
-    /// What is followed beside the objects.
-    fn beside(&self) -> [(&'static str, Heard); 2] {
+    /// The memory and the health rules, as an answer calls them, with their last signs.
+    fn beside(&self) -> [(&'static str, LastContact); 2] {
         [
-            ("what it remembers", self.known.memory().last_heard()),
-            ("the health rules", self.known.health_rules().last_heard()),
+            ("what it remembers", self.known.memory().last_contact()),
+            ("the health rules", self.known.health_rules().last_contact()),
         ]
     }
 
-    /// What beside the objects is followed and can no longer be believed.
+    /// The memory or the health rules, as an answer calls them, if they are no longer believed.
     pub fn silent(&self) -> Option<&'static str> {
         let stale = self.beside().into_iter().find(|(_, it)| it.is_stale());
         self.believed().beside = stale.is_none();
@@ -156,7 +156,7 @@ impl View {
         self.object_of(&store, namespace, name)
     }
 
-    /// The UID of one of them.
+    /// The UID of one of the gated pods.
     pub fn gated_uid(&self, namespace: &str, name: &str) -> Lookup<String> {
         let store = Arc::clone(self.known.gated());
         self.read_of(&store, namespace, name, |store| store.uid(namespace, name))
@@ -168,9 +168,9 @@ impl View {
         self.list_of(&store, namespace, &Selector::default())
     }
 
-    /// The Jobs of a namespace that are held before they have a pod.
-    pub fn held_jobs(&self, namespace: &str) -> Vec<Value> {
-        let names = self.known.held_jobs().of(namespace);
+    /// The Jobs of a namespace that admission has created suspended and that are suspended still.
+    pub fn suspended_jobs(&self, namespace: &str) -> Vec<Value> {
+        let names = self.known.suspended_jobs().of(namespace);
         let kind = Kind::Builtin(kinds::JOB);
         let jobs =
             names
@@ -182,7 +182,7 @@ impl View {
         jobs.filter(job::is_held).collect()
     }
 
-    /// The plans of every namespace, by namespace and name: all that they say may be too much at a time.
+    /// The namespaces and names of all plans. The data of all plans together may be too long.
     pub fn all_plans(&self) -> Lookup<Vec<(String, String)>> {
         let store = Arc::clone(self.known.plans());
         self.listed(&store, None, &Selector::default(), Store::keys)
@@ -213,7 +213,7 @@ impl View {
     ) -> Lookup<T> {
         let label = selector.indexable();
         let interest = Interest::List { namespace, label };
-        // One label is all that many selectors ask for.
+        // Many selectors ask for one label only.
         let beyond = Some(selector).filter(|it| it.0.len() > usize::from(label.is_some()));
         let read = self.reads().of_store(store, &self.bell, interest, beyond);
         match self.heeded(read).and_then(|()| self.usable(store)) {
@@ -222,14 +222,14 @@ impl View {
         }
     }
 
-    /// Whether a namespace was made anew since this moment, in seconds since 1970. In doubt it was not.
+    /// Whether a namespace was made after this moment, in seconds since 1970. `false` if that is unknown.
     pub fn is_younger(&self, namespace: &str, at: i64) -> bool {
         let found = self.object(&Kind::Builtin(kinds::NAMESPACE), None, namespace);
         let made = found.map(|found| created(&found));
         matches!(made, Lookup::Found(Some(made)) if made.as_second() > at)
     }
 
-    /// What is remembered of objects that are gone.
+    /// The completed Jobs and the passed revisions that outlive their objects.
     pub fn memory(&self) -> &Memory {
         self.known.memory()
     }
@@ -239,21 +239,23 @@ impl View {
         self.heeded(read)
     }
 
-    /// Is woken by changes of what is looked at over all kinds; whether that is new.
-    fn look(&self, look: Look<'_>, limit: Option<Limit>) -> Result<bool, Unavailable> {
-        let lookers = self.known.stores.lookers();
-        let looked = self.reads().of_all_kinds(lookers, &self.bell, look, limit);
+    /// Subscribes to an interest in a scope. Returns whether the interest is new to this view.
+    fn look(&self, look: ScopeInterest<'_>, limit: Option<Limit>) -> Result<bool, Unavailable> {
+        let scope_waiters = self.known.stores.scope_waiters();
+        let looked = self
+            .reads()
+            .of_all_kinds(scope_waiters, &self.bell, look, limit);
         self.heeded(looked)
     }
 
-    /// Keeps what it is woken by beside that, until this view is gone.
+    /// Keeps another subscription for as long as the view lives.
     fn hold(&self, other: impl Send + 'static) {
         let held = self.reads().keep(Box::new(other));
-        // Whoever waits without it is judged anew after a while.
+        // A view without the subscription is judged again after a while.
         let _ = self.heeded(held);
     }
 
-    /// Where the share is too small nothing wakes this view, so what it tells is not believed for long.
+    /// Limits the time for which the view is believed, if its allotment was too small for a subscription.
     fn heeded<T>(&self, read: Result<T, Unavailable>) -> Result<T, Unavailable> {
         if let Err(Unavailable::OverBudget { .. }) = read {
             self.judge_anew();
@@ -261,14 +263,14 @@ impl View {
         read
     }
 
-    /// Nothing wakes this view for what it was not told for want of room, so it is not believed for long.
+    /// Limits the time for which the view is believed: nothing wakes the view for a reading that was refused for want of room.
     fn judge_anew(&self) {
         let until = &mut self.believed().until;
         until.get_or_insert_with(|| Instant::now() + ROOM_IN);
     }
 
     fn reads(&self) -> MutexGuard<'_, Reads> {
-        // What a panic leaves half done is only woken by more.
+        // A panic leaves at worst a subscription too many.
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -310,13 +312,13 @@ impl Objects for View {
     }
 
     fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
-        // Of a custom resource everything is kept, and of a Secret nothing else is ever read.
+        // Of a custom resource every field is kept, and of a Secret no other field is ever read.
         if matches!(kind, Kind::Custom { .. }) || kept::is_secret(kind) {
             return Lookup::Found(Cow::Borrowed(object));
         }
         let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
-        let named = Named {
+        let named = ObjectName {
             kind: kind.clone(),
             namespace: namespace.into(),
             name: name.into(),
@@ -328,7 +330,7 @@ impl Objects for View {
         };
         let found = self.object_of(&reading.store, namespace, name);
         match found {
-            // What was read in its last turn is no longer believed, or it had none.
+            // The reading of the last turn is no longer believed, or there was none.
             Lookup::Unavailable(Unavailable::Syncing | Unavailable::Stale)
                 if !reading.is_its_turn =>
             {

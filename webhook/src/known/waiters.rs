@@ -1,4 +1,4 @@
-//! Who waits for what.
+//! The views that wait, by what they wait for.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// What wakes somebody, and remembers that it has.
+/// Wakes one view, and remembers that it has rung.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     rung: AtomicBool,
@@ -20,57 +20,58 @@ impl Bell {
         self.notify.notify_one();
     }
 
-    /// Returns when it has rung since it was last heard. One hears it each time.
+    /// Returns when the bell has rung since the last call. Each ring is heard by one caller.
     pub(super) async fn heard(&self) {
         self.notify.notified().await;
     }
 
-    /// Whether it has ever rung.
+    /// Whether the bell has ever rung.
     pub(super) fn has_rung(&self) -> bool {
         self.rung.load(Ordering::Acquire)
     }
 }
 
-/// What somebody waits for, in eight bytes, whatever it is called. Two that come to the same wake each other's waiters, which is
+/// An interest in eight bytes, whatever its names are. Two interests of the same fingerprint wake each other's views, which is
 /// seldom and harmless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fingerprint(u64);
 
-/// Everybody who waits, by what they wait for. `D` narrows that down: who is woken is asked of it.
+/// The bells of all views that wait, by their interests `I`. A detail `D` narrows an interest down: it decides whether a change
+/// concerns the view.
 #[derive(Debug)]
-pub(crate) struct Waiters<I, D = ()>(Arc<Everybody<I, D>>);
+pub(crate) struct Waiters<I, D = ()>(Arc<WaitersInner<I, D>>);
 
 #[derive(Debug)]
-struct Everybody<I, D> {
+struct WaitersInner<I, D> {
     hasher: RandomState,
     registry: Mutex<Registry<I, D>>,
 }
 
-/// What somebody waits for, which bell that is by its address, and a digest of the detail.
+/// The interest, the address of the bell, and a digest of the detail.
 type Ticket<I> = (I, usize, u64);
 
 #[derive(Debug)]
 struct Registry<I, D> {
-    waiting: BTreeMap<Ticket<I>, Waiter<D>>,
-    /// How many interests there have been.
+    waiting: BTreeMap<Ticket<I>, Subscriber<D>>,
+    /// The number of interests so far.
     asked: u64,
 }
 
 #[derive(Debug)]
-struct Waiter<D> {
+struct Subscriber<D> {
     bell: Arc<Bell>,
-    /// `None` where nothing narrows it down.
+    /// `None` where nothing narrows the interest down.
     detail: Option<Box<D>>,
 }
 
 impl<I, D> Clone for Waiters<I, D> {
-    /// The same ones.
+    /// A handle to the same views.
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-/// Who is to be woken, once every lock is given back: ten thousand may wait for one object.
+/// The bells to ring once every lock is given back: ten thousand views may wait for one object.
 #[derive(Debug, Default)]
 #[must_use]
 pub(super) struct Woken(Vec<Arc<Bell>>);
@@ -81,7 +82,7 @@ impl Woken {
     }
 }
 
-/// All that one waiter is interested in at one place. Somebody is woken as long as this lives.
+/// The interests of one view at one place. The view is woken for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Subscription<I: Clone + Ord, D = ()> {
     waiters: Waiters<I, D>,
@@ -90,18 +91,18 @@ pub(crate) struct Subscription<I: Clone + Ord, D = ()> {
 }
 
 impl<I: Clone + Ord, D: Hash> Subscription<I, D> {
-    /// Bytes that one interest takes, what it and its detail point to apart: a tree is two thirds full.
+    /// The bytes of one interest, without the heap of the interest and of its detail: a tree is two thirds full.
     pub(super) const EACH: usize =
-        (size_of::<Ticket<I>>() + size_of::<Waiter<D>>()) * 3 / 2 + size_of::<I>();
+        (size_of::<Ticket<I>>() + size_of::<Subscriber<D>>()) * 3 / 2 + size_of::<I>();
 
-    /// From now on the waiter is woken by changes of this too. Returns whether it was not before.
+    /// Adds an interest. Returns whether the interest is new.
     pub(super) fn add(&mut self, interest: I, detail: Option<D>) -> bool {
         let entry = self.entry(interest.clone(), detail.as_ref());
         let mut registry = self.waiters.lock();
         registry.asked += 1;
         let is_new = !registry.waiting.contains_key(&entry);
         if is_new {
-            let waiter = Waiter {
+            let waiter = Subscriber {
                 bell: Arc::clone(&self.bell),
                 detail: detail.map(Box::new),
             };
@@ -114,7 +115,7 @@ impl<I: Clone + Ord, D: Hash> Subscription<I, D> {
         is_new
     }
 
-    /// The waiter is no longer woken by this.
+    /// Removes an interest.
     pub(super) fn remove(&mut self, interest: &I, detail: Option<&D>) {
         let entry = self.entry(interest.clone(), detail);
         self.waiters.lock().waiting.remove(&entry);
@@ -144,14 +145,14 @@ impl<I: Clone + Ord, D> Drop for Subscription<I, D> {
 }
 
 impl<D> Waiters<Fingerprint, D> {
-    /// What stands for something that somebody may wait for here.
+    /// The fingerprint of an interest here.
     pub(super) fn fingerprint(&self, of: impl Hash) -> Fingerprint {
         Fingerprint(self.0.hasher.hash_one(of))
     }
 }
 
 impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
-    /// To wake `waiter`, who is interested in nothing yet.
+    /// A subscription that rings `waiter`, without interests yet.
     pub(super) fn subscription(&self, waiter: &Arc<Bell>) -> Subscription<I, D> {
         Subscription {
             waiters: self.clone(),
@@ -160,31 +161,31 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         }
     }
 
-    /// From now on `waiter` is woken by changes of what it is interested in.
+    /// A subscription that rings `waiter` by changes of one interest.
     pub(super) fn subscribe(&self, interest: I, waiter: &Arc<Bell>) -> Subscription<I, D> {
         let mut subscription = self.subscription(waiter);
         subscription.add(interest, None);
         subscription
     }
 
-    /// How often somebody has asked for something; `None` while somebody waits.
+    /// The number of interests so far; `None` while a view waits.
     pub(super) fn asked(&self) -> Option<u64> {
         let registry = self.lock();
         registry.waiting.is_empty().then_some(registry.asked)
     }
 
-    /// Whether nobody waits for anything.
+    /// Whether no view waits.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().waiting.is_empty()
     }
 
-    /// Whether somebody waits for this.
+    /// Whether a view waits for this interest.
     pub(super) fn is_awaited(&self, interest: &I) -> bool {
         let registry = self.lock();
         registry.of(interest).next().is_some()
     }
 
-    /// What somebody waits for, each once.
+    /// The interests of all views, each once.
     pub(super) fn interests(&self) -> Vec<I> {
         let registry = self.lock();
         let mut interests: Vec<I> = registry.waiting.keys().map(|it| it.0.clone()).collect();
@@ -192,14 +193,14 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         interests
     }
 
-    /// Wakes who waits for this, where the detail says so.
+    /// Wakes the views of an interest whose detail the change concerns.
     pub(super) fn wake(&self, interest: &I, concerns: impl Fn(&D) -> bool) {
         let mut woken = Woken::default();
         self.find(interest, concerns, &mut woken);
         woken.wake();
     }
 
-    /// Adds who waits for this, where no detail denies it.
+    /// Finds the bells of an interest whose detail the change concerns.
     pub(super) fn find(&self, interest: &I, concerns: impl Fn(&D) -> bool, woken: &mut Woken) {
         let registry = self.lock();
         let concerned = registry.of(interest).filter(|waiter| {
@@ -211,14 +212,14 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
             .extend(concerned.map(|waiter| Arc::clone(&waiter.bell)));
     }
 
-    /// Wakes everybody.
+    /// Wakes every view.
     pub(super) fn wake_all(&self) {
         let mut woken = Woken::default();
         self.find_all(&mut woken);
         woken.wake();
     }
 
-    /// Adds everybody.
+    /// Finds the bells of every view.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         let registry = self.lock();
         let waiters = registry.waiting.values();
@@ -237,8 +238,8 @@ impl<I, D> Waiters<I, D> {
 }
 
 impl<I: Clone + Ord, D> Registry<I, D> {
-    /// Who waits for this.
-    fn of(&self, interest: &I) -> impl Iterator<Item = &Waiter<D>> {
+    /// The subscribers of an interest.
+    fn of(&self, interest: &I) -> impl Iterator<Item = &Subscriber<D>> {
         let all = (interest.clone(), 0, 0)..=(interest.clone(), usize::MAX, u64::MAX);
         self.waiting.range(all).map(|(_, waiter)| waiter)
     }
@@ -246,7 +247,7 @@ impl<I: Clone + Ord, D> Registry<I, D> {
 
 impl<I, D> Default for Waiters<I, D> {
     fn default() -> Self {
-        Self(Arc::new(Everybody {
+        Self(Arc::new(WaitersInner {
             hasher: RandomState::new(),
             registry: Mutex::new(Registry {
                 waiting: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! The decision: from the pod that asks to the answer that its gate gets. Reads the cluster through a view, does no I/O.
 
-use super::Identity;
 use super::rounds::{Judged, Round, Rounds};
+use super::wait_registry::Waiter;
 use crate::digest::short;
 use crate::known::View;
 use jiff::Timestamp;
@@ -120,21 +120,21 @@ impl Cut {
     }
 }
 
-/// Decides for the pod that `identity` names, which is read through `view`; `patient` as in [`verdict::decide`].
+/// Decides for the pod `waiter`, which is read through `view`; `patient` as in [`verdict::decide`].
 pub(super) fn answer(
-    identity: &Identity,
+    waiter: &Waiter,
     rounds: &Rounds,
     view: &View,
     now: Timestamp,
     patient: bool,
 ) -> Answered {
     // Read first: who has read nothing is not woken when what is silent is heard again.
-    let pod = view.gated_pod(&identity.namespace, &identity.pod);
+    let pod = view.gated_pod(&waiter.namespace, &waiter.name);
     if let Some(what) = view.silent() {
         return outcome(verdict::unread(what, Unavailable::Stale), None).into();
     }
     let pod = match pod {
-        Lookup::Found(pod) if pod["metadata"]["uid"] == identity.uid.as_str() => pod,
+        Lookup::Found(pod) if pod["metadata"]["uid"] == waiter.uid.as_str() => pod,
         Lookup::Found(_) => return Outcome::AnotherPod.into(),
         Lookup::NotFound => {
             let note =

@@ -1,8 +1,7 @@
-//! How many reviews of tokens whoever asks may cause: so a flood of bad tokens is not a flood of API requests, and no gate
-//! waits behind the flood of somebody else. A token that is accepted was no part of a flood, and what it used is given back: so
-//! all gates of a namespace may come at once.
+//! The budget of token reviews. A flood of bad tokens is no flood of API requests, and holds up no gate of another client. An
+//! accepted token was no part of a flood and returns its share, so all gates of a namespace may come at once.
 
-use super::token::Claims;
+use super::token::TokenClaims;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::IpAddr;
@@ -10,24 +9,24 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many shares are known at a time; one that nobody has used for a while is as good as new, and forgotten first.
+/// The most shares that are remembered. An unused share is forgotten first: it is as good as new.
 const MOST: usize = 20_000;
 
-/// What has a share of its own.
+/// The owner of a share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Share {
-    /// All tokens of issuers whose tokens the API server has never accepted.
+    /// All tokens of issuers of which the API server has accepted no token yet.
     Strangers,
-    /// A client's address. That of a node stands for many gates.
+    /// The address of a client. The address of a node stands for many gates.
     Address(IpAddr),
-    /// A pod that is claimed to ask, by an address: a gate has a new token every eight minutes.
+    /// A claimed pod at one address: a gate has a new token every eight minutes.
     Pod(IpAddr, String),
-    /// A namespace that a pod is claimed to be in.
+    /// The namespace of a claimed pod.
     Namespace(String),
 }
 
 impl Share {
-    /// So many at once, and then one each time that so much has passed.
+    /// The burst of reviews, and the pause after which another review is allowed.
     const fn rate(&self) -> (u32, Duration) {
         match self {
             Self::Strangers => (5, Duration::from_secs(2)),
@@ -38,17 +37,18 @@ impl Share {
     }
 }
 
-/// What a review has used, and gets back where its token is accepted.
+/// The shares that a review has used. The shares are returned if the token is accepted.
 #[derive(Debug)]
 pub(super) struct Used(Vec<Share>);
 
-/// The shares, each with the moment at which nothing of it is used any more.
+/// The shares, each with the moment at which the share is unused again.
 #[derive(Debug, Default)]
 pub(super) struct Budget(Mutex<HashMap<Share, Instant>>);
 
 impl Budget {
-    /// Uses a review of a client with these claims, where there is one left. `strange` where nobody knows the issuer.
-    pub(super) fn take(&self, client: IpAddr, claims: &Claims, strange: bool) -> Option<Used> {
+    /// Takes a review of these claims from the shares of a client; `None` if a share is used up. `strange`: the API server has
+    /// accepted no token of this issuer yet.
+    pub(super) fn take(&self, client: IpAddr, claims: &TokenClaims, strange: bool) -> Option<Used> {
         let mut shares = vec![
             Share::Address(client),
             Share::Pod(client, claims.uid.clone()),
@@ -72,12 +72,12 @@ impl Budget {
         };
         let next: Option<Vec<Instant>> = shares.iter().map(next).collect();
         used.extend(shares.iter().cloned().zip(next?));
-        // That of the pod stays used: a gate has one token at a time, however many are made for its pod.
+        // The pod's share is not returned: a gate has one token at a time, however many tokens are made for its pod.
         shares.retain(|share| !matches!(share, Share::Pod(..)));
         Some(Used(shares))
     }
 
-    /// Gives back what a review used whose token is accepted.
+    /// Returns the shares of a review whose token was accepted.
     pub(super) fn give_back(&self, Used(shares): Used) {
         let now = Instant::now();
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,8 +98,8 @@ mod tests {
     use super::*;
     use jiff::Timestamp;
 
-    fn claims(namespace: &str, pod: usize) -> Claims {
-        Claims {
+    fn claims(namespace: &str, pod: usize) -> TokenClaims {
+        TokenClaims {
             issuer: "i".to_owned(),
             namespace: namespace.to_owned(),
             pod: "p".to_owned(),

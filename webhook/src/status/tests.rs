@@ -1,34 +1,35 @@
 //! The routes without a socket, in front of an API server that vouches for every token and keeps the Events.
 //!
-//! Tokio's clock stands still and leaps to the next moment that somebody waits for; the wall clock goes by it.
+//! Tokio's clock stands still and leaps to the next moment that a task waits for; the wall clock goes by it.
 
 mod api_server;
 mod cause;
 mod desk;
 mod disclosure;
 mod events;
-mod held;
-mod holds;
-mod keepers;
+mod held_pods;
+mod long_poll;
 mod patience;
+mod replicas;
 mod stages;
 mod stale;
-mod suspended;
+mod suspended_jobs;
 mod terms;
 mod tokens;
 
-use super::*;
+use super::router;
+use crate::known::Known;
 use api_server::Events;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{HeaderMap, Request, StatusCode, header};
 use desk::Desk;
 use http_body_util::BodyExt;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use kube::Client;
 use rules::kinds::{Kind, by_word};
-use serde_json::Value;
-use std::sync::Mutex;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 use tower::ServiceExt;

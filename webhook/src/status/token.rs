@@ -1,34 +1,38 @@
-//! What a token says of itself. Nobody has vouched for it, so it is enough to turn the token away and never to believe it.
+//! The claims of a token. No signature is checked here, so the claims may turn a token away and never admit one.
 
-use super::identity::Unidentified;
+use super::unidentified::Unidentified;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
 use rules::keys::AUDIENCE;
 use serde_json::Value;
 
-/// Larger than any token that Kubernetes issues.
+/// The longest token that is read, in bytes. Kubernetes issues no longer tokens.
 const LONGEST: usize = 16 * 1024;
-/// So far the clocks of who issues and who checks a token may differ; the API server allows as much.
+/// The most by which the clocks of the issuer and of this replica may differ; the API server allows as much.
 const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
 
 /// The claims that matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Claims {
-    /// Who issued it.
+pub(super) struct TokenClaims {
+    /// `iss`
     pub(super) issuer: String,
-    /// The pod that it is bound to: its namespace,
+    /// The namespace of the pod that the token is bound to.
     pub(super) namespace: String,
-    /// its name
+    /// The name of that pod.
     pub(super) pod: String,
-    /// and its UID.
+    /// The UID of that pod.
     pub(super) uid: String,
-    /// Its end.
+    /// `exp`
     pub(super) expires: Timestamp,
 }
 
-impl Claims {
-    /// Reads a token that may be one of a gate, at this moment.
+impl TokenClaims {
+    /// Reads the claims of a token that may belong to a gate.
+    ///
+    /// # Errors
+    ///
+    /// The token has no claims, is for another audience, is out of date at `now`, or is not bound to a pod.
     pub(super) fn read(token: &str, now: Timestamp) -> Result<Self, Unidentified> {
         let payload = payload(token).ok_or(Unidentified::NotAToken)?;
         let moment = |claim: &str| {
@@ -67,7 +71,7 @@ impl Claims {
     }
 }
 
-/// Who issued a token, whoever it is for.
+/// The issuer of a token, whatever its audience is; `None` if the token names none.
 pub(crate) fn issuer(token: &str) -> Option<String> {
     Some(payload(token.trim())?["iss"].as_str()?.to_owned())
 }
@@ -89,7 +93,7 @@ fn payload(token: &str) -> Option<Value> {
     object(payload)
 }
 
-/// A token that says this of itself, with a signature that nobody made.
+/// A token with this payload. The signature is invented.
 #[cfg(test)]
 pub(super) fn forged(payload: &Value, signature: &str) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
@@ -109,8 +113,8 @@ mod tests {
         })
     }
 
-    fn read(payload: &Value, second: i64) -> Result<Claims, Unidentified> {
-        Claims::read(
+    fn read(payload: &Value, second: i64) -> Result<TokenClaims, Unidentified> {
+        TokenClaims::read(
             &forged(payload, "s"),
             Timestamp::from_second(second).unwrap(),
         )
@@ -119,7 +123,7 @@ mod tests {
     #[test]
     fn a_token_of_a_gate_is_read() {
         let mut payload = payload_of_a_gate();
-        let claims = Claims {
+        let claims = TokenClaims {
             issuer: "https://kubernetes.default.svc".to_owned(),
             namespace: "shop".to_owned(),
             pod: "api-1".to_owned(),
@@ -164,7 +168,7 @@ mod tests {
         for token in [
             "", "t", "a.b.c", "e30.e30", &unsigned, &long, &more, &no_json,
         ] {
-            let read = Claims::read(token, Timestamp::from_second(1_100).unwrap());
+            let read = TokenClaims::read(token, Timestamp::from_second(1_100).unwrap());
             assert_eq!(read, Err(NotAToken), "{token:.60}");
         }
     }

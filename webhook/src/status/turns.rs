@@ -1,18 +1,18 @@
-//! Whose turn it is: so many gates of a namespace at a time, so that one of which many come, or whose gates take long, holds up its
-//! own alone.
+//! Turns of namespaces: each namespace has a few gates in a turn at a time, so a namespace with many or slow gates holds up only
+//! its own gates.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The namespaces in which somebody has a turn or waits for it.
+/// The namespaces with a gate that has a turn or waits for a turn.
 #[derive(Debug)]
 pub(crate) struct Turns {
     each: usize,
     namespaces: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// A turn, until it is dropped.
+/// The turn of a gate. The turn ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Turn<'t> {
     turns: &'t Turns,
@@ -21,7 +21,7 @@ pub(super) struct Turn<'t> {
 }
 
 impl Turns {
-    /// So many turns at a time in each namespace.
+    /// Allows `each` turns at a time in each namespace.
     pub(crate) fn new(each: usize) -> Self {
         Self {
             each,
@@ -29,7 +29,7 @@ impl Turns {
         }
     }
 
-    /// A turn in a namespace, in the order in which they are asked for.
+    /// Waits for a turn in a namespace. The turns are given in the order in which the gates ask.
     pub(super) async fn take<'t>(&'t self, namespace: &'t str) -> Turn<'t> {
         let semaphore = {
             let mut namespaces = self.lock();
@@ -41,7 +41,7 @@ impl Turns {
             namespace,
             permit: None,
         };
-        // It is never closed.
+        // The semaphore is never closed.
         turn.permit = semaphore.acquire_owned().await.ok();
         turn
     }

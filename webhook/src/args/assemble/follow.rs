@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::event::Outbox;
 use crate::follow::catalog::Catalog;
 use crate::follow::sheets::{Losses, Sheets};
-use crate::follow::{glances, granted, health_rules, memory, plans, slots};
+use crate::follow::{granted, health_rules, memory, plans, pod_causes, slots};
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Args {
             jobs,
         };
         tasks.keep("catalog", catalog.run(requests));
-        let looks = glances::follow(client(), known(), parts.clock.clone());
+        let looks = pod_causes::follow(client(), known(), parts.clock.clone());
         tasks.keep("looks at pods", looks);
         let losses = Losses::register(&mut parts.registry);
         let stored = self.config_map(&self.memory_config_map);

@@ -6,7 +6,10 @@ use crate::container;
 use crate::event::Outbox;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
-use crate::status::{self, Authenticator, Conditions, Questions, Recorder, Rounds, Service, Turns};
+use crate::status::{
+    self, Authenticator, Beat, JobResumer, PodConditions, PodReleaser, Recorder, Rounds, Service,
+    Teller, Turns, WaitMetrics, WaitRegistry,
+};
 use axum::Router;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -24,17 +27,17 @@ impl Args {
         let client = &parts.client;
         let (recorder, forget) = Recorder::new(outbox);
         parts.tasks.keep("what was told", forget);
-        let questions = Arc::<Questions>::default();
-        let (pods, jobs) = (Arc::<Questions>::default(), Arc::<Questions>::default());
-        let waits = status::Waits {
-            questions: Arc::clone(&questions),
-            held: Arc::clone(&pods),
-            suspended: Arc::clone(&jobs),
+        let [requests, held_pods, suspended_jobs] =
+            [(); 3].map(|()| Arc::<WaitRegistry>::default());
+        let waits = WaitMetrics {
+            gates: Arc::clone(&requests),
+            held_pods: Arc::clone(&held_pods),
+            suspended_jobs: Arc::clone(&suspended_jobs),
             clock: parts.clock.clone(),
         };
         parts.registry.register_collector(Box::new(waits));
         let conditions = self.pod_conditions.then(|| {
-            let (conditions, writer) = Conditions::new(client.clone());
+            let (conditions, writer) = PodConditions::new(client.clone());
             parts.tasks.keep("conditions", writer);
             conditions
         });
@@ -45,24 +48,26 @@ impl Args {
                 Arc::clone(&known),
                 container::own_token().as_deref().and_then(status::issuer),
             ),
-            questions,
+            requests,
             rounds: Rounds::new(Arc::clone(&known)),
             turns: Turns::new(1),
+            tell: Teller {
+                recorder,
+                conditions,
+                metrics,
+                memory: Arc::clone(known.memory()),
+                clock: parts.clock.clone(),
+            },
             known,
-            recorder,
-            conditions,
-            metrics,
             shutdown: parts.shutdown.clone(),
             clock: parts.clock.clone(),
-            beat: status::Beat::from(Instant::now()),
+            beat: Beat::from(Instant::now()),
         });
         if let Some(held) = held {
-            let holds = status::Holds::new(Arc::clone(&service), client.clone(), pods);
-            parts.tasks.keep("holds", holds.keep(held.pods));
-            let suspended = status::Suspended::new(Arc::clone(&service), client.clone(), jobs);
-            parts
-                .tasks
-                .keep("suspended Jobs", suspended.keep(held.jobs));
+            let pods = PodReleaser::new(Arc::clone(&service), client.clone(), held_pods);
+            parts.tasks.keep("holds", pods.keep(held.pods));
+            let jobs = JobResumer::new(Arc::clone(&service), client.clone(), suspended_jobs);
+            parts.tasks.keep("suspended Jobs", jobs.keep(held.jobs));
         }
         status::router(service)
     }

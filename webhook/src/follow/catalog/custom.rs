@@ -1,11 +1,12 @@
-//! Custom kinds.
+//! Follows custom kinds.
 //!
-//! One is found in the definitions, which are watched like any other kind: so a definition that comes later is seen the
-//! moment it is established, and costs nobody a poll. A group without definitions may be an aggregated API, for which
-//! discovery is asked.
+//! A custom kind is found in the definitions, which are watched like any other kind. So a kind whose definition comes later is
+//! followed from the moment at which the definition is established, without polling. A group without definitions may be an
+//! aggregated API, for which discovery is asked.
 
 use super::Catalog;
-use crate::follow::discovery::{ASK_AGAIN, LOOK_AGAIN, Unanswered};
+use crate::follow::LOOK_AGAIN;
+use crate::follow::discovery::{ASK_AGAIN, Unanswered};
 use crate::follow::served::{Served, defined};
 use crate::follow::watch::Target;
 use crate::known::{Freshness, Store, View};
@@ -18,29 +19,33 @@ use rules::world::Objects;
 use std::time::Duration;
 use tracing::{debug, info, warn};
 
-/// An established definition may need a moment until it is served.
+/// The first pause: an established definition may need a moment until it is served.
 const SOON: Duration = Duration::from_millis(100);
 
-/// What is known of a custom kind.
+/// The pause after a change of a definition. A few changes are looked at together, and the tasks that have just found their kind
+/// not served have ended by then.
+const GATHER: Duration = Duration::from_millis(50);
+
+/// The result of the search for a custom kind.
 enum Sought {
     Served(Served),
     NotServed,
-    /// The API server was asked and did not say.
+    /// The API server did not answer.
     Unanswered,
     /// The definitions have not arrived yet.
     Syncing,
 }
 
-/// What has become of the definition of a kind that is followed.
+/// The change of a definition whose kind is followed.
 enum Redefined {
-    /// It defines another resource.
+    /// The definition defines another resource.
     Otherwise,
-    /// It is gone, or defines the kind no more.
+    /// The definition is gone, or no longer defines the kind.
     NoMore,
 }
 
 impl Catalog {
-    /// Returns when the kind is not served: it is sought again with all others of which that was found.
+    /// Finds and follows a custom kind. Returns when the kind is not served; [`Catalog::seek_absent`] looks for it again.
     pub(super) async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
         let mut pause = SOON;
         loop {
@@ -48,7 +53,7 @@ impl Catalog {
             let found = match self.find(&view, group, word).await {
                 Sought::Served(found) => found,
                 Sought::NotServed => {
-                    if store.condition() != Freshness::NotServed {
+                    if store.freshness() != Freshness::NotServed {
                         debug!("Not served; waiting for its definition");
                     }
                     self.known.note_absent(kind, store);
@@ -58,7 +63,7 @@ impl Catalog {
                     return;
                 }
                 Sought::Unanswered => {
-                    if store.condition() != Freshness::Undiscovered {
+                    if store.freshness() != Freshness::Undiscovered {
                         warn!("The API server cannot tell whether it serves this kind");
                         store.clear(Freshness::Undiscovered);
                     }
@@ -87,14 +92,14 @@ impl Catalog {
                 fields: None,
                 namespace: None,
                 detail: Detail::Object,
-                wishes: None,
+                whole_budget: None,
             };
             let began = tokio::time::Instant::now();
             tokio::select! {
                 () = self.follow_once(&target, store) => {}
                 change = self.redefined(&target.resource, word, store) => match change {
                     Redefined::Otherwise => info!("Its definition has changed"),
-                    // The watch of the kind is refused from now on, and would be believed for a while.
+                    // The API server refuses the watch from now on, and the store would be believed for a while.
                     Redefined::NoMore => {
                         info!("Its definition is gone");
                         store.clear(Freshness::NotServed);
@@ -110,7 +115,8 @@ impl Catalog {
         }
     }
 
-    /// Keeps what the definition says of a kind that is followed; returns when it says something else.
+    /// Keeps the details of a followed kind as its definition declares them. Returns when the definition defines another resource,
+    /// or is gone.
     async fn redefined(&self, resource: &ApiResource, word: &str, store: &Store) -> Redefined {
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         let name = format!("{}.{}", resource.plural, resource.group);
@@ -132,7 +138,7 @@ impl Catalog {
                     was_defined = true;
                 }
                 None if was_defined => return Redefined::NoMore,
-                // An aggregated API has none: its watch says whether it is served.
+                // An aggregated API has no definition: its watch tells whether the kind is served.
                 None => {}
             }
             view.changed().await;
@@ -152,13 +158,34 @@ impl Catalog {
                     return sought(of_group.find_map(|definition| defined(definition, word)));
                 }
             }
-            // The definitions arrive in a moment and are the better source; only a ban on them leaves discovery alone.
+            // The definitions arrive in a moment and are the better source. Discovery is asked only where the definitions are
+            // forbidden.
             Lookup::Unavailable(rules::lookup::Unavailable::Syncing) => return Sought::Syncing,
             Lookup::NotFound | Lookup::Unavailable(_) => {}
         }
         match self.discovery.find(&self.client, group, word).await {
             Ok(found) => sought(found),
             Err(Unanswered) => Sought::Unanswered,
+        }
+    }
+
+    /// Looks again for the kinds that are not served, for as long as the process runs: when a definition changes, and now and then,
+    /// since an aggregated API has no definition. One task looks for all kinds, because lists may name many, and each kind costs
+    /// nothing in between.
+    pub(super) async fn seek_absent(self) {
+        let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
+        loop {
+            self.known.absent_noted().await;
+            let view = self.known.view();
+            // The list only registers the interest: each search reads the definitions by itself.
+            let _ = view.list(&definitions, None, &Selector::default());
+            let changed = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
+            tokio::time::sleep(GATHER).await;
+            if changed.is_ok() {
+                self.known.forget_absent();
+            }
+            let sought = self.known.seek_absent();
+            debug!(sought, "Kinds that were not served are sought again");
         }
     }
 }

@@ -64,7 +64,7 @@ async fn known(answers: Option<u16>) -> Freshness {
         definitions.clear(Freshness::Forbidden);
     }
     pass(&mut tasks, 20).await;
-    widgets.condition()
+    widgets.freshness()
 }
 
 #[tokio::test(start_paused = true)]
@@ -73,7 +73,7 @@ async fn a_kind_is_not_called_unknown_before_the_definitions_have_arrived() {
     assert_eq!(known(Some(404)).await, Freshness::NotServed);
 }
 
-/// As while the server behind an aggregated API is down.
+/// The answer while the server behind an aggregated API is down.
 #[tokio::test(start_paused = true)]
 async fn that_discovery_fails_does_not_mean_that_a_kind_is_not_served() {
     for code in [500, 503, 403] {
@@ -81,7 +81,7 @@ async fn that_discovery_fails_does_not_mean_that_a_kind_is_not_served() {
     }
 }
 
-/// Only it, in its namespace, and for as long as somebody asks.
+/// Only the named object is read, in its namespace, and for as long as a view asks.
 #[tokio::test(start_paused = true)]
 async fn one_object_is_followed_whole_until_nobody_asks_for_it() {
     let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -106,7 +106,7 @@ async fn one_object_is_followed_whole_until_nobody_asks_for_it() {
     });
     let (known, mut tasks) = catalog(Client::new(api_server, "default"));
     let mut pass = async |seconds| pass(&mut tasks, seconds).await;
-    let named = Named {
+    let named = ObjectName {
         kind: kinds::by_word("configmap").map(Kind::Builtin).unwrap(),
         namespace: "shop".into(),
         name: "phase".into(),
@@ -230,13 +230,13 @@ async fn a_kind_whose_definition_is_deleted_is_not_served_from_that_moment() {
         definitions.replace(&[ours.clone(), another][..if others { 2 } else { 1 }]);
         let widgets = known.want(&widgets());
         pass(&mut tasks, 5).await;
-        assert_eq!(widgets.condition(), Freshness::Live);
+        assert_eq!(widgets.freshness(), Freshness::Live);
         gone.store(true, Ordering::Relaxed);
         definitions.delete(&ours);
         for second in 1..=30 {
             pass(&mut tasks, 1).await;
             assert_eq!(
-                widgets.condition(),
+                widgets.freshness(),
                 Freshness::NotServed,
                 "{others}: after {second} s"
             );
@@ -244,11 +244,11 @@ async fn a_kind_whose_definition_is_deleted_is_not_served_from_that_moment() {
         gone.store(false, Ordering::Relaxed);
         definitions.apply(&ours);
         pass(&mut tasks, 1).await;
-        assert_eq!(widgets.condition(), Freshness::Live);
+        assert_eq!(widgets.freshness(), Freshness::Live);
     }
 }
 
-/// As OpenKruise serves its `CloneSet`.
+/// The definition of OpenKruise's `CloneSet`.
 #[tokio::test(start_paused = true)]
 async fn a_kind_is_found_in_each_version_of_its_group() {
     let api_server = service_fn(move |request: Request<Body>| {
@@ -309,17 +309,17 @@ async fn a_kind_that_is_not_served_is_sought_until_nobody_names_it() {
     let named = *asked.lock().unwrap();
     assert!(named >= 15, "{named} while it is named");
     pass(&mut tasks, 180).await;
-    assert_eq!(known.watched(&widgets()).map(|it| it.condition()), None);
+    assert_eq!(known.watched(&widgets()).map(|it| it.freshness()), None);
     let before = *asked.lock().unwrap();
     pass(&mut tasks, 600).await;
     assert_eq!(*asked.lock().unwrap(), before);
     known.want(&widgets());
     pass(&mut tasks, 1).await;
     let widgets = known.watched(&widgets()).unwrap();
-    assert_eq!(widgets.condition(), Freshness::NotServed);
+    assert_eq!(widgets.freshness(), Freshness::NotServed);
 }
 
-/// Anybody may name many, and a gate that waits costs the API server nothing.
+/// A tenant may name many kinds, and a gate that waits costs the API server nothing.
 #[tokio::test(start_paused = true)]
 async fn discovery_is_asked_once_for_all_kinds_that_nobody_defines() {
     let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -368,7 +368,7 @@ async fn discovery_is_asked_once_for_all_kinds_that_nobody_defines() {
         assert!(
             stores
                 .iter()
-                .all(|it| it.condition() == Freshness::NotServed)
+                .all(|it| it.freshness() == Freshness::NotServed)
         );
         assert_eq!(loads.details().namespaced, Some(true));
     }
@@ -429,7 +429,7 @@ async fn kinds_that_do_not_exist_are_sought_once_however_many_name_them() {
     assert!(judged <= 40 * 6, "{judged} times in 100 s");
 }
 
-/// Whether somebody names it again and again, or for the first time.
+/// Whether a list names the kind again and again, or for the first time.
 #[tokio::test(start_paused = true)]
 async fn a_kind_is_followed_within_a_second_of_its_definition() {
     let api_server = service_fn(move |request: Request<Body>| {
@@ -447,8 +447,8 @@ async fn a_kind_is_followed_within_a_second_of_its_definition() {
     definitions.replace::<&Value>(&[]);
     let widgets = known.want(&widgets());
     pass(&mut tasks, 3).await;
-    assert_eq!(widgets.condition(), Freshness::NotServed);
+    assert_eq!(widgets.freshness(), Freshness::NotServed);
     definitions.apply(&definition("v1", &json!({})));
     pass(&mut tasks, 1).await;
-    assert_eq!(widgets.condition(), Freshness::Live);
+    assert_eq!(widgets.freshness(), Freshness::Live);
 }

@@ -48,7 +48,7 @@ impl Script {
         let next = self.reads.lock().unwrap().pop_front();
         match next {
             Some((code, text)) => answer(code, text),
-            // The script is over: nobody answers any more.
+            // The script is over: the API server answers no more.
             None => std::future::pending().await,
         }
     }

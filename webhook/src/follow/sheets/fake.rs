@@ -62,7 +62,7 @@ impl ApiServer {
 }
 
 impl Contents {
-    /// Writes an object, as somebody else.
+    /// Writes an object as another client.
     pub(crate) fn put(&mut self, path: &str, mut object: Value) {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());

@@ -1,4 +1,4 @@
-//! The decision: from the gated pods of a namespace to who claims a slot of which wave.
+//! The decision: from the gated pods of a namespace to the claims on the slots of its waves.
 
 use crate::known::{Settings, View};
 use jiff::Timestamp;
@@ -15,20 +15,24 @@ use rules::world::Objects;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who waits in a wave.
-pub(super) struct Claims {
-    /// Those whose turn it may be: their pod waits at its gate, and nothing but a slot is missing.
+/// The claims on the slots of one wave.
+pub(super) struct WaveClaims {
+    /// The claims that may get a slot: the pod waits at its gate, and only a slot is missing.
     pub(super) ready: Vec<Claim>,
-    /// The smallest cap that anybody says whose gate has not opened yet.
+    /// The smallest `parallelism` among the pods whose gates are still closed.
     pub(super) most: usize,
-    /// Jobs that run although no slot of theirs is written down.
+    /// The Jobs that run without a slot on the sheet.
     pub(super) running: Vec<Holder>,
 }
 
-/// A pod runs, and what it belongs to cannot be told.
+/// A pod runs, and its dependent cannot be resolved.
 pub(super) struct Unclear;
 
-/// What a pod would claim that runs, where it needs a slot for that: its object is not done.
+/// The claim of a pod that runs; `None` if the pod needs no slot, or if its object is done.
+///
+/// # Errors
+///
+/// The dependent of the pod cannot be resolved.
 pub(super) fn running(
     pod: &Value,
     settings: &Settings,
@@ -48,7 +52,7 @@ pub(super) fn running(
     }))
 }
 
-/// The gated pods of a namespace, each resolved once for a look, whatever the number of its waves.
+/// The gated pods of a namespace, by wave. Each pod is resolved once for a look, whatever the number of waves.
 #[derive(Default)]
 pub(super) struct Pods(BTreeMap<Wave, Members>);
 
@@ -56,15 +60,16 @@ pub(super) struct Pods(BTreeMap<Wave, Members>);
 #[derive(Default)]
 struct Members {
     pending: Vec<Asker>,
-    /// Jobs that run. Only a Job never goes back to work once it is done; anything else may have given its slot back in order.
+    /// The Jobs that run. Only a Job never goes back to work once it is done; any other object may have given its slot back in
+    /// order.
     running: Vec<Holder>,
 }
 
-/// A pod that has not started, or is still to be made.
+/// A pod that has not started, or a pod that a suspended Job is to make.
 struct Asker {
     claim: Claim,
     dependent: Dependent,
-    /// Whether its gate waits.
+    /// Whether the gate of the pod waits.
     waits: bool,
 }
 
@@ -81,8 +86,8 @@ impl Pods {
         let Lookup::Found(pods) = view.gated_pods(Some(namespace)) else {
             return sorted;
         };
-        // A Job that is suspended here asks as the pod that it is to make.
-        let jobs = view.held_jobs(namespace);
+        // A suspended Job asks as the pod that it is to make.
+        let jobs = view.suspended_jobs(namespace);
         let to_be: Vec<Value> = jobs.iter().map(job::pod_to_be).collect();
         let pending = pods.iter().filter(|pod| gate::is_pending(pod));
         for pod in pending.chain(&to_be) {
@@ -114,7 +119,7 @@ impl Pods {
         sorted
     }
 
-    /// Who waits in a wave beside its holders.
+    /// The claims on a wave, without those of its holders.
     pub(super) fn claims(
         &self,
         wave: &Wave,
@@ -122,8 +127,8 @@ impl Pods {
         settings: &Settings,
         view: &View,
         now: Timestamp,
-    ) -> Claims {
-        let mut claims = Claims {
+    ) -> WaveClaims {
+        let mut claims = WaveClaims {
             ready: Vec::new(),
             most: usize::MAX,
             running: Vec::new(),
@@ -150,7 +155,7 @@ fn is_of_a_job(pod: &Value) -> bool {
     controller_of(pod).is_some_and(|owner| group_kind(owner) == ("batch", "Job"))
 }
 
-/// Whether the gate of a pod runs, or nothing but a hold keeps it from the scheduler: any other pod that has no node yet could hold a
+/// Whether the gate of a pod runs, or only our hold keeps the pod from the scheduler. Any other pod without a node could hold a
 /// slot for ever.
 fn waits(pod: &Value) -> bool {
     matches!(Gate::of(pod), Gate::Waiting { .. }) || gate::is_only_held(pod)

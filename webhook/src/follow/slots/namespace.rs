@@ -1,18 +1,18 @@
-//! Looks after the slots of one namespace for as long as somebody waits for one there.
+//! Looks after the slots of one namespace for as long as a gate there waits for a slot.
 //!
-//! A look reads the pods of the namespace once, and then goes through its waves in steps, by turns: a step strikes out some of the
-//! holders that are finished, gives free slots away, and writes that down before the next. So however many have finished, and
-//! however slowly the API server answers, what a step has found out is not lost, and the next in turn starts after the first step.
+//! A look reads the pods of the namespace once, and then goes through its waves in steps, by turns. A step strikes out some
+//! finished holders, gives free slots away, and writes the entry before the next step. So the result of a step is not lost, however
+//! many holders have finished and however slowly the API server answers; and the next dependent starts after the first step.
 //!
-//! That more steps than one make a look breaks nothing that `rules::slots` rests on: a step asks about a holder only after it has
-//! read the version that the holder stands in, and its write is refused where anybody has written since, whereupon nothing of what
-//! was asked counts any more. Whom a step has not asked about keeps his slot, and so do those of whom the API server does not say.
+//! Several steps in one look keep the promises of `rules::slots`. A step asks about a holder only after it has read the version
+//! that names the holder, and its write is refused if another replica has written since; then the answers of the step count no
+//! more. A holder about which a step has not asked keeps its slot, and so does a holder about which the API server does not answer.
 
 use super::claims::Pods;
-use super::finished::{Asked, looks_finished};
-use super::{LOOK_AGAIN, Shared, TRY_AGAIN};
+use super::context::{LOOK_AGAIN, SlotContext, TRY_AGAIN};
+use super::finished_holders::{HolderAnswers, looks_finished};
 use crate::known::View;
-use crate::known::slots::{Written, key, value};
+use crate::known::slots::{WrittenWave, key, value};
 use kube::Error;
 use rules::holder::{Holder, Trouble, Wave};
 use rules::sheets;
@@ -24,43 +24,43 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-/// So many holders are asked about, and struck out, in one step.
+/// The most holders that one step asks about and strikes out.
 const STEP: usize = 20;
-/// Changes of this long are looked at together.
+/// The changes of this time are looked at together.
 const GATHER: Duration = Duration::from_millis(20);
-/// So many times as long as a look has kept a processor busy the namespace waits for the next one: a namespace of many pods takes a
+/// The pause after a look, in multiples of the time that the look has kept a processor busy. So a namespace of many pods takes a
 /// tenth of a core, however much happens there.
 const PAUSE: u32 = 9;
 
-/// A namespace in which somebody waits for a slot.
+/// A namespace in which a gate waits for a slot.
 pub(super) struct Namespace {
-    shared: Arc<Shared>,
+    shared: Arc<SlotContext>,
     name: String,
-    /// Somebody asks, or a sheet has changed.
+    /// Rings when a gate asks, or when a sheet has changed.
     asked: Arc<Notify>,
-    /// The waves of which something has failed, and when: an error of one is no affair of the others.
+    /// The waves with a failure, and its moment: an error of one wave does not hold up the others.
     failed: HashMap<Wave, Instant>,
-    /// How long the look has kept a processor busy.
+    /// The time for which the look has kept a processor busy.
     busy: Duration,
 }
 
-/// A wave that is being gone through.
-struct Open {
+/// A wave that a look goes through.
+struct OpenWave {
     wave: Wave,
-    /// Those that have been asked about and keep their slots until the next look.
+    /// The holders that were asked about and keep their slots until the next look.
     kept: Vec<Holder>,
-    /// What has failed; the rest goes on.
+    /// The last failure; the look goes on with the rest.
     error: Option<Error>,
 }
 
-/// What is left of a wave after a step.
+/// The rest of a wave after a step.
 enum Left {
     Nothing,
     Some,
 }
 
 impl Namespace {
-    pub(super) fn new(shared: Arc<Shared>, name: String, asked: Arc<Notify>) -> Self {
+    pub(super) fn new(shared: Arc<SlotContext>, name: String, asked: Arc<Notify>) -> Self {
         Self {
             shared,
             name,
@@ -70,7 +70,7 @@ impl Namespace {
         }
     }
 
-    /// Returns when nobody waits for a slot any more.
+    /// Returns when no gate waits for a slot any more.
     pub(super) async fn look_after(mut self) {
         loop {
             let waves = self.shared.known.slots().waves(&self.name);
@@ -90,7 +90,7 @@ impl Namespace {
         }
     }
 
-    /// Goes through these waves, a step of each after the other.
+    /// Goes through these waves, one step of each wave after the other.
     async fn look(&mut self, waves: BTreeSet<Wave>, view: &View) {
         self.busy = Duration::ZERO;
         self.failed.retain(|_, when| when.elapsed() < TRY_AGAIN);
@@ -100,7 +100,7 @@ impl Namespace {
         self.busy += began.elapsed();
         let waves = waves.into_iter();
         let open = waves.filter(|wave| !self.failed.contains_key(wave));
-        let mut open: VecDeque<Open> = open.map(Open::new).collect();
+        let mut open: VecDeque<OpenWave> = open.map(OpenWave::new).collect();
         while let Some(mut wave) = open.pop_front() {
             match self.step(&mut wave, &pods, view).await {
                 Ok(Left::Some) => open.push_back(wave),
@@ -110,7 +110,7 @@ impl Namespace {
         }
     }
 
-    /// Tells what has failed in a wave, if something has.
+    /// Ends the look at a wave, and tells its failure.
     fn end(&mut self, wave: &Wave, error: Option<Error>) {
         let Some(error) = error else {
             return;
@@ -125,8 +125,8 @@ impl Namespace {
         self.failed.insert(wave.clone(), Instant::now());
     }
 
-    /// Strikes out some that are finished, and gives free slots away.
-    async fn step(&mut self, open: &mut Open, pods: &Pods, view: &View) -> Result<Left, Error> {
+    /// Strikes out some finished holders, and gives free slots away.
+    async fn step(&mut self, open: &mut OpenWave, pods: &Pods, view: &View) -> Result<Left, Error> {
         let shared = Arc::clone(&self.shared);
         let slots = shared.known.slots();
         let wave = &open.wave;
@@ -142,7 +142,7 @@ impl Namespace {
         let left = seem.next().map_or(Left::Nothing, |_| Left::Some);
         drop(seem);
         self.busy += began.elapsed();
-        let asked = shared.asking.about(some, &self.name, view, now).await;
+        let asked = shared.holders.about(some, &self.name, view, now).await;
         let finished = open.take(asked);
         let Some(changed) = self.changed(open, &written, &finished, pods, view).await else {
             return Ok(left);
@@ -166,11 +166,11 @@ impl Namespace {
         }
     }
 
-    /// The holders of a wave without those that are `finished` and with those that a slot is given to, if they change.
+    /// The new holders of a wave: without the `finished` ones, and with those that get a slot. `None` if the holders stay the same.
     async fn changed(
         &mut self,
-        open: &mut Open,
-        Written { holders, room, .. }: &Written,
+        open: &mut OpenWave,
+        WrittenWave { holders, room, .. }: &WrittenWave,
         finished: &[Holder],
         pods: &Pods,
         view: &View,
@@ -181,11 +181,11 @@ impl Namespace {
         let claims = pods.claims(&open.wave, holders, shared.known.settings(), view, now);
         self.busy += began.elapsed();
         let mut asked = shared
-            .asking
+            .holders
             .about(claims.running, &self.name, view, now)
             .await;
         open.error = asked.error.take().or(open.error.take());
-        // Of whom the API server does not say it may be that he runs.
+        // A holder about which the API server does not answer may run.
         let running = asked.at_work.into_iter().chain(asked.unknown);
         let allotted = allot(
             holders.clone(),
@@ -213,7 +213,7 @@ impl Namespace {
         Some(changed)
     }
 
-    /// For so many more there is no room.
+    /// Notes that `left_out` more holders had no room in the entry, or that there is room again.
     fn note(&self, wave: &Wave, left_out: usize) {
         let trouble = (left_out > 0).then_some(Trouble::Full);
         if self.shared.known.slots().note(wave, trouble) && trouble.is_some() {
@@ -228,7 +228,7 @@ impl Namespace {
     }
 }
 
-impl Open {
+impl OpenWave {
     fn new(wave: Wave) -> Self {
         Self {
             wave,
@@ -237,8 +237,8 @@ impl Open {
         }
     }
 
-    /// Notes who keeps his slot; those that are finished are handed back.
-    fn take(&mut self, asked: Asked) -> Vec<Holder> {
+    /// Notes the holders that keep their slots. Returns the finished ones.
+    fn take(&mut self, asked: HolderAnswers) -> Vec<Holder> {
         self.kept.extend(asked.at_work);
         self.kept.extend(asked.unknown);
         self.error = asked.error.or(self.error.take());

@@ -1,4 +1,4 @@
-//! A keeper beside an API server that somebody spoils the ConfigMaps of.
+//! Slots beside an API server whose ConfigMaps are spoilt.
 
 use super::super::sheets::fake::ApiServer;
 use super::super::single::ConfigMapRef;
@@ -14,6 +14,7 @@ use rules::scope::{Scope, outspoken, workloads};
 use rules::sheets;
 use rules::world::World;
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::time::Instant;
 
 const MAPS: &str = "/api/v1/namespaces/sluice-system/configmaps";
@@ -98,7 +99,7 @@ impl Cluster {
         self.job_of_some(namespace, name, 1);
     }
 
-    /// The same with another cap.
+    /// Slots with another cap.
     fn job_of_some(&mut self, namespace: &str, name: &str, cap: usize) {
         let cap = cap.to_string();
         let annotations = json!({"sluice.dev/scope": "r", "sluice.dev/parallelism": cap});
@@ -139,7 +140,7 @@ impl Cluster {
         let job = self.jobs.last_mut().expect("it is there");
         job["metadata"]["annotations"]["sluice.dev/suspended"] = json!("true");
         job["spec"] = json!({"suspend": true, "template": {}});
-        self.known.held_jobs().add(namespace, name);
+        self.known.suspended_jobs().add(namespace, name);
     }
 
     /// The gate of a Job's pod opens.
@@ -175,7 +176,7 @@ impl Cluster {
         }
     }
 
-    /// How long it takes until somebody is told to be running.
+    /// The time until the sheets name a holder.
     async fn until_runs(&self, namespace: &str, name: &str) -> Duration {
         let began = Instant::now();
         self.hear();
@@ -192,7 +193,7 @@ impl Cluster {
         began.elapsed()
     }
 
-    /// Who is told to be running.
+    /// The holders that the sheets name.
     fn holders(&self, namespace: &str) -> Vec<String> {
         match self.view.slots(&wave(namespace)) {
             Lookup::Found(running) => running.holders.into_iter().map(|it| it.name).collect(),
@@ -255,7 +256,7 @@ async fn a_job_that_is_suspended_here_asks_for_a_slot() {
     let never_two = |holders: &[String]| assert!(holders.len() < 2, "{holders:?}");
     cluster.pass(60, never_two).await;
     assert_eq!(cluster.holders("shop"), ["one"]);
-    // Nobody asks in the name of one that its user has suspended.
+    // No slot is asked for a Job that its user has suspended.
     let job = &mut cluster.jobs[1];
     job["metadata"]["annotations"]["sluice.dev/suspended"] = Value::Null;
     let done = &mut cluster.jobs[0];
@@ -267,7 +268,7 @@ async fn a_job_that_is_suspended_here_asks_for_a_slot() {
     assert_eq!(cluster.holders("shop"), [""; 0]);
 }
 
-/// Its gate opens once it has its slot, so somebody has to ask for that.
+/// The gate opens once its dependent has a slot, so a view has to ask for the slot.
 #[tokio::test(start_paused = true)]
 async fn who_has_given_an_entry_up_asks_for_a_slot() {
     let mut cluster = Cluster::new();

@@ -1,22 +1,21 @@
-//! A whole list, each page trimmed as it comes.
+//! Reads a whole list, and trims each page as it comes.
 
-use super::{Arriving, Target, kept, selection};
+use super::target::{Arriving, Target, kept, selection};
 use crate::known::Entry;
 use crate::lists::page;
 use kube::{Client, Error};
 use tokio::task::yield_now;
 
-/// How many objects the first page of a list holds. A page is in memory as the server wrote it, and nobody knows yet how large
-/// its objects are.
+/// The objects of the first page. A page is in memory as the server wrote it, and the size of its objects is not known yet.
 const FIRST_PAGE: u32 = 10;
-/// As many as client-go asks for.
+/// The most objects of a page: as many as client-go asks for.
 const LARGEST_PAGE: u32 = 500;
-/// The next page is to have so many bytes, by what the one before it had.
+/// The bytes that the next page is to have, by the size of the page before.
 const PAGE_BYTES: usize = 2 << 20;
-/// So many objects are trimmed at once, then whoever else has to do something on this thread comes first.
+/// The objects that are trimmed in a row before the other work of this thread goes on.
 const IN_A_ROW: usize = 10;
 
-/// Every object, as it is kept, and the version of the list.
+/// Every object as it is kept, and the version of the list.
 pub(super) async fn list<T: Arriving>(
     client: &Client,
     target: &Target,
@@ -34,7 +33,7 @@ pub(super) async fn list<T: Arriving>(
             }
         };
         let all = &mut objects;
-        // This one is gone as soon as it is trimmed: the next one may wait for its room.
+        // This page is dropped as soon as it is trimmed: the next page may wait for its room.
         let trimmed = async move {
             for (number, object) in read.objects_as::<T>().enumerate() {
                 all.push(kept(target, object?).into());

@@ -10,6 +10,8 @@ use super::*;
 use crate::known::{Known, Settings};
 use axum::http::Request as HttpRequest;
 use kube::client::Body;
+use kube::discovery::ApiResource;
+use rules::kinds::Kind;
 use rules::lookup::Unavailable;
 use script::{Api, Reply, falls_silent, listing, lists, respond, restarts, scripted};
 use serde_json::json;
@@ -26,7 +28,7 @@ async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
     play_before(seconds, api, None).await
 }
 
-/// The same before somebody who is shown each object.
+/// Follows a target with an observer.
 async fn play_before(
     seconds: u64,
     api: Api,
@@ -36,7 +38,7 @@ async fn play_before(
     play_knowing(seconds, api, observer, &known).await
 }
 
-/// The same while somebody changes what is meant to be read.
+/// Follows a target while the granted kinds change.
 async fn play_knowing(
     seconds: u64,
     api: Api,
@@ -73,7 +75,7 @@ async fn play_knowing(
         fields: None,
         namespace: None,
         observer,
-        wishes: None,
+        whole_budget: None,
     };
     let metrics = StatusMetrics::default();
     let ended = tokio::select! {

@@ -31,7 +31,7 @@ impl Memory {
         known.sheets.iter().flat_map(|it| it.held.clone()).collect()
     }
 
-    fn all_unwritten(&self) -> Changes {
+    fn all_unwritten(&self) -> SheetChanges {
         let of = |sheet| self.unwritten(sheet).0;
         let all = (0..sheets::COUNT).flat_map(of);
         all.filter(|(key, _)| key != WHOLE).collect()
@@ -314,7 +314,7 @@ fn what_was_lost_is_written_again_from_what_is_known() {
     );
 }
 
-/// As the versions wrote it that knew one ConfigMap.
+/// The entries that versions with one ConfigMap wrote.
 #[test]
 fn what_stands_on_the_first_sheet_counts_for_every_namespace() {
     let earlier = Memory::default();

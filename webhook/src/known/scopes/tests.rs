@@ -187,7 +187,7 @@ fn a_plan_is_no_sign_of_its_release() {
     assert_ne!(known.view().active(&scope()), Ok(None));
 }
 
-/// Anybody may name a custom kind, and until it is refused some time goes by.
+/// A list may name any custom kind, and some time goes by until the kind is refused.
 #[test]
 fn a_kind_that_nobody_granted_leaves_a_scope_whole_while_it_is_read() {
     let named = |word: &str| Kind::Custom {
@@ -213,7 +213,7 @@ fn a_kind_that_nobody_granted_leaves_a_scope_whole_while_it_is_read() {
     assert_eq!(known.view().active(&scope()), Ok(None));
 }
 
-/// The API server keeps a time for whoever owns a field, and who takes one away owns nothing.
+/// The API server keeps a time for each owner of a field, and a writer that removes a field owns nothing.
 #[test]
 fn a_change_that_leaves_no_trace_is_seen() {
     let (known, _requests) = Known::new(Settings::of_the_chart());

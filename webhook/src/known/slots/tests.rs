@@ -104,7 +104,7 @@ fn what_was_lost_is_not_taken_for_empty() {
     }
     slots.begin(sheet, &whole);
     slots.lose(sheet);
-    assert!(matches!(slots.losses()[..], [(_, Loss::Absent)]));
+    assert!(matches!(slots.losses()[..], [(_, SheetLoss::Absent)]));
     assert!(slots.written(&wave()).is_none());
 }
 

@@ -1,9 +1,8 @@
-//! What a store holds, and who hears of a change of it.
+//! The contents of a store, and the views that a change of them concerns.
 
 use super::snapshot::{Key, Snapshot};
-use super::{Freshness, Interest};
-use crate::known::heard::Heard;
-use crate::known::lookers::Lookers;
+use crate::known::freshness::{Freshness, LastContact};
+use crate::known::scope_waiters::ScopeWaiters;
 use crate::known::scopes::Scopes;
 use crate::known::waiters::{Fingerprint, Waiters, Woken};
 use rules::selector::Selector;
@@ -12,33 +11,52 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::warn;
 
+/// The interest of a view: one object, or every object with a label in a namespace. Label and namespace may be left open.
+///
+/// A list by a selector is found by one label that the selector requires, else by its namespace. The rest of the selector is asked
+/// then.
+#[derive(Debug, Clone, Copy, Hash)]
+pub(in crate::known) enum Interest<'a> {
+    /// One object, by its namespace and its name.
+    Object(&'a str, &'a str),
+    /// A list.
+    List {
+        /// `None` for every namespace.
+        namespace: Option<&'a str>,
+        /// `None` for every object.
+        label: Option<(&'a str, &'a str)>,
+    },
+    /// The details and the freshness of the kind. A change of them wakes every view of the store.
+    Kind,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    pub(super) condition: Freshness,
-    pub(super) heard: Heard,
-    /// Since when the API server answers with nothing but refusals, and what the last one comes to.
+    pub(super) freshness: Freshness,
+    pub(super) heard: LastContact,
+    /// The moment since which the API server only refuses, and the freshness that the last refusal leads to.
     pub(super) refused: Option<(Instant, Freshness)>,
     pub(super) objects: BTreeMap<Key, Snapshot>,
-    /// How many of them are too large to be read.
+    /// The number of objects that are too large to be read.
     pub(super) too_large: usize,
-    told: Told,
+    told: LogBudget,
     pub(super) scopes: Scopes,
-    /// The selector narrows a list down.
+    /// A selector narrows a list down.
     pub(super) waiters: Waiters<Fingerprint, Selector>,
-    /// Who looks over all kinds, where this is one of those.
-    pub(super) lookers: Option<Lookers>,
-    /// Whether they are concerned even while it cannot be read: it is built in, or granted.
+    /// The views that wait for scopes, if objects of this kind make scopes.
+    pub(super) scope_waiters: Option<ScopeWaiters>,
+    /// Whether the kind matters to scopes even while it cannot be read: the kind is built in, or granted.
     pub(super) counts: bool,
 }
 
-/// How many objects the log names in each stretch of time: tenants make them, and change them as often as they like.
+/// The budget of log lines that name objects: tenants make such objects, and change them as often as they like.
 #[derive(Debug, Default)]
-struct Told {
+struct LogBudget {
     since: Option<Instant>,
     times: u32,
 }
 
-impl Told {
+impl LogBudget {
     const STRETCH: Duration = Duration::from_mins(1);
     const MOST: u32 = 20;
 
@@ -58,7 +76,7 @@ impl Contents {
         self.objects.clear();
         self.too_large = 0;
         self.scopes.clear();
-        self.condition = why;
+        self.freshness = why;
     }
 
     pub(super) fn insert(&mut self, key: &Key, snapshot: Snapshot, woken: &mut Woken) {
@@ -90,7 +108,7 @@ impl Contents {
         }
     }
 
-    /// Counts the objects that are too large, and names each in the log as it comes to be.
+    /// Counts the objects that are too large, and logs the name of each new one.
     fn count(&mut self, key: &Key, before: Option<&Snapshot>, now: Option<&Snapshot>) {
         match [before, now].map(|it| it.is_some_and(|it| it.too_large)) {
             [true, false] => self.too_large = self.too_large.saturating_sub(1),
@@ -109,20 +127,20 @@ impl Contents {
         }
     }
 
-    /// Adds who waits for anything here. Of what cannot be read they hear elsewhere who look over all kinds: anybody may name a custom
-    /// kind that there is not.
+    /// Finds every view of this store. The views of scopes are left out for a kind that cannot be read: a list may name a custom
+    /// kind that does not exist.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         self.waiters.find_all(woken);
-        let concerned = self.counts || self.condition == Freshness::Live;
-        if let Some(lookers) = self.lookers.as_ref().filter(|_| concerned) {
-            lookers.find_all(woken);
+        let concerned = self.counts || self.freshness == Freshness::Live;
+        if let Some(scope_waiters) = self.scope_waiters.as_ref().filter(|_| concerned) {
+            scope_waiters.find_all(woken);
         }
     }
 
-    /// Adds who waits for an object like this one.
+    /// Finds the views that wait for an object like this one.
     fn find(&self, key: &Key, snapshot: &Snapshot, woken: &mut Woken) {
-        if let (Some(lookers), Some(place)) = (&self.lookers, &snapshot.place) {
-            lookers.find(&key.0, place, woken);
+        if let (Some(scope_waiters), Some(place)) = (&self.scope_waiters, &snapshot.place) {
+            scope_waiters.find(&key.0, place, woken);
         }
         if self.waiters.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! A tree of JSON in few bytes: words of which objects are full take one, times five and UIDs sixteen, and nothing is quoted.
+//! A JSON tree in few bytes: a common word takes one byte, a time five and a UID sixteen, and nothing is quoted.
 
 mod words;
 
@@ -12,23 +12,23 @@ use words::WORDS;
 const NULL: u8 = 0;
 const FALSE: u8 = 1;
 const TRUE: u8 = 2;
-/// Each of these three goes on with a count.
+/// A count follows each of these three codes.
 const LIST: u8 = 3;
 const MAP: u8 = 4;
 const TEXT: u8 = 5;
-/// Goes on as a text does.
+/// A count and the digits follow.
 const NUMBER: u8 = 6;
-/// Seconds since 1970.
+/// Five bytes follow: seconds since 1970.
 const TIME: u8 = 7;
 const UID: u8 = 8;
-/// From here on words.
+/// The code of the first common word.
 const WORD: u8 = 16;
 
-/// The words by their texts.
+/// The codes of the common words.
 static CODES: LazyLock<HashMap<&str, u8>> =
     LazyLock::new(|| WORDS.into_iter().zip(WORD..=u8::MAX).collect());
 
-/// The bytes of a tree. The same for equal trees.
+/// Packs a tree. Equal trees have equal bytes.
 pub(super) fn pack(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write(value, &mut out);
@@ -77,7 +77,7 @@ fn write_bytes(what: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Seven bits in each byte, the lowest first; all but the last have the eighth set.
+/// Writes a code and a count: seven bits in each byte, the lowest first. All bytes but the last have the eighth bit set.
 fn write_count(what: u8, mut count: usize, out: &mut Vec<u8>) {
     out.push(what);
     while count >= 0x80 {
@@ -87,7 +87,7 @@ fn write_count(what: u8, mut count: usize, out: &mut Vec<u8>) {
     out.push(count.to_le_bytes()[0]);
 }
 
-/// Of a time as the API server writes it: `2026-01-02T03:04:05Z`.
+/// The seconds of a time as the API server writes it: `2026-01-02T03:04:05Z`.
 fn seconds(text: &str) -> Option<[u8; 5]> {
     if text.len() != 20 || !text.ends_with('Z') {
         return None;
@@ -99,7 +99,7 @@ fn seconds(text: &str) -> Option<[u8; 5]> {
     (at.to_string() == text).then_some(seconds)
 }
 
-/// Of a UID in lower case: `705ab4f5-6393-11e8-b7cc-42010a800002`.
+/// The bytes of a UID in lower case: `705ab4f5-6393-11e8-b7cc-42010a800002`.
 fn uid(text: &str) -> Option<[u8; 16]> {
     let digits = text.len() == 36
         && text
@@ -119,12 +119,12 @@ fn uid_text(number: u128) -> String {
     text
 }
 
-/// Reads what was packed; `None` where that was something else.
+/// Reads a packed tree; `None` for other bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packed<'a>(pub(super) &'a [u8]);
 
 impl<'a> Packed<'a> {
-    /// The whole tree.
+    /// Reads the whole tree.
     pub(super) fn value(&mut self) -> Option<Value> {
         Some(match self.byte()? {
             NULL => Value::Null,
@@ -149,7 +149,7 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// The text at a path of fields. Nothing else is copied.
+    /// Reads the text at a path of fields, and copies nothing else.
     pub(super) fn text_at(&mut self, path: &[&str]) -> Option<Cow<'a, str>> {
         let [field, rest @ ..] = path else {
             return self.text();

@@ -1,4 +1,4 @@
-//! What is read: objects by their name, by a selector, by their place in a scope.
+//! The reading half of a store: objects by name, by selector, and by their places in scopes.
 
 use super::contents::Contents;
 use super::snapshot::{Snapshot, Text};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use tokio::time::Instant;
 
-/// The names of so many objects are looked through, at most.
+/// The most names that are returned.
 const NAMES: usize = 1_000;
 
 impl Store {
@@ -27,14 +27,14 @@ impl Store {
         self.text(namespace, name)?.uid()
     }
 
-    /// Nobody reads it under the lock.
+    /// Returns a packed object, so no caller reads it under the lock.
     fn text(&self, namespace: &str, name: &str) -> Option<Text> {
         // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
         let key: Key = (namespace.into(), name.into());
         self.lock().objects.get(&key).map(Snapshot::text)
     }
 
-    /// How many bytes the objects take, as they are kept.
+    /// The bytes that all objects take, as they are kept.
     pub(in crate::known) fn bytes(&self) -> usize {
         let objects = &self.lock().objects;
         objects.values().map(Snapshot::bytes).sum()
@@ -48,7 +48,7 @@ impl Store {
             .collect()
     }
 
-    /// The names of the objects of a namespace: of so many that a look at them is a glance.
+    /// The names of the objects of a namespace, up to a bound: the names only explain a verdict.
     pub(in crate::known) fn names(&self, namespace: &str) -> Vec<String> {
         let first: Key = (namespace.into(), "".into());
         let objects = &self.lock().objects;
@@ -57,7 +57,7 @@ impl Store {
         there.map(|(key, _)| key.1.to_string()).collect()
     }
 
-    /// The objects of a namespace, or of all, that are chosen.
+    /// The objects that `choose` accepts, of a namespace or of all.
     fn chosen(&self, namespace: Option<&str>, choose: impl Fn(&Snapshot) -> bool) -> Vec<Value> {
         let first: Key = (namespace.unwrap_or_default().into(), "".into());
         let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
@@ -78,7 +78,7 @@ impl Store {
         })
     }
 
-    /// The objects that may be in a part of a scope, or without a scope in that part anywhere in the namespace.
+    /// The objects of a namespace that may be in a part of the scope `scope`, or of any scope.
     pub fn members(&self, namespace: &str, scope: Option<&str>, part: &Part) -> Vec<Value> {
         self.chosen(Some(namespace), |snapshot| {
             let place = snapshot.place.as_ref();
@@ -86,8 +86,8 @@ impl Store {
         })
     }
 
-    /// The first object of a scope below a weight that is not ready, and where it stands; and only one that stands before another
-    /// position, if there is one. Of what `is_ready` says only what is lasting is kept.
+    /// The first object of a scope below a weight that is not ready, with its position. With `before`, only an object in front of
+    /// that position counts. A lasting result of `is_ready` is kept.
     ///
     /// No lock is held while `is_ready` judges: it may read this store.
     pub(in crate::known) fn first_unready(
@@ -115,12 +115,13 @@ impl Store {
         }
     }
 
-    /// Whether an object of a scope weighs less than that.
+    /// Whether the scope has an object of a smaller weight than `below`.
     pub(in crate::known) fn has_lower(&self, scope: &Scope, below: i64) -> bool {
         self.lock().scopes.has_lower(scope, below)
     }
 
-    /// Where it stands, its text, and, where it has to be judged, the number of its last change.
+    /// The position and the text of the first object that may not be ready; and the number of its last change, if it has to be
+    /// judged.
     fn first(
         &self,
         scope: &Scope,
@@ -144,12 +145,12 @@ impl Store {
         Some((position, text, change))
     }
 
-    /// When an object of the scope was last created or written.
+    /// The moment at which an object of the scope was last created or written.
     pub fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.lock().scopes.active(scope)
     }
 
-    /// When an object of the scope was last seen to change without a trace.
+    /// The moment at which an object of the scope was last seen to change without a trace.
     pub fn changed(&self, scope: &Scope) -> Option<Instant> {
         self.lock().scopes.changed(scope)
     }

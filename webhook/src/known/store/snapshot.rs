@@ -1,7 +1,7 @@
 //! One object as it is kept.
 
+use super::super::kept_whole::{Trimmed, WholePermit};
 use super::super::scopes::Standing;
-use super::super::wishes::{Kept, Wish};
 use super::packed::{Packed, pack};
 use rules::kept::is_too_large;
 use serde_json::Value;
@@ -9,39 +9,38 @@ use std::iter;
 use std::sync::Arc;
 
 /// Namespace (empty for a cluster-scoped object) and name.
-pub(super) type Key = (Box<str>, Box<str>);
+pub(in crate::known) type Key = (Box<str>, Box<str>);
 
-/// An object as it is kept: trimmed, and packed, because a tree takes many times the room and most objects of a kind are never
-/// asked for.
+/// An object as it is kept: trimmed and packed, because a tree takes many times the room and most objects are never asked for.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     text: Text,
     pub(super) labels: Labels,
     pub(super) place: Option<Box<Standing>>,
-    /// Whether only its metadata was read.
+    /// Whether only the metadata of the object was read.
     pub(super) too_large: bool,
-    /// The room that it has to be kept whole, if it wishes to be.
-    wish: Option<Arc<Wish>>,
+    /// The permit to keep the object whole.
+    permit: Option<Arc<WholePermit>>,
 }
 
 impl PartialEq for Snapshot {
-    /// Whether the object is kept alike.
+    /// Whether two objects are kept alike.
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.labels == other.labels && self.place == other.place
     }
 }
 
-/// An object, packed. It is shared, so that nobody has to read it under a lock.
+/// A packed object. The bytes are shared, so no caller has to read them under a lock.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Text(Arc<[u8]>);
 
-/// The labels of an object, in one text: each key and each value, with a mark behind it.
+/// The labels of an object in one text: each key and each value, with a mark behind it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Labels(Box<str>);
 
 const END: char = '\0';
 
-/// A trimmed object, ready to be kept.
+/// A trimmed object, ready to be stored.
 #[derive(Debug)]
 pub struct Entry {
     pub(super) key: Key,
@@ -57,10 +56,10 @@ impl From<&Value> for Entry {
     }
 }
 
-impl From<Kept> for Entry {
-    fn from(kept: Kept) -> Self {
+impl From<Trimmed> for Entry {
+    fn from(kept: Trimmed) -> Self {
         let mut entry = Self::from(&kept.object);
-        entry.snapshot.wish = kept.wish;
+        entry.snapshot.permit = kept.permit;
         entry
     }
 }
@@ -71,17 +70,17 @@ impl Snapshot {
             text: Text(pack(object).into()),
             labels: Labels::of(object),
             place: Standing::of(object).map(Box::new),
-            wish: None,
+            permit: None,
             too_large: is_too_large(object),
         }
     }
 
-    /// Whether others than before wait for it.
+    /// Whether other views may wait for the changed object than for the object before.
     pub(super) fn differs_in_place(&self, other: &Self) -> bool {
         self.labels != other.labels || self.place != other.place
     }
 
-    /// How many bytes the object takes.
+    /// The bytes that the object takes.
     pub(super) fn bytes(&self) -> usize {
         self.text.0.len()
     }
@@ -97,7 +96,7 @@ impl Labels {
         let mut text = String::new();
         let texts = |(key, value): (&'o String, &'o Value)| Some((key.as_str(), value.as_str()?));
         for (key, value) in labels.into_iter().flatten().filter_map(texts) {
-            // None that the API server stores has the mark in it.
+            // No label that the API server stores contains the mark.
             if [key, value].iter().all(|it| !it.contains(END)) {
                 text.extend(
                     [key, value]
@@ -121,14 +120,14 @@ impl Labels {
 }
 
 impl Text {
-    /// The object.
+    /// Unpacks the object.
     pub(super) fn read(&self) -> Value {
         #[cfg(test)]
         READ.set(READ.get() + 1);
         Packed(&self.0).value().unwrap_or_default()
     }
 
-    /// Its `metadata.uid`, and nothing else is copied.
+    /// Reads `metadata.uid`, and copies nothing else.
     pub(super) fn uid(&self) -> Option<String> {
         let uid = Packed(&self.0).text_at(&["metadata", "uid"])?;
         Some(uid.into_owned())
@@ -137,7 +136,7 @@ impl Text {
 
 #[cfg(test)]
 thread_local! {
-    /// How many objects were read from their texts.
+    /// The number of objects that were unpacked.
     pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

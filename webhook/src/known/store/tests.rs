@@ -1,4 +1,4 @@
-//! Objects come and go, and those who wait are woken.
+//! Objects come and go, and the waiting views are woken.
 
 use super::*;
 use rules::lookup::Unavailable;
@@ -77,7 +77,7 @@ fn a_change_wakes_those_who_read_it_and_nobody_else() {
     assert!(store.lock().waiters.is_empty());
 }
 
-/// Whoever is woken may read the store at once, on another thread.
+/// A woken view may read the store at once, on another thread.
 #[test]
 fn nobody_is_woken_under_the_lock() {
     struct Reader(Store, std::sync::atomic::AtomicUsize);
@@ -140,17 +140,17 @@ async fn a_refusal_counts_once_it_has_lasted() {
             [(true, Freshness::Live, 30), (false, Freshness::Syncing, 10)]
         {
             let (counts, store) = refused_for(listed, why, lasting - 1).await;
-            assert_eq!((counts, store.condition()), (false, before));
+            assert_eq!((counts, store.freshness()), (false, before));
             assert_eq!(store.is_empty(), !listed, "nothing is forgotten");
             let (counts, store) = refused_for(listed, why, lasting).await;
-            assert_eq!((counts, store.condition()), (true, why));
+            assert_eq!((counts, store.freshness()), (true, why));
             assert!(store.is_empty());
             assert!(!store.refuse(why), "it counts already");
         }
     }
 }
 
-/// Of an API server that answers, nobody says that it is lost.
+/// An API server that refuses is not lost.
 #[tokio::test(start_paused = true)]
 async fn what_is_refused_and_no_longer_believed_is_told_as_refused() {
     for (why, told) in [
@@ -190,7 +190,7 @@ async fn a_refusal_that_anything_else_interrupts_begins_anew() {
     assert!(counts);
     store.lost();
     assert_eq!(
-        store.condition(),
+        store.freshness(),
         Freshness::Syncing,
         "nobody knows any more"
     );

@@ -1,8 +1,8 @@
-//! The custom kinds that were found not to be served, though their stores are forgotten.
+//! The custom kinds that are not served and whose stores are forgotten.
 //!
-//! There is room for so many stores. Where gates name more kinds than that, each takes the place of another, and a gate that is judged
-//! anew names those again that were forgotten for it. What was found of them is remembered here in eight bytes each, so that this
-//! begins no search, and wakes nobody.
+//! The number of such stores is bounded. If gates name more kinds than that, each kind takes the place of another, and a gate that
+//! is judged again names the forgotten kinds again. So eight bytes of each kind are remembered here: naming the kind again begins
+//! no search and wakes no view.
 
 use crate::digest::short;
 use rules::kinds::Kind;
@@ -10,19 +10,20 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// So many kinds are remembered.
+/// The most kinds that are remembered.
 const AT_MOST: usize = 16_384;
 
-/// The kinds, until a definition changes. One that is named meanwhile has a store again, and is sought with all that have.
+/// The kinds, until a definition changes. A kind that is named meanwhile has a store again, and is looked for with all kinds that
+/// have one.
 #[derive(Debug, Default)]
 pub(in crate::known) struct Absent {
     kinds: Mutex<HashSet<u64>>,
-    /// A kind was found not to be served.
+    /// Rings when a kind was found not to be served.
     pub(in crate::known) noted: Notify,
 }
 
 impl Absent {
-    /// A kind was found not to be served; `false` where there is no room to remember that.
+    /// Remembers a kind that is not served. Returns `false` if there is no room for it.
     pub(in crate::known) fn note(&self, kind: &Kind) -> bool {
         self.noted.notify_one();
         let mut kinds = self.lock();
@@ -34,7 +35,7 @@ impl Absent {
         has_room
     }
 
-    /// Forgets all of them where there is no room for another.
+    /// Forgets all kinds if there is no room for another.
     pub(in crate::known) fn make_room(&self) {
         let mut kinds = self.lock();
         if kinds.len() >= AT_MOST {
@@ -42,12 +43,12 @@ impl Absent {
         }
     }
 
-    /// Whether a kind was found not to be served since a definition last changed.
+    /// Whether a kind was found not to be served since the last change of a definition.
     pub(in crate::known) fn has(&self, kind: &Kind) -> bool {
         self.lock().contains(&name(kind))
     }
 
-    /// Any of them may be served by now.
+    /// Forgets all kinds: any of them may be served by now.
     pub(in crate::known) fn forget(&self) {
         self.lock().clear();
     }

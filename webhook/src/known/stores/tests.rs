@@ -65,7 +65,7 @@ async fn there_is_room_for_so_many_and_who_was_named_last_stays() {
     assert!(Arc::ptr_eq(&stores.get(&kind("First")).unwrap(), &first.0));
 }
 
-/// The one that was there first is followed on, whatever becomes of its spelling.
+/// The spelling that came first is followed on, even if its entry becomes an alias.
 #[tokio::test(start_paused = true)]
 async fn a_spelling_is_forgotten_and_its_kind_is_followed_on() {
     let stores = Stores::default();

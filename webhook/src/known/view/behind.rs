@@ -1,4 +1,4 @@
-//! What is behind a Service: looked for once for all who wait for it, and read anew by each of them.
+//! The objects behind a Service: one search serves all views that wait for the Service, and each view reads the objects again.
 
 use super::View;
 use rules::edges::Link;
@@ -8,15 +8,15 @@ use rules::object::name;
 use rules::world::Objects;
 use serde_json::{Value, json};
 
-type Found = Link<(Kind, Value)>;
+type ObjectLink = Link<(Kind, Value)>;
 
-/// What `look` finds, or has found a while ago, as it is now.
+/// The result of `look`, or a recent result, with the objects as they are now.
 pub(super) fn links(
     view: &View,
     namespace: &str,
     service: &str,
-    look: &dyn Fn() -> Vec<Found>,
-) -> Vec<Found> {
+    look: &dyn Fn() -> Vec<ObjectLink>,
+) -> Vec<ObjectLink> {
     let of = (namespace.to_owned(), service.to_owned());
     let look = || look().into_iter().map(in_short).collect();
     let found = view.known.behind.find(of, look).into_iter();
@@ -24,9 +24,9 @@ pub(super) fn links(
     links.collect()
 }
 
-/// Of a workload the name is kept, since it is read anew. Of the pods only those with a gate are followed, and a change of
-/// them wakes nobody.
-fn in_short(Link { to, must }: Found) -> Found {
+/// Keeps only the name of a workload, because each view reads the workload again. A pod is kept whole: only gated pods are
+/// followed, and their changes wake no view.
+fn in_short(Link { to, must }: ObjectLink) -> ObjectLink {
     let (kind, object) = to;
     let object = match kind.word() {
         "Pod" => object,
@@ -36,7 +36,7 @@ fn in_short(Link { to, must }: Found) -> Found {
     Link { to, must }
 }
 
-fn as_it_is(view: &View, namespace: &str, Link { to, must }: Found) -> Option<Found> {
+fn as_it_is(view: &View, namespace: &str, Link { to, must }: ObjectLink) -> Option<ObjectLink> {
     let (kind, object) = to;
     let object = match kind.word() {
         "Pod" => object,

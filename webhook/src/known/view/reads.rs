@@ -1,7 +1,8 @@
-//! What a view has read, as what wakes it: one subscription for each store, one for all kinds together, and what all of them take.
+//! The readings of a view as subscriptions: one for each store, one for all scopes, and their total size.
 
-use crate::known::lookers::{Limit, Look, LookedAt, Lookers};
-use crate::known::shares::Allotment;
+use crate::known::byte_budget::Allotment;
+use crate::known::scope_waiters::{ScopeSubscription, ScopeWaiters};
+use crate::known::scopes::{Limit, ScopeInterest};
 use crate::known::store::{Interest, Interests, Store};
 use crate::known::waiters::Bell;
 use rules::lookup::Unavailable;
@@ -9,26 +10,26 @@ use rules::selector::Selector;
 use std::fmt;
 use std::sync::Arc;
 
-/// So many bytes are taken of the share at a time: hardly any view takes more than once, so it is asked for once in each.
+/// The bytes that are taken from the share at a time. Few views take more than once, so the share is asked once for each view.
 const AT_A_TIME: usize = 1024;
-/// What counts for a subscription of another kind, with what it points to.
+/// The bytes that are counted for another subscription, with its heap.
 const ANOTHER: usize = 256;
 
-/// All that a view has read.
+/// All subscriptions of a view.
 #[derive(Default)]
 pub(super) struct Reads {
     stores: Vec<(Arc<Store>, Interests)>,
-    looks: Option<LookedAt>,
+    looks: Option<ScopeSubscription>,
     others: Vec<Box<dyn Send>>,
-    /// `None` where nobody counts: those views are few and short-lived.
+    /// `None` for views that are not charged: such views are few and short-lived.
     part: Option<Allotment>,
     spent: usize,
-    /// The share that was too small, in bytes. Nothing is read any more then.
+    /// The share that was too small, in bytes. The view reads nothing more then.
     over: Option<usize>,
 }
 
 impl Reads {
-    /// Nothing yet; what wakes is taken out of this part.
+    /// No subscriptions yet. The subscriptions are charged to `part`.
     pub(super) fn of(part: Option<Allotment>) -> Self {
         Self {
             part,
@@ -36,7 +37,7 @@ impl Reads {
         }
     }
 
-    /// From now on `bell` is rung by changes of this; the selector narrows a list down.
+    /// Subscribes `bell` to an interest in a store; the selector narrows a list down.
     pub(super) fn of_store(
         &mut self,
         store: &Arc<Store>,
@@ -60,39 +61,41 @@ impl Reads {
         self.spend(is_new, Interests::EACH + texts)
     }
 
-    /// The same by changes of what is looked at over all kinds. Returns whether it was not looked at before.
+    /// Subscribes `bell` to an interest in a scope. Returns whether the interest is new.
     pub(super) fn of_all_kinds(
         &mut self,
-        lookers: &Lookers,
+        scope_waiters: &ScopeWaiters,
         bell: &Arc<Bell>,
-        look: Look<'_>,
+        look: ScopeInterest<'_>,
         limit: Option<Limit>,
     ) -> Result<bool, Unavailable> {
         self.check()?;
-        let looks = self.looks.get_or_insert_with(|| lookers.subscription(bell));
-        let bytes = LookedAt::EACH + limit.as_ref().map_or(0, Limit::bytes);
-        let is_new = looks.add(lookers.fingerprint(look), limit);
+        let looks = self
+            .looks
+            .get_or_insert_with(|| scope_waiters.subscription(bell));
+        let bytes = ScopeSubscription::EACH + limit.as_ref().map_or(0, Limit::bytes);
+        let is_new = looks.add(scope_waiters.fingerprint(look), limit);
         self.spend(is_new, bytes)?;
         Ok(is_new)
     }
 
-    /// Leaves only what stands before the new limit of a look.
+    /// Replaces the limit of an interest in a scope by a lower one.
     pub(super) fn narrow(
         &mut self,
-        lookers: &Lookers,
+        scope_waiters: &ScopeWaiters,
         bell: &Arc<Bell>,
-        look: Look<'_>,
+        look: ScopeInterest<'_>,
         (before, now): (&Limit, Limit),
     ) -> Result<(), Unavailable> {
-        // First the new one, so that no change falls in between.
-        self.of_all_kinds(lookers, bell, look, Some(now))?;
+        // The new interest comes first, so that no change is missed between the two.
+        self.of_all_kinds(scope_waiters, bell, look, Some(now))?;
         if let Some(looks) = &mut self.looks {
-            looks.remove(&lookers.fingerprint(look), Some(before));
+            looks.remove(&scope_waiters.fingerprint(look), Some(before));
         }
         Ok(())
     }
 
-    /// Keeps what something else is woken by.
+    /// Keeps another subscription.
     pub(super) fn keep(&mut self, other: Box<dyn Send>) -> Result<(), Unavailable> {
         self.check()?;
         self.others.push(other);
@@ -106,7 +109,8 @@ impl Reads {
         }
     }
 
-    /// Where there is no more, what was read makes room at once: it is judged anew after a while in any case.
+    /// Charges bytes. If the share is used up, all subscriptions are dropped at once: the view is judged again after a while in any
+    /// case.
     fn spend(&mut self, is_new: bool, bytes: usize) -> Result<(), Unavailable> {
         let Some(part) = self.part.as_mut().filter(|_| is_new) else {
             return Ok(());

@@ -2,7 +2,7 @@
 
 mod budget;
 
-use super::super::Wanted;
+use super::super::WatchRequest;
 use super::*;
 use crate::known::Settings;
 use futures::FutureExt;
@@ -35,7 +35,7 @@ fn the_first_read_of_a_kind_asks_for_its_watch_once() {
         Lookup::Unavailable(Unavailable::Syncing)
     );
     let _ = view.object(&widget(), Some("a"), "y");
-    assert_eq!(requests.try_recv().unwrap(), Wanted::Kind(widget()));
+    assert_eq!(requests.try_recv().unwrap(), WatchRequest::Kind(widget()));
     assert!(requests.try_recv().is_err());
 }
 
@@ -45,7 +45,7 @@ fn an_object_is_read_whole_by_itself_and_a_secret_never() {
     let view = known.view();
     let kind = |word: &str| rules::kinds::by_word(word).map(Kind::Builtin).unwrap();
     let seen = json!({"metadata": {"namespace": "a", "name": "x"}});
-    let named = Named {
+    let named = ObjectName {
         kind: kind("configmap"),
         namespace: "a".into(),
         name: "x".into(),
@@ -53,7 +53,7 @@ fn an_object_is_read_whole_by_itself_and_a_secret_never() {
     let syncing = Lookup::Unavailable(Unavailable::Syncing);
     assert_eq!(view.whole(&named.kind, &seen), syncing);
     assert_eq!(view.whole(&named.kind, &seen), syncing);
-    assert_eq!(requests.try_recv(), Ok(Wanted::Whole(named.clone())));
+    assert_eq!(requests.try_recv(), Ok(WatchRequest::Whole(named.clone())));
     assert!(requests.try_recv().is_err(), "once");
 
     let store = known.whole(&named).unwrap().store;
@@ -283,7 +283,10 @@ fn granted_kinds_are_watched_once_somebody_looks_at_scopes() {
     assert!(early.changed().now_or_never().is_some());
     assert!(requests.try_recv().is_err(), "nobody has asked");
     assert!(known.view().kinds().expect("known").contains(&certificates));
-    assert_eq!(requests.try_recv(), Ok(Wanted::Kind(certificates.clone())));
+    assert_eq!(
+        requests.try_recv(),
+        Ok(WatchRequest::Kind(certificates.clone()))
+    );
     assert!(known.view().is_granted(&certificates));
     let late = known.view();
     assert!(late.kinds().is_ok());

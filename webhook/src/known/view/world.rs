@@ -1,7 +1,7 @@
 //! What the rules may look at beside the objects.
 
 use super::{View, behind};
-use crate::known::lookers::{Limit, Look};
+use crate::known::scopes::{Limit, ScopeInterest};
 use crate::known::store::{Interest, Store};
 use jiff::Timestamp;
 use rules::cause::{Behind, Stuck};
@@ -28,7 +28,7 @@ impl View {
         if kind.is_pod() {
             return Arc::clone(self.known.gated());
         }
-        self.known.come_to(kind)
+        self.known.want_unnamed(kind)
     }
 }
 
@@ -44,7 +44,7 @@ impl World for View {
         for kind in granted.iter().flat_map(|kinds| kinds.iter()) {
             self.known.want(kind).count();
         }
-        let is_new = self.look(Look::Kinds, None)?;
+        let is_new = self.look(ScopeInterest::Kinds, None)?;
         if self.known.granted().kinds() != granted {
             // That was before the look.
             self.bell.ring();
@@ -64,7 +64,7 @@ impl World for View {
     /// Once it is known that they are, they have one store, and whoever waits for the other is woken.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
         let [one, other] = [one, other].map(|kind| {
-            let store = self.known.come_to(kind);
+            let store = self.known.want_unnamed(kind);
             // Whoever is not woken is judged anew after a while.
             let _ = self.read(&store, Interest::Kind);
             store
@@ -80,7 +80,7 @@ impl World for View {
             return true;
         }
         // The administrator may spell it otherwise. Whoever looks over all kinds hears of it if it turns out so.
-        let store = self.known.come_to(kind);
+        let store = self.known.want_unnamed(kind);
         let _ = self.read(&store, Interest::Kind);
         let mut granted = granted.iter().filter_map(|it| self.known.watched(it));
         granted.any(|it| Arc::ptr_eq(&it, &store))
@@ -94,7 +94,7 @@ impl World for View {
         part: &Part,
     ) -> Lookup<Vec<Value>> {
         let store = self.ordered(kind);
-        let look = Look::Members {
+        let look = ScopeInterest::Members {
             namespace,
             scope,
             part,
@@ -113,7 +113,7 @@ impl World for View {
         below: i64,
         is_ready: &dyn Fn(&Kind, &Value) -> Ready,
     ) -> FirstUnready {
-        let (look, limit) = (Look::Wave(scope), Limit::Below(below));
+        let (look, limit) = (ScopeInterest::Wave(scope), Limit::Below(below));
         let is_new = match (self.look(look, Some(limit.clone())), kinds) {
             (Ok(is_new), _) => is_new,
             (Err(why), [kind, ..]) => return Err((kind.clone(), why)),
@@ -139,10 +139,10 @@ impl World for View {
         }
         if let Some((position, ..)) = first.as_ref().filter(|_| is_new) {
             let now = Limit::UpTo(position.clone());
-            let lookers = self.known.stores.lookers();
+            let scope_waiters = self.known.stores.scope_waiters();
             let narrowed = self
                 .reads()
-                .narrow(lookers, &self.bell, look, (&limit, now));
+                .narrow(scope_waiters, &self.bell, look, (&limit, now));
             // What it is woken by too often otherwise is what it was.
             let _ = self.heeded(narrowed);
         }
@@ -177,7 +177,7 @@ impl World for View {
 
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         self.known.want_unscheduled();
-        glance(self.known.unscheduled(), namespace, selector)
+        read_unsubscribed(self.known.unscheduled(), namespace, selector)
     }
 
     fn names(&self, kind: &Kind, namespace: &str) -> Vec<String> {
@@ -189,7 +189,7 @@ impl World for View {
     }
 
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        glance(self.known.gated(), namespace, selector)
+        read_unsubscribed(self.known.gated(), namespace, selector)
     }
 
     fn lack(
@@ -212,7 +212,7 @@ impl World for View {
     }
 
     fn stuck(&self, behind: &Behind, _: Timestamp) -> Option<Stuck> {
-        let (found, subscription) = self.known.glances().find(behind, &self.bell)?;
+        let (found, subscription) = self.known.pod_causes().find(behind, &self.bell)?;
         self.hold(subscription);
         found
     }
@@ -250,16 +250,16 @@ impl World for View {
 
     fn satisfied_since(&self, edge: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp> {
         if !satisfied {
-            self.known.sights.broken(edge);
+            self.known.satisfied_since.broken(edge);
             return None;
         }
-        let (since, subscription) = self.known.sights.satisfied(edge, now);
+        let (since, subscription) = self.known.satisfied_since.satisfied(edge, now);
         self.hold(subscription);
         Some(since)
     }
 
     fn recovered(&self, object: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp> {
-        let (since, watched) = self.known.sights.recovered(object, satisfied, now);
+        let (since, watched) = self.known.satisfied_since.recovered(object, satisfied, now);
         if let Some(watched) = watched {
             self.hold(watched);
         }
@@ -327,7 +327,7 @@ impl World for View {
 
 /// The objects of a namespace, without a note that they were read: nobody is to be woken by them. A gate asks again before
 /// long, and then they are looked at anew.
-fn glance(store: &Store, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+fn read_unsubscribed(store: &Store, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
     match store.believed_until() {
         Ok(_) => Lookup::Found(store.list(Some(namespace), selector)),
         Err(why) => Lookup::Unavailable(why),

@@ -1,5 +1,6 @@
 use super::*;
 use crate::known::{Freshness, Known, Settings};
+use crate::status::wait_registry::waiter;
 use rules::dependent::Dependent;
 use rules::kinds::{Kind, by_word};
 use serde_json::{Value, json};
@@ -61,15 +62,10 @@ impl Case {
     }
 
     fn asked_of(&self, known: &Arc<Known>) -> Outcome {
-        let identity = Identity {
-            namespace: "shop".to_owned(),
-            pod: "p".to_owned(),
-            uid: "p".to_owned(),
-            expires: Timestamp::MAX,
-        };
+        let pod = waiter("p");
         let now = Timestamp::from_second(self.after).unwrap();
         let rounds = Rounds::new(Arc::clone(known));
-        answer(&identity, &rounds, &known.view(), now, self.patient).outcome
+        answer(&pod, &rounds, &known.view(), now, self.patient).outcome
     }
 
     fn asked(&self) -> Outcome {

@@ -28,9 +28,11 @@ fn verdict(status: Value) -> Result<Identity, Unidentified> {
 #[test]
 fn a_pod_is_named_by_its_token() {
     let identity = Identity {
-        namespace: "shop".into(),
-        pod: "api-1".into(),
-        uid: "u1".into(),
+        pod: Waiter {
+            namespace: "shop".into(),
+            name: "api-1".into(),
+            uid: "u1".into(),
+        },
         expires: Timestamp::UNIX_EPOCH,
     };
     assert_eq!(verdict(accepted()), Ok(identity));
@@ -83,7 +85,7 @@ impl Desk {
         Self::taking(Duration::ZERO, namespaces, issuer)
     }
 
-    /// The same in front of an API server that takes so long for each.
+    /// A desk in front of an API server that takes so long for each review.
     fn taking(time: Duration, namespaces: &[&str], issuer: Option<&str>) -> Self {
         let (pods, _) = Known::new(Settings::of_the_chart());
         let pod = |namespace: &&str| json!({"metadata": {"namespace": namespace, "name": "api-1", "uid": format!("{namespace}-1")}});
@@ -132,7 +134,7 @@ fn reviewer(count: Arc<AtomicUsize>, time: Duration) -> Router {
             tokio::time::sleep(time).await;
         }
         let token = review["spec"]["token"].as_str().unwrap();
-        let claims = Claims::read(token, Timestamp::from_second(1_000).unwrap()).unwrap();
+        let claims = TokenClaims::read(token, Timestamp::from_second(1_000).unwrap()).unwrap();
         let status = json!({
             "authenticated": token.rsplit('.').next() == Some("good"), "audiences": ["sluice"],
             "user": {"username": format!("system:serviceaccount:{}:default", claims.namespace), "extra": {
@@ -173,7 +175,10 @@ async fn a_flood_of_forged_tokens_is_a_handful_of_reviews_and_keeps_no_gate_wait
     let before = (Instant::now(), desk.reviews());
     let gate = token_of("bank", "api-1", "bank-1", "good");
     for address in [2, 1] {
-        assert_eq!(desk.ask(&gate, address).await.unwrap().namespace, "bank");
+        assert_eq!(
+            desk.ask(&gate, address).await.unwrap().pod.namespace,
+            "bank"
+        );
     }
     let own = token_of("shop", "api-1", "shop-1", "good");
     assert!(
@@ -263,7 +268,7 @@ async fn a_pod_that_asks_before_it_is_seen_is_waited_for() {
         desk.pods.gated().apply(&pod);
     };
     let (asked, ()) = tokio::join!(desk.ask(&token, 1), appears);
-    assert_eq!(asked.unwrap().uid, "shop-1");
+    assert_eq!(asked.unwrap().pod.uid, "shop-1");
 }
 
 /// Asks for each of these from an address of its own.
@@ -287,7 +292,7 @@ async fn thousands_of_one_namespace_wait_for_their_turns_and_hold_up_no_other() 
     let refused: Vec<_> = asked.into_iter().filter_map(Result::err).collect();
     assert_eq!(refused, [], "a review is not late while it waits");
     assert!(began.elapsed() > 2 * REVIEW_FOR, "{:?}", began.elapsed());
-    assert_eq!(other.map(|it| it.namespace).as_deref(), Ok("bank"));
+    assert_eq!(other.map(|it| it.pod.namespace).as_deref(), Ok("bank"));
     assert!(waited <= Duration::from_millis(150), "{waited:?}");
     assert_eq!(desk.reviews(), 4_001);
 }

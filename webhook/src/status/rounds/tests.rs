@@ -1,7 +1,7 @@
 //! What is shared is what each would be told by itself, for as long as nothing changes.
 
-use super::super::Identity;
 use super::super::answer::{Answered, Outcome, answer};
+use super::super::wait_registry::Waiter;
 use super::*;
 use crate::known::{READ, Settings};
 use futures::FutureExt;
@@ -131,14 +131,13 @@ fn known(says: &Value) -> Arc<Known> {
 }
 
 fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> Answered {
-    let identity = Identity {
+    let waiter = Waiter {
         namespace: namespace.to_owned(),
-        pod: pod.to_owned(),
+        name: pod.to_owned(),
         uid: pod.to_owned(),
-        expires: Timestamp::MAX,
     };
     let now = Timestamp::from_second(second).unwrap();
-    answer(&identity, rounds, &rounds.known.view(), now, false)
+    answer(&waiter, rounds, &rounds.known.view(), now, false)
 }
 
 /// All that a gate is told, and all that follows from it.

@@ -1,12 +1,13 @@
 //! The root cause: what a gate is told, and what its Event says, once a look at the pods has found it.
 
 use super::*;
-use crate::follow::glances;
+use crate::follow::pod_causes;
+use axum::http::Response;
 use kube::client::Body as Asked;
 use std::convert::Infallible;
 use tower::service_fn;
 
-/// An API server that has this one pod for whoever asks for some.
+/// An API server that has this one pod for every list of pods.
 fn of_pods(pod: &Value) -> Client {
     let list = json!({"metadata": {}, "items": [pod]}).to_string();
     let answer = service_fn(move |_: Request<Asked>| {
@@ -38,7 +39,7 @@ async fn a_gate_and_its_event_say_why_there_is_no_endpoint() {
             {"name": "postgres", "image": "docker.io/postgres:17.2", "state": {"waiting": waiting}},
         ]},
     });
-    tokio::spawn(glances::follow(
+    tokio::spawn(pod_causes::follow(
         of_pods(&pod),
         Arc::clone(known),
         desk.service.clock.clone(),

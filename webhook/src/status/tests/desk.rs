@@ -9,7 +9,8 @@ use crate::known::{Known, Settings};
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
 use crate::status::{
-    Authenticator, Beat, Questions, Recorder, Rounds, Service, Turns, Waits, router,
+    Authenticator, Beat, Recorder, Rounds, Service, Teller, Turns, WaitMetrics, WaitRegistry,
+    router,
 };
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
@@ -30,9 +31,9 @@ pub(super) struct Desk {
     pub(super) service: Arc<Service>,
     pub(super) registry: Registry,
     /// The pods that are held.
-    pub(super) held: Arc<Questions>,
+    pub(super) held: Arc<WaitRegistry>,
     /// The Jobs that are.
-    pub(super) suspended: Arc<Questions>,
+    pub(super) suspended: Arc<WaitRegistry>,
     pub(super) events: Events,
     pub(super) began: Instant,
     /// Whether the watches give signs.
@@ -45,12 +46,12 @@ impl Desk {
         Self::beside(annotations, Events::default())
     }
 
-    /// The same in front of an API server that another replica writes to as well.
+    /// A desk in front of an API server that another replica writes to as well.
     pub(super) fn beside(annotations: &Value, events: Events) -> Self {
         Self::with(annotations, events, SignedDuration::ZERO)
     }
 
-    /// The same on a node whose clock is ahead by so much.
+    /// A desk on a node whose clock is ahead by so much.
     pub(super) fn with(annotations: &Value, events: Events, ahead: SignedDuration) -> Self {
         let (known, _requests) = Known::new(Settings::of_the_chart());
         for word in ["configmap", "job"] {
@@ -78,22 +79,26 @@ impl Desk {
         tokio::spawn(writer);
         tokio::spawn(forget);
         let mut registry = Registry::default();
-        let [questions, held, suspended] = [(); 3].map(|()| Arc::<Questions>::default());
-        registry.register_collector(Box::new(Waits {
-            questions: Arc::clone(&questions),
-            held: Arc::clone(&held),
-            suspended: Arc::clone(&suspended),
+        let [requests, held, suspended] = [(); 3].map(|()| Arc::<WaitRegistry>::default());
+        registry.register_collector(Box::new(WaitMetrics {
+            gates: Arc::clone(&requests),
+            held_pods: Arc::clone(&held),
+            suspended_jobs: Arc::clone(&suspended),
             clock: clock.clone(),
         }));
         let service = Service {
             known: Arc::clone(&known),
             rounds: Rounds::new(Arc::clone(&known)),
+            tell: Teller {
+                recorder,
+                conditions: None,
+                metrics: Arc::new(StatusMetrics::register(&mut registry)),
+                memory: Arc::clone(known.memory()),
+                clock: clock.clone(),
+            },
             authenticator: Authenticator::new(client, clock.clone(), known, None),
-            questions,
+            requests,
             turns: Turns::new(1),
-            recorder,
-            conditions: None,
-            metrics: Arc::new(StatusMetrics::register(&mut registry)),
             shutdown: Shutdown::default(),
             clock,
             beat: Beat::from(began),
@@ -184,7 +189,7 @@ impl Desk {
     }
 }
 
-/// As the watches of these stores do while the API server is there.
+/// Gives the signs that the watches of these stores give while the API server is there.
 async fn give_signs(known: Arc<Known>, connected: Arc<AtomicBool>) {
     loop {
         if connected.load(Ordering::Relaxed) {

@@ -1,5 +1,5 @@
-//! What the status service tells nobody: whether something exists that the one who asks may not know of, and anything at all
-//! to who is no gated pod.
+//! The status service does not tell a dependent whether an object exists that it may not know of, and tells nothing at all
+//! to a client that is no gated pod.
 
 use super::tokens::{GONE, its_own, token};
 use super::*;
@@ -156,7 +156,7 @@ async fn times(desks: &[Desk; 2]) -> [Vec<f64>; 2] {
     let mut times = [Vec::new(), Vec::new()];
     let token = its_own();
     for round in 0..2 * ROUNDS {
-        // Who is asked first is changed with every pair, so that neither is always the one behind the other.
+        // The order changes with every pair, so that neither question always comes second.
         let which = (round + round / 2) % 2;
         let began = std::time::Instant::now();
         desks[which].bytes("", &token).await;

@@ -84,7 +84,7 @@ async fn the_workload_above_is_told_as_well() {
     );
 }
 
-/// As docs/events.md says.
+/// `docs/events.md` says so.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_permitted_is_told_with_what_would_permit_it() {
     for (list, way_out) in [

@@ -145,7 +145,7 @@ async fn opens_for(list_text: &str, says: &[(u64, &str)]) -> (u128, Vec<String>)
 
 const WIDGET: &str = "Widget.example.com/db";
 
-/// As an operator does that reads the state of what it has made out of a cache.
+/// An operator does so that reads the state of its objects out of a cache.
 const BLINKS: [(u64, &str); 4] = [
     (10_000, "False"),
     (20_000, "True"),

@@ -58,7 +58,7 @@ impl Desk {
         self.gate_that_saw("", pod).await;
     }
 
-    /// The same of one that has this answer already.
+    /// The stages of a gate that has this answer already.
     async fn gate_that_saw(&self, digest: &str, pod: &str) {
         let token = tokens::token(&json!({
             "nbf": -1_000_000, "exp": 1_000_000,

@@ -44,7 +44,7 @@ async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() 
     let answer = desk.ask("").await;
     let note = answer.note.unwrap_or_default();
     assert!(note.ends_with("to read what it remembers"), "{note}");
-    // Who is held meanwhile hears of it at once, not when its time is over.
+    // An open request is answered at once, not when its time is over.
     let back = async {
         tokio::time::sleep(Duration::from_secs(5)).await;
         assert!((0..rules::sheets::COUNT).all(|sheet| memory.heard(sheet)));

@@ -43,7 +43,7 @@ pub(super) fn reviewed(review: &Value) -> Value {
     let for_us = claims["aud"].as_array().unwrap().iter().any(is_for);
     let pod = &claims["kubernetes.io"]["pod"];
     match &claims {
-        // Who is no service account comes by a way that knows no audiences.
+        // A user that is no service account comes by a way without audiences.
         user if user["sub"] == "jane" => {
             json!({"authenticated": true, "user": {"username": "jane"}})
         }

@@ -114,7 +114,7 @@ async fn one_object_that_is_too_large_keeps_nobody_from_the_others_of_any_kind()
         let limited = tower::Layer::layer(&crate::client::Limits::default(), api_server);
         let (known, mut tasks) = catalog(Client::new(limited, "default"));
         let view = known.view();
-        let named = Named {
+        let named = ObjectName {
             kind: kinds::by_word("deployment").map(Kind::Builtin).unwrap(),
             namespace: "shop".into(),
             name: "big".into(),
@@ -131,7 +131,7 @@ async fn one_object_that_is_too_large_keeps_nobody_from_the_others_of_any_kind()
         for kind in followed() {
             let told = ["a", "big", "z", "none"].map(|name| look(&view, &kind, name));
             let too_large = Err(Unavailable::TooLarge);
-            // Where the metadata is enough, nobody asks for the rest.
+            // Where the metadata is enough, the rest is not asked for.
             let is_lean = place == Place::Spec && detail(&kind) == Detail::Metadata;
             let big = if is_lean { Ok(true) } else { too_large };
             assert_eq!(told, [Ok(true), big, too_large, Ok(false)], "{kind}");
@@ -142,7 +142,7 @@ async fn one_object_that_is_too_large_keeps_nobody_from_the_others_of_any_kind()
             ("plans", known.plans()),
         ] {
             assert_eq!(
-                (store.condition(), store.len(), store.too_large()),
+                (store.freshness(), store.len(), store.too_large()),
                 (Freshness::Live, 3, 2),
                 "{what}"
             );

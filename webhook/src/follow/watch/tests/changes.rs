@@ -6,7 +6,7 @@ fn event(kind: &str, object: &Value) -> Value {
     json!({"type": kind, "object": object})
 }
 
-/// The same by a script, for a second after it; also the requests.
+/// Follows a target by a script, and for a second after it. Returns the requests, too.
 async fn play_script(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>) {
     let (api, script) = scripted(replies);
     let (store, _) = play(5, api).await;
@@ -38,7 +38,7 @@ async fn a_watch_that_ends_is_resumed_where_it_ended() {
     let (store, asked) = play_script(vec![Reply::List(vec![]), first, second]).await;
     assert_eq!(names(&store), ["y", "z"]);
     assert!(asked[2].contains("resourceVersion=11"), "{asked:?}");
-    assert_eq!(store.condition(), Freshness::Live);
+    assert_eq!(store.freshness(), Freshness::Live);
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
         let (store, ended) = play(64, restarts(code, 5)).await;
         assert!(ended.is_none());
         assert_eq!(
-            (store.condition(), names(&store)),
+            (store.freshness(), names(&store)),
             (Freshness::Live, vec!["x".to_owned()])
         );
         assert!(
@@ -18,18 +18,18 @@ async fn a_refusal_is_believed_when_it_lasts_and_forgotten_when_it_ends() {
         let (store, ended) = play(75, restarts(code, 5)).await;
         assert!(ended.is_none());
         assert_eq!(
-            (store.condition(), names(&store)),
+            (store.freshness(), names(&store)),
             (Freshness::Live, vec!["x".to_owned()])
         );
         let (store, ended) = play(100, restarts(code, 100)).await;
         assert_eq!(ended.is_some(), code == 404);
-        assert_eq!((store.condition(), store.is_empty()), (why, true));
+        assert_eq!((store.freshness(), store.is_empty()), (why, true));
     }
     let (store, _) = play(200, restarts(403, 50)).await;
     assert!(store.believed_until().is_ok(), "the ban is lifted");
 }
 
-/// A right comes after an hour, and whoever answers hears of it two seconds later than we.
+/// A right comes after an hour, and the API server learns of it two seconds later than sluice.
 #[tokio::test(start_paused = true)]
 async fn who_is_refused_asks_seldom_and_goes_on_as_soon_as_the_right_is_there() {
     const RIGHT: u64 = 3_600;
@@ -66,8 +66,8 @@ async fn who_is_refused_asks_seldom_and_goes_on_as_soon_as_the_right_is_there() 
 async fn what_was_never_read_is_refused_sooner() {
     for (code, why) in [(403, Freshness::Forbidden), (404, Freshness::Undiscovered)] {
         let refuses = || Box::new(move |_| Some(Reply::Status(code)));
-        assert_eq!(play(9, refuses()).await.0.condition(), Freshness::Syncing);
-        assert_eq!(play(16, refuses()).await.0.condition(), why);
+        assert_eq!(play(9, refuses()).await.0.freshness(), Freshness::Syncing);
+        assert_eq!(play(16, refuses()).await.0.freshness(), why);
     }
 }
 
@@ -96,7 +96,7 @@ async fn a_watch_that_is_refused_is_not_asked_for_without_a_pause() {
         assert!(asked < per_hour, "{code}: {asked} requests in an hour");
         if code == 403 {
             assert_eq!(
-                (store.condition(), names(&store)),
+                (store.freshness(), names(&store)),
                 (Freshness::Forbidden, vec![])
             );
         }

@@ -45,7 +45,7 @@ async fn a_request_whose_answer_does_not_begin_is_made_again() {
         asked.lock().unwrap()[..],
         [(true, 0), (true, 10), (true, 20)]
     );
-    assert_eq!(store.condition(), Freshness::Syncing);
+    assert_eq!(store.freshness(), Freshness::Syncing);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
-//! What a wave is told holds against what every list says, after any change of anything; and whoever was told something else is woken.
+//! After any change, the answer for a wave agrees with a search through all lists, and a view with another answer is woken.
 
-use crate::known::{Details, Freshness, Known, Named, Settings, View};
+use crate::known::{Details, Freshness, Known, ObjectName, Settings, View};
 use jiff::{SignedDuration, Timestamp};
 use rules::definition::Declared;
 use rules::dependency::Part;
@@ -19,7 +19,7 @@ const WORLDS: u64 = 6;
 /// Below this the wave is asked for.
 const BELOW: i64 = 2;
 
-/// The same numbers for the same seed.
+/// Random numbers that a seed determines.
 struct Dice(u64);
 
 impl Dice {
@@ -140,7 +140,7 @@ impl Cluster {
         object
     }
 
-    /// Whether it is a change that somebody who waits is told of; time passes without a word.
+    /// Whether a waiting view is told of the change. A view is not told that time passes.
     async fn change(&mut self) -> bool {
         let words = ["deploy", "job", "svc", "pvc"];
         let kinds: Vec<Kind> = words
@@ -167,7 +167,7 @@ impl Cluster {
                 let mut whole = self.object(&builtin("deploy"));
                 let account = if self.dice.coin() { "default" } else { "other" };
                 whole["spec"]["template"]["spec"]["serviceAccountName"] = account.into();
-                let named = Named {
+                let named = ObjectName {
                     kind: builtin("deploy"),
                     namespace: "shop".into(),
                     name: whole["metadata"]["name"].as_str().expect("a name").into(),
@@ -207,7 +207,7 @@ impl Cluster {
                 self.now += SignedDuration::from_secs(i64::try_from(seconds).expect("small"));
                 let quiet = self.dice.roll(8) == 0;
                 for (_, store) in self.known.stores() {
-                    if store.condition() == Freshness::Live && !(quiet && self.dice.coin()) {
+                    if store.freshness() == Freshness::Live && !(quiet && self.dice.coin()) {
                         store.heard();
                     }
                 }
@@ -291,7 +291,7 @@ async fn whatever_changes_a_wave_is_told_as_every_list_says_and_who_was_told_oth
                     );
                 }
             } else {
-                // What rests on the time is asked again by those who wait.
+                // The waiting views ask again for an answer that depends on the time.
                 waves.clear();
                 parts.clear();
             }

@@ -140,11 +140,11 @@ fn what_was_not_packed_is_nothing() {
     }
 }
 
-/// As it is kept of a Deployment that `kubectl create` made and that is rolled out.
+/// The kept fields of a Deployment that `kubectl create` made and that is rolled out.
 #[test]
 fn an_object_takes_less_than_a_third_of_its_text() {
     let now = "2026-01-02T03:04:05Z";
-    let condition = |kind: &str, reason: &str, message: &str| json!({"type": kind, "status": "True", "reason": reason, "message": message, "lastTransitionTime": now, "lastUpdateTime": now});
+    let freshness = |kind: &str, reason: &str, message: &str| json!({"type": kind, "status": "True", "reason": reason, "message": message, "lastTransitionTime": now, "lastUpdateTime": now});
     let deployment = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {
@@ -162,8 +162,8 @@ fn an_object_takes_less_than_a_third_of_its_text() {
         "status": {
             "observedGeneration": 3, "replicas": 3, "updatedReplicas": 3, "readyReplicas": 3, "availableReplicas": 3,
             "conditions": [
-                condition("Available", "MinimumReplicasAvailable", "Deployment has minimum availability."),
-                condition("Progressing", "NewReplicaSetAvailable", "ReplicaSet \"checkout-7d9c5b8f6c\" has successfully progressed."),
+                freshness("Available", "MinimumReplicasAvailable", "Deployment has minimum availability."),
+                freshness("Progressing", "NewReplicaSetAvailable", "ReplicaSet \"checkout-7d9c5b8f6c\" has successfully progressed."),
             ],
         },
     });

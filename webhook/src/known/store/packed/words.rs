@@ -1,7 +1,7 @@
-//! The words.
+//! The common words of objects.
 
-/// Of which objects are full, as keys or as values. One that is missing takes as much room as any
-/// other text. What is packed lasts no longer than the process, so they may change.
+/// The words that most objects contain, as keys or as values. A missing word takes as much room as any other text. Packed objects
+/// last no longer than the process, so the words may change.
 #[rustfmt::skip]
 pub(super) const WORDS: [&str; 213] = [
     "25%", "Always", "Available", "Bound", "Cluster", "ClusterIP", "Complete", "ConfigMap", "ContainersReady",

@@ -45,15 +45,10 @@ fn without_room(size: usize) -> Arc<Known> {
 
 fn asks(known: &Arc<Known>, number: usize) -> Answer {
     let name = format!("p{number:04}");
-    let identity = Identity {
-        namespace: "shop".to_owned(),
-        pod: name.clone(),
-        uid: name,
-        expires: Timestamp::MAX,
-    };
+    let pod = waiter(&name);
     let now = Timestamp::UNIX_EPOCH;
     let rounds = Rounds::new(Arc::clone(known));
-    let answered = answer(&identity, &rounds, &known.view(), now, false);
+    let answered = answer(&pod, &rounds, &known.view(), now, false);
     match answered.outcome {
         Outcome::Wait(waiting) => waiting.answer,
         other => panic!("{other:?}"),

@@ -1,0 +1,128 @@
+//! Looks at a few pods of each dependency that a gate waits for and that is not ready: by their labels, one dependency after the
+//! other.
+//!
+//! No pod is followed for that, and no pod is kept: only the cause that the rules find.
+
+use super::served::resource;
+use super::watch::{Target, path, selection};
+use crate::clock::Clock;
+use crate::known::Known;
+use crate::lists::page;
+use kube::api::GetParams;
+use kube::core::request::Request;
+use kube::{Client, Error};
+use rules::cause::{self, Behind};
+use rules::kept::Detail;
+use rules::kinds::{self, Builtin, Kind};
+use rules::lookup::{Lookup, Unavailable};
+use rules::verdict::Search;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tracing::debug;
+
+/// The shortest pause between two looks.
+const PACE: Duration = Duration::from_millis(250);
+/// The pause after a look, in multiples of the time that reading the answers took. So all looks together take at most a hundredth
+/// of a core.
+const PAUSE: u32 = 100;
+/// The most volume claims that are read, of pods without a node.
+const CLAIMS: usize = 4;
+
+/// Looks at pods for as long as the process runs.
+pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
+    loop {
+        let behind = known.pod_causes().due().await;
+        let took = match look(&client, &known, &behind, &clock).await {
+            Ok((search, took)) => {
+                if search.is_in_vain() {
+                    known.pod_causes().tire(&behind);
+                }
+                known.pod_causes().saw(&behind, search.found());
+                took
+            }
+            Err(error) => {
+                debug!(%error, namespace = behind.namespace, "Look at pods");
+                known.pod_causes().put_off(&behind);
+                Duration::ZERO
+            }
+        };
+        tokio::time::sleep(PACE.max(took * PAUSE)).await;
+    }
+}
+
+/// Looks at the pods of one dependency. Returns the search, and the time that reading the answers took.
+async fn look<'b>(
+    client: &Client,
+    known: &Arc<Known>,
+    behind: &'b Behind,
+    clock: &Clock,
+) -> Result<(Search<'b>, Duration), Error> {
+    let (mut search, mut took) = (Search::new(behind), Duration::ZERO);
+    while let Some(asked) = search.asks() {
+        let selector = Some(behind.selector.to_string()).filter(|it| !it.is_empty());
+        let target = Target {
+            kind: asked.kind(),
+            fields: asked.fields.map(str::to_owned),
+            ..target(asked.kind, behind, selector)
+        };
+        let read = page(client, &selection(&target), asked.most.into(), None).await?;
+        let began = Instant::now();
+        let things: Vec<Value> = read.objects().collect::<Result<_, _>>()?;
+        drop(read);
+        took += began.elapsed();
+        let claims = claims(client, behind, &things).await;
+        let claim = |name: &str| {
+            let unread = Lookup::Unavailable(Unavailable::Syncing);
+            claims.get(name).cloned().unwrap_or(unread)
+        };
+        let began = Instant::now();
+        search.saw(asked, &things, claim, &known.view(), clock.now());
+        took += began.elapsed();
+    }
+    Ok((search, took))
+}
+
+/// The volume claims of the pods without a node, by name.
+async fn claims(
+    client: &Client,
+    behind: &Behind,
+    pods: &[Value],
+) -> BTreeMap<String, Lookup<Value>> {
+    let homeless = pods.iter().filter(|pod| pod["spec"]["nodeName"].is_null());
+    let names = homeless.flat_map(cause::claims).take(CLAIMS);
+    let place = path(&target(kinds::PERSISTENT_VOLUME_CLAIM, behind, None));
+    let mut found = BTreeMap::new();
+    for name in names {
+        let request = Request::new(&place).get(name, &GetParams::default());
+        let claim = match request.map_err(Error::BuildRequest) {
+            Ok(request) => client.request(request).await,
+            Err(error) => Err(error),
+        };
+        match claim {
+            Ok(claim) => found.insert(name.to_owned(), Lookup::Found(claim)),
+            Err(Error::Api(status)) if status.code == 404 => {
+                found.insert(name.to_owned(), Lookup::NotFound)
+            }
+            Err(_) => None,
+        };
+    }
+    found
+}
+
+fn target(builtin: &'static Builtin, behind: &Behind, selector: Option<String>) -> Target {
+    Target {
+        kind: Kind::Builtin(builtin),
+        resource: resource(builtin),
+        selector,
+        fields: None,
+        namespace: Some(behind.namespace.as_str().into()),
+        detail: Detail::Object,
+        observer: None,
+        whole_budget: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

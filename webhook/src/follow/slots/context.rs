@@ -1,0 +1,23 @@
+//! The parts that the tasks of all namespaces share.
+
+use super::finished_holders::HolderCheck;
+use crate::clock::Clock;
+use crate::follow::sheets::{Losses, Sheets};
+use crate::known::Known;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The pause after a failure.
+pub(super) const TRY_AGAIN: Duration = Duration::from_secs(2);
+/// The time after which slots are looked through without a known change: time alone makes some dependents ready, and lets others
+/// give up.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// The parts that the tasks of all namespaces share.
+pub(super) struct SlotContext {
+    pub(super) sheets: Sheets,
+    pub(super) known: Arc<Known>,
+    pub(super) clock: Clock,
+    pub(super) losses: Losses,
+    pub(super) holders: HolderCheck,
+}

@@ -1,0 +1,71 @@
+//! The effect: makes sheets again that are gone or not whole.
+
+use super::context::{LOOK_AGAIN, SlotContext, TRY_AGAIN};
+use super::restored_sheet;
+use crate::known::View;
+use crate::known::slots::SheetLoss;
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+/// No slot is given for this time after a loss. By then no replica believes the sheet as it was before (30 s), and each gate that
+/// was told to open has been seen to open (a few seconds).
+const NO_SLOTS_FOR: Duration = Duration::from_secs(35);
+
+/// Restores lost sheets for as long as the process runs.
+pub(super) async fn mend(shared: &SlotContext) {
+    // An error of one sheet does not hold up the others.
+    let mut failed = HashMap::<usize, Instant>::new();
+    loop {
+        let view = shared.known.view();
+        failed.retain(|_, when| when.elapsed() < TRY_AGAIN);
+        for (sheet, loss) in shared.known.slots().losses() {
+            if !failed.contains_key(&sheet) && !shared.mend(sheet, loss, &view).await {
+                failed.insert(sheet, Instant::now());
+            }
+        }
+        tokio::select! {
+            biased;
+            // Each arm is cancel-safe: what is not taken here comes again.
+            () = view.changed() => tokio::time::sleep(TRY_AGAIN).await,
+            () = shared.known.slots().lost.notified() => {}
+            () = tokio::time::sleep(LOOK_AGAIN) => {}
+        }
+    }
+}
+
+impl SlotContext {
+    /// Makes a sheet that is gone, or writes the running objects onto a sheet that is not whole. Returns `false` if the API server
+    /// refuses that.
+    async fn mend(&self, sheet: usize, loss: SheetLoss, view: &View) -> bool {
+        let name = self.sheets.name(sheet);
+        let mended = match loss {
+            SheetLoss::Absent => self.sheets.create(sheet).await,
+            SheetLoss::Broken { since, .. } if since.elapsed() < NO_SLOTS_FOR => return true,
+            SheetLoss::Broken {
+                version,
+                keys,
+                since,
+            } => {
+                let now = self.clock.now();
+                let settings = self.known.settings();
+                let Some(data) = restored_sheet::content(sheet, &keys, since, settings, view, now)
+                else {
+                    return true;
+                };
+                info!(name, "Wrote down who runs: it was not to be seen there");
+                self.sheets.patch(sheet, Some(&version), &data).await
+            }
+        };
+        match mended {
+            Ok(stored) => self.known.slots().learn(sheet, &stored),
+            Err(error) => {
+                warn!(%error, name, "Cannot make anew what says who may run");
+                self.losses.count("slots", "refused", 1);
+                return false;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,92 @@
+//! The objects that a watch follows, and the way in which they are kept.
+
+use crate::known::{Trimmed, WholeBudget};
+use crate::lists::Selection;
+use kube::discovery::ApiResource;
+use rules::kept::{Detail, is_too_large, trim};
+use rules::kinds::Kind;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The objects that a watch follows.
+#[derive(Clone)]
+pub(in crate::follow) struct Target {
+    /// The kind as the rules name it. The kind decides which fields are kept.
+    pub kind: Kind,
+    /// The resource as the API server names it.
+    pub resource: ApiResource,
+    /// A label selector; `None` for all objects.
+    pub selector: Option<String>,
+    /// A field selector; `None` for all objects.
+    pub fields: Option<String>,
+    /// The namespace; `None` for all namespaces.
+    pub namespace: Option<Box<str>>,
+    /// The part of each object that is asked for.
+    pub detail: Detail,
+    /// Receives each object as it arrives, beside the store.
+    pub observer: Option<Observer>,
+    /// The budget of objects that ask to be kept whole; `None` if no object of the watch may.
+    pub whole_budget: Option<Arc<WholeBudget>>,
+}
+
+/// Receives each object that was listed, added or changed.
+pub(crate) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
+
+/// An object as it arrives.
+pub(super) trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'static {}
+
+impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}
+
+/// Trims an object for its store. The items of a list lack their type, and a request for metadata answers with another type.
+pub(super) fn kept(target: &Target, mut object: Value) -> Trimmed {
+    if let Some(map) = object.as_object_mut() {
+        map.insert(
+            "apiVersion".to_owned(),
+            target.resource.api_version.clone().into(),
+        );
+        map.insert("kind".to_owned(), target.resource.kind.clone().into());
+    }
+    let kept = match (&target.whole_budget, target.detail) {
+        (_, Detail::Whole) => Trimmed {
+            object,
+            permit: None,
+        },
+        (Some(whole_budget), _) => whole_budget.trimmed(&target.kind, object),
+        (None, _) => {
+            trim(&target.kind, &mut object);
+            Trimmed {
+                object,
+                permit: None,
+            }
+        }
+    };
+    // The observer could make nothing of an object that is too large.
+    let observer = target.observer.as_ref();
+    if let Some(observer) = observer.filter(|_| !is_too_large(&kept.object)) {
+        observer(&kept.object);
+    }
+    kept
+}
+
+/// The list request of a target.
+pub(in crate::follow) fn selection(target: &Target) -> Selection {
+    Selection {
+        path: path(target),
+        labels: target.selector.clone(),
+        fields: target.fields.clone(),
+        metadata: target.detail == Detail::Metadata,
+    }
+}
+
+pub(in crate::follow) fn path(target: &Target) -> String {
+    let resource = &target.resource;
+    let root = if resource.group.is_empty() {
+        "/api"
+    } else {
+        "/apis"
+    };
+    let place = target.namespace.as_ref();
+    let place = place.map_or_else(String::new, |it| format!("namespaces/{it}/"));
+    format!("{root}/{}/{place}{}", resource.api_version, resource.plural)
+}

@@ -1,0 +1,167 @@
+//! A budget of memory that tenants share: a limit in bytes for all, and a share for each namespace.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A budget in bytes, and the bytes that each namespace has taken.
+///
+/// A namespace takes bytes up to its share. When the budget is used up, a namespace still gets as much as each would if all
+/// namespaces with bytes had the same. So the namespaces that fill the budget cannot keep others out. Never more than twice the
+/// budget is given.
+#[derive(Debug)]
+pub(super) struct ByteBudget {
+    in_all: usize,
+    of_one: usize,
+    taken: Mutex<Taken>,
+    refused: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    by: HashMap<Box<str>, usize>,
+    in_all: usize,
+}
+
+/// The bytes that one owner has taken from the share of its namespace. The bytes are returned when this is dropped.
+#[derive(Debug)]
+pub(super) struct Allotment {
+    shares: Arc<ByteBudget>,
+    namespace: Box<str>,
+    bytes: usize,
+}
+
+impl ByteBudget {
+    /// A budget of `in_all` bytes, of which a namespace may take `of_one`.
+    pub(super) fn new(in_all: usize, of_one: usize) -> Arc<Self> {
+        Arc::new(Self {
+            in_all,
+            of_one,
+            taken: Mutex::default(),
+            refused: AtomicU64::default(),
+        })
+    }
+
+    /// The share of a namespace, in bytes.
+    pub(super) fn of_one(&self) -> usize {
+        self.of_one
+    }
+
+    /// The limit of all namespaces together, in bytes.
+    pub(super) fn limit(&self) -> usize {
+        self.in_all
+    }
+
+    /// The bytes that are taken now.
+    pub(super) fn taken(&self) -> usize {
+        self.lock().in_all
+    }
+
+    /// The number of times that a namespace was refused more bytes.
+    pub(super) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// An allotment of a namespace, without bytes yet.
+    pub(super) fn part(self: &Arc<Self>, namespace: &str) -> Allotment {
+        Allotment {
+            shares: Arc::clone(self),
+            namespace: namespace.into(),
+            bytes: 0,
+        }
+    }
+
+    fn take(&self, namespace: &str, bytes: usize) -> bool {
+        let mut taken = self.lock();
+        let own = taken.by.get(namespace).copied();
+        let takers = taken.by.len() + usize::from(own.is_none());
+        let more = own.unwrap_or_default() + bytes;
+        let sum = taken.in_all + bytes;
+        let is_fair = more <= self.in_all / takers && sum <= self.in_all * 2;
+        let fits = sum <= self.in_all || is_fair;
+        let granted = more <= self.of_one && fits;
+        if granted {
+            taken.in_all += bytes;
+            taken.by.insert(namespace.into(), more);
+        } else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        granted
+    }
+
+    fn give_back(&self, namespace: &str, bytes: usize) {
+        let mut taken = self.lock();
+        taken.in_all -= bytes;
+        if let Some(own) = taken.by.get_mut(namespace) {
+            *own -= bytes;
+            if *own == 0 {
+                taken.by.remove(namespace);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        // Nothing below panics half way.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Allotment {
+    /// Takes more bytes. Returns whether the bytes were granted.
+    pub(super) fn take(&mut self, bytes: usize) -> bool {
+        let granted = self.shares.take(&self.namespace, bytes);
+        if granted {
+            self.bytes += bytes;
+        }
+        granted
+    }
+
+    /// The bytes of this allotment.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The share of the namespace, in bytes.
+    pub(super) fn share(&self) -> usize {
+        self.shares.of_one()
+    }
+
+    /// Returns all bytes.
+    pub(super) fn give_back(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        if bytes > 0 {
+            self.shares.give_back(&self.namespace, bytes);
+        }
+    }
+}
+
+impl Drop for Allotment {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_has_its_share_and_cannot_keep_others_out() {
+        let shares = ByteBudget::new(100, 60);
+        let mut first = shares.part("a");
+        assert!(first.take(40) && first.take(20) && !first.take(1));
+        let mut other = shares.part("b");
+        assert!(
+            other.take(40) && other.take(10),
+            "half of it, though it is full"
+        );
+        assert!(!other.take(1));
+        let mut third = shares.part("c");
+        assert!(third.take(33) && !third.take(1), "a third");
+        assert_eq!((shares.taken(), shares.refused()), (143, 3));
+        drop(first);
+        assert!(third.take(17), "half again");
+        drop((other, third));
+        assert_eq!(shares.taken(), 0);
+    }
+}

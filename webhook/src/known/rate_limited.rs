@@ -1,0 +1,154 @@
+//! Results of costly searches whose outcome only explains a verdict. One search serves all views that ask, and all searches
+//! together take at most a hundredth of a core, however many gates wait.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A result serves for at least this long.
+const SERVES: Duration = Duration::from_secs(1);
+/// The pause after a search, in multiples of its duration. There are two sorts of searches, so each may use half of a hundredth.
+const PAUSE: u32 = 200;
+/// The part of the pause that does not count yet: a twentieth of a second of searching at once.
+const AHEAD: Duration = Duration::from_secs(10);
+/// The most results that are kept.
+const MOST: usize = 1000;
+/// A result that is older makes room for another one.
+const OLD: Duration = Duration::from_mins(1);
+
+/// The results of searches of one sort, by namespace and name.
+#[derive(Debug)]
+pub(super) struct RateLimited<T>(Mutex<Results<T>>);
+
+type NamespacedName = (String, String);
+
+#[derive(Debug)]
+struct Results<T> {
+    found: HashMap<NamespacedName, CachedResult<T>>,
+    /// The end of the pauses of all searches so far.
+    rested: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct CachedResult<T> {
+    what: T,
+    at: Instant,
+}
+
+impl<T: Clone + Default> RateLimited<T> {
+    /// The result of `look`, or a recent result. The default where there is no result yet and no time for a search; the next call
+    /// may have one.
+    ///
+    /// No lock is held during the search.
+    pub(super) fn find(&self, of: NamespacedName, look: impl FnOnce() -> T) -> T {
+        let at = Instant::now();
+        let state = self.lock();
+        let found = state.found.get(&of);
+        if state.is_tired(at) || found.is_some_and(|found| at < found.at + SERVES) {
+            return found.map(|found| found.what.clone()).unwrap_or_default();
+        }
+        drop(state);
+        let what = look();
+        let mut state = self.lock();
+        state.looked(at, at.elapsed());
+        let copy = what.clone();
+        state.remember(of, CachedResult { what: copy, at });
+        what
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Results<T>> {
+        // Every change is one call, so a panic leaves nothing half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Default for RateLimited<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Default for Results<T> {
+    fn default() -> Self {
+        Self {
+            found: HashMap::new(),
+            rested: None,
+        }
+    }
+}
+
+impl<T> Results<T> {
+    /// Whether the pauses of past searches forbid another search now.
+    fn is_tired(&self, now: Instant) -> bool {
+        self.rested.is_some_and(|rested| rested > now + AHEAD)
+    }
+
+    fn looked(&mut self, at: Instant, took: Duration) {
+        let begins = self.rested.map_or(at, |rested| rested.max(at));
+        self.rested = Some(begins + took * PAUSE);
+    }
+
+    fn remember(&mut self, of: NamespacedName, found: CachedResult<T>) {
+        if self.found.len() >= MOST {
+            self.found.retain(|_, before| found.at < before.at + OLD);
+        }
+        if self.found.len() < MOST {
+            self.found.insert(of, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(workload: usize) -> NamespacedName {
+        ("shop".to_owned(), format!("Deployment/{workload}"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_look_serves_all_who_ask_for_a_while() {
+        let looks = RateLimited::default();
+        let count = std::cell::Cell::new(0);
+        let look = || {
+            count.set(count.get() + 1);
+            Some(count.get())
+        };
+        let told = |workload| looks.find(of(workload), look);
+        for _ in 0..1000 {
+            assert_eq!(told(1), Some(1));
+        }
+        assert_eq!(told(2), Some(2), "of another workload");
+        tokio::time::advance(SERVES).await;
+        assert_eq!(told(1), Some(3));
+        for workload in 0..10 * MOST {
+            assert!(told(workload).is_some());
+            assert!(looks.lock().found.len() <= MOST);
+        }
+    }
+
+    #[test]
+    fn looks_take_no_more_than_their_share_of_a_core() {
+        let (mut state, begun) = (Results::<()>::default(), Instant::now());
+        let took = Duration::from_millis(10);
+        let mut looked = Duration::ZERO;
+        let mut after = |second: u64| {
+            for step in 0..1000 {
+                let now = begun + Duration::from_secs(second) + took * step / 10;
+                if !state.is_tired(now) {
+                    state.looked(now, took);
+                    looked += took;
+                }
+            }
+            looked
+        };
+        let at_once = after(0);
+        assert!(
+            at_once > AHEAD / PAUSE && at_once < AHEAD / PAUSE * 2,
+            "{at_once:?}"
+        );
+        let all = (1..1000).map(after).max();
+        assert!(all <= Some(at_once + Duration::from_secs(5)), "{all:?}");
+    }
+}

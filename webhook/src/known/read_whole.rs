@@ -1,0 +1,314 @@
+//! Objects that are read whole, each by a watch of its own, because an expression reads fields that are not kept of their kind.
+//!
+//! An object may be longer than a megabyte, so few are read at a time, and objects take turns: an object that is not ready does not
+//! keep out the objects of other gates. The reading of a past turn is believed for as long as any data is, so a verdict may depend
+//! on more objects than are read at a time.
+
+use super::freshness::Freshness;
+use super::store::Store;
+use super::stores::Forgotten;
+use rules::kinds::Kind;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+/// The most objects that are read at a time.
+const AT_MOST: usize = 100;
+/// The most objects of one namespace that are read at a time.
+pub(super) const OF_A_NAMESPACE: usize = 20;
+/// The most objects of one namespace that wait for their turn. An entry takes some hundred bytes.
+const WAITING: usize = 200;
+/// The length of a turn while other objects of the namespace wait: long enough to be judged by the reading.
+const TURN: Duration = Duration::from_secs(3);
+/// The length of a turn in which the API server does not answer.
+const SLOW_TURN: Duration = Duration::from_secs(15);
+/// The most bytes that are kept of a namespace's objects after their turns. The objects that were read last are kept.
+const KEPT_OF_A_NAMESPACE: usize = 4 << 20;
+/// An object is forgotten that no view has asked for in this time. A gate asks again within half of it.
+const UNASKED_FOR: Duration = Duration::from_mins(1);
+
+/// The name of one object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ObjectName {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its namespace; empty for a cluster-scoped object.
+    pub namespace: Box<str>,
+    /// `metadata.name`
+    pub name: Box<str>,
+}
+
+/// `ConfigMap shop/phase`
+impl fmt::Display for ObjectName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}/{}", self.kind, self.namespace, self.name)
+    }
+}
+
+/// A store for each object, which holds that object alone.
+#[derive(Debug, Default)]
+pub(super) struct ReadWhole(Mutex<ObjectTurns>);
+
+#[derive(Debug, Default)]
+struct ObjectTurns {
+    by_object: HashMap<ObjectName, ObjectTurn>,
+    /// The number of turns and of waits for a turn so far.
+    turns: u64,
+}
+
+#[derive(Debug)]
+struct ObjectTurn {
+    store: Arc<Store>,
+    /// Dropped at the end of a turn, which ends the follower; `None` while no task follows the object.
+    follower: Option<oneshot::Sender<()>>,
+    /// The beginning of the turn; `None` while the object waits for its turn.
+    reads: Option<Instant>,
+    /// The number of the turn, or of the wait for it. The lowest number comes first.
+    number: u64,
+    /// The count of questions so far, and the moment since which no view waits for the object; `None` while a view waits.
+    unasked: Option<(u64, Instant)>,
+}
+
+/// The reading of one whole object.
+pub(super) struct WholeReading {
+    /// The object of this turn, or of the last one.
+    pub(super) store: Arc<Store>,
+    /// Whether the object has its turn now.
+    pub(super) is_its_turn: bool,
+    /// Whether the turn has begun just now, so that no task follows the object yet.
+    pub(super) begins: bool,
+}
+
+/// The number of objects that are read whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WholeCounts {
+    /// The objects that have their turn.
+    pub(super) read: usize,
+    /// The objects that wait for their turn.
+    pub(super) waiting: usize,
+}
+
+impl ReadWhole {
+    /// The reading of an object; `None` if too many objects of the namespace wait already.
+    pub(super) fn of(&self, named: &ObjectName) -> Option<WholeReading> {
+        let places = &mut *self.lock();
+        let before = places.by_object.len();
+        if !places.by_object.contains_key(named) {
+            let waiting = places
+                .of(&named.namespace)
+                .filter(|(_, it)| it.reads.is_none());
+            if waiting.count() >= WAITING {
+                return None;
+            }
+            let place = ObjectTurn::new(places.next());
+            places.by_object.insert(named.clone(), place);
+        }
+        let begins = before < places.by_object.len() && places.has_room(&named.namespace);
+        let number = places.next();
+        let place = places.by_object.get_mut(named)?;
+        place.unasked = None;
+        if begins {
+            place.begin(number, Instant::now());
+        }
+        Some(WholeReading {
+            store: Arc::clone(&place.store),
+            is_its_turn: place.reads.is_some(),
+            begins,
+        })
+    }
+
+    /// The store of an object for the task that follows the object from now on; `None` if a task follows it already, or if its turn
+    /// is over. The receiver resolves when the turn is over.
+    pub(super) fn begin(&self, named: &ObjectName) -> Option<(Arc<Store>, Forgotten)> {
+        let places = &mut *self.lock();
+        let place = places.by_object.get_mut(named)?;
+        if place.follower.is_some() || place.reads.is_none() {
+            return None;
+        }
+        let (follower, forgotten) = oneshot::channel();
+        place.follower = Some(follower);
+        Some((Arc::clone(&place.store), forgotten))
+    }
+
+    /// Begins the next turns, and forgets the objects that no view asks for. Returns the objects that are to be followed now.
+    pub(super) fn take_turns(&self) -> Vec<ObjectName> {
+        let (places, now) = (&mut *self.lock(), Instant::now());
+        places.forget(now);
+        let mut begun = Vec::new();
+        // An object whose turn ends below waits from now on, and gets no turn in this call.
+        let before = places.turns;
+        while let Some(next) = places.next_turn(before, now) {
+            let number = places.next();
+            if let Some(place) = places.by_object.get_mut(&next) {
+                place.begin(number, now);
+            }
+            begun.push(next);
+        }
+        places.keep_the_last();
+        begun
+    }
+
+    /// The number of objects.
+    pub(super) fn crowd(&self) -> WholeCounts {
+        let places = self.lock();
+        let read: usize = places.read_of_each().values().sum();
+        WholeCounts {
+            read,
+            waiting: places.by_object.len() - read,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ObjectTurns> {
+        // A panic half way leaves an entry that waits, and the next call begins its turn.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ObjectTurns {
+    fn next(&mut self) -> u64 {
+        self.turns += 1;
+        self.turns
+    }
+
+    fn of(&self, namespace: &str) -> impl Iterator<Item = (&ObjectName, &ObjectTurn)> {
+        let places = self.by_object.iter();
+        places.filter(move |(named, _)| *named.namespace == *namespace)
+    }
+
+    fn has_room(&self, namespace: &str) -> bool {
+        let read = self.read_of_each();
+        let own = read.get(namespace).copied().unwrap_or_default();
+        own < OF_A_NAMESPACE && read.values().sum::<usize>() < AT_MOST
+    }
+
+    /// Forgets the objects that no view has asked for in a while.
+    fn forget(&mut self, now: Instant) {
+        self.by_object.retain(|_, place| {
+            place.unasked = match (place.store.asked(), place.unasked) {
+                (None, _) => None,
+                (Some(asked), Some((before, since))) if asked == before => Some((before, since)),
+                (Some(asked), _) => Some((asked, now)),
+            };
+            let unasked = place.unasked.map(|(_, since)| now.duration_since(since));
+            unasked.is_none_or(|it| it < UNASKED_FOR)
+        });
+    }
+
+    /// The number of objects that have their turn, by namespace. Every namespace with an entry is there.
+    fn read_of_each(&self) -> HashMap<&str, usize> {
+        let mut read = HashMap::new();
+        for (named, place) in &self.by_object {
+            *read.entry(&*named.namespace).or_default() += usize::from(place.reads.is_some());
+        }
+        read
+    }
+
+    /// Finds the object that gets the next turn, among those that have waited since `before`, and makes room for it. The namespace
+    /// with the fewest turns comes first, and in it the object that has waited the longest.
+    fn next_turn(&mut self, before: u64, now: Instant) -> Option<ObjectName> {
+        let read = self.read_of_each();
+        let mut longest: HashMap<&str, (u64, &ObjectName)> = HashMap::new();
+        let waiting = self.by_object.iter().filter(|(_, it)| it.waits());
+        for (named, place) in waiting.filter(|(_, it)| it.number <= before) {
+            let first = longest
+                .entry(&named.namespace)
+                .or_insert((place.number, named));
+            if place.number < first.0 {
+                *first = (place.number, named);
+            }
+        }
+        let mut next: Vec<_> = longest.into_values().collect();
+        next.sort_by_key(|(number, named)| (read[&*named.namespace], *number));
+        let is_full = read.values().sum::<usize>() >= AT_MOST;
+        let most = read.iter().max_by_key(|(_, read)| **read);
+        let most = most.map(|(namespace, read)| (*namespace, *read));
+        let found = next.into_iter().find_map(|(_, named)| {
+            let own = read[&*named.namespace];
+            if own < OF_A_NAMESPACE && !is_full {
+                return Some((named.clone(), None));
+            }
+            // A namespace with more than its part gives a turn up at once.
+            let over = match most.filter(|(_, read)| own < OF_A_NAMESPACE && *read > own + 1) {
+                Some((most, _)) => self.last(most, |_| true),
+                None => self.last(&named.namespace, |place| place.is_over(now)),
+            };
+            over.map(|over| (named.clone(), Some(over)))
+        });
+        let (next, over) = found?;
+        if let Some(over) = over {
+            self.end_turn(&over);
+        }
+        Some(next)
+    }
+
+    /// The object of a namespace that gives its turn up first: one that no view waits for, else the one whose turn began first.
+    fn last(&self, namespace: &str, gives_way: impl Fn(&ObjectTurn) -> bool) -> Option<ObjectName> {
+        let read = self.of(namespace);
+        let read = read.filter(|(_, place)| place.reads.is_some() && gives_way(place));
+        let last = read.min_by_key(|(_, place)| (place.unasked.is_none(), place.number));
+        last.map(|(named, _)| named.clone())
+    }
+
+    fn end_turn(&mut self, named: &ObjectName) {
+        let number = self.next();
+        if let Some(place) = self.by_object.get_mut(named) {
+            (place.follower, place.reads, place.number) = (None, None, number);
+        }
+    }
+
+    /// Keeps the readings of past turns while they are believed, and up to a bound.
+    fn keep_the_last(&self) {
+        let resting = self.by_object.iter().filter(|(_, it)| it.reads.is_none());
+        let mut resting: Vec<_> = resting.collect();
+        resting.sort_by_key(|(_, it)| std::cmp::Reverse(it.number));
+        let mut kept: HashMap<&str, usize> = HashMap::new();
+        for (named, ObjectTurn { store, .. }) in resting {
+            let bytes = kept.entry(&named.namespace).or_default();
+            *bytes += store.bytes();
+            let is_kept = *bytes <= KEPT_OF_A_NAMESPACE && store.believed_until().is_ok();
+            if !is_kept && store.freshness() != Freshness::Syncing {
+                store.clear(Freshness::Syncing);
+            }
+        }
+    }
+}
+
+impl ObjectTurn {
+    fn new(number: u64) -> Self {
+        Self {
+            store: Arc::default(),
+            follower: None,
+            reads: None,
+            number,
+            unasked: None,
+        }
+    }
+
+    fn begin(&mut self, number: u64, now: Instant) {
+        (self.reads, self.number) = (Some(now), number);
+    }
+
+    /// Whether a view waits for the object to have its turn.
+    fn waits(&self) -> bool {
+        self.reads.is_none() && self.unasked.is_none()
+    }
+
+    /// Whether the turn has lasted long enough.
+    fn is_over(&self, now: Instant) -> bool {
+        let long = if self.unasked.is_some() {
+            Duration::ZERO
+        } else if self.store.freshness() == Freshness::Syncing {
+            SLOW_TURN
+        } else {
+            TURN
+        };
+        self.reads
+            .is_some_and(|since| now.duration_since(since) >= long)
+    }
+}
+
+#[cfg(test)]
+mod tests;

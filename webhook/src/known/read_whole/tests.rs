@@ -1,0 +1,197 @@
+use super::*;
+use crate::known::{Known, Settings, View, WatchRequest};
+use rules::kinds::by_word;
+use rules::lookup::{Lookup, Unavailable};
+use rules::world::Objects;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::advance;
+
+fn of(namespace: &str, name: &str) -> ObjectName {
+    ObjectName {
+        kind: by_word("configmap").map(Kind::Builtin).unwrap(),
+        namespace: namespace.into(),
+        name: name.into(),
+    }
+}
+
+/// A cluster in which each object is there, and which answers at once.
+struct Cluster {
+    known: Arc<Known>,
+    wanted: UnboundedReceiver<WatchRequest>,
+    followed: Vec<(ObjectName, Arc<Store>, Forgotten)>,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        let (known, wanted) = Known::new(Settings::of_the_chart());
+        let followed = Vec::new();
+        Self {
+            known,
+            wanted,
+            followed,
+        }
+    }
+
+    /// Follows what is wanted, and returns how many objects are followed then.
+    fn answer(&mut self) -> usize {
+        while let Ok(wanted) = self.wanted.try_recv() {
+            let WatchRequest::Whole(named) = wanted else {
+                continue;
+            };
+            let Some((store, forgotten)) = self.known.begin_whole(&named) else {
+                continue;
+            };
+            store.replace([&object(&named)]);
+            self.followed.push((named, store, forgotten));
+        }
+        self.followed.retain_mut(|(_, _, forgotten)| {
+            forgotten.try_recv() == Err(oneshot::error::TryRecvError::Empty)
+        });
+        self.followed.len()
+    }
+
+    /// A second goes by.
+    async fn pass(&mut self) -> usize {
+        advance(Duration::from_secs(1)).await;
+        for (_, store, _) in &self.followed {
+            store.heard();
+        }
+        self.known.take_turns();
+        self.answer()
+    }
+
+    /// A gate reads these objects, and waits.
+    fn ask(&self, named: &[ObjectName]) -> (View, Vec<Lookup<()>>) {
+        let view = self.known.view();
+        let read = |it: &ObjectName| {
+            let kept = object(it);
+            view.whole(&it.kind, &kept).map(drop)
+        };
+        let found = named.iter().map(read).collect();
+        (view, found)
+    }
+}
+
+fn object(named: &ObjectName) -> Value {
+    json!({"metadata": {"namespace": *named.namespace, "name": *named.name}})
+}
+
+fn many(namespace: &str, count: usize) -> Vec<ObjectName> {
+    (0..count)
+        .map(|it| of(namespace, &it.to_string()))
+        .collect()
+}
+
+/// Twenty are not as they should be, for ever; the next one is.
+#[tokio::test(start_paused = true)]
+async fn one_more_than_are_read_at_a_time_has_its_turn_within_seconds() {
+    let mut cluster = Cluster::new();
+    let _held: Vec<_> = many("shop", OF_A_NAMESPACE)
+        .iter()
+        .map(|it| cluster.ask(std::slice::from_ref(it)))
+        .collect();
+    assert_eq!(cluster.answer(), OF_A_NAMESPACE);
+    let last = [of("shop", "last")];
+    let (view, found) = cluster.ask(&last);
+    let places = OF_A_NAMESPACE;
+    let awaits = Lookup::Unavailable(Unavailable::AwaitsTurn { places });
+    assert_eq!(found, [awaits]);
+    let began = Instant::now();
+    while !view.has_changed() {
+        assert!(began.elapsed() < Duration::from_secs(5), "it has no turn");
+        assert_eq!(cluster.pass().await, OF_A_NAMESPACE);
+    }
+    let (_view, found) = cluster.ask(&last);
+    assert_eq!(found, [Lookup::Found(())]);
+}
+
+/// Its turn is over before that of the last begins; and what was read in it is believed for as long as anything is.
+#[tokio::test(start_paused = true)]
+async fn what_rests_on_more_objects_than_are_read_at_a_time_is_seen_together() {
+    let mut cluster = Cluster::new();
+    let all = many("shop", 64);
+    let (mut view, mut found) = cluster.ask(&all);
+    let began = Instant::now();
+    while found.iter().any(|it| *it != Lookup::Found(())) {
+        assert!(began.elapsed() < Duration::from_secs(20), "{found:?}");
+        cluster.pass().await;
+        if view.has_changed() {
+            (view, found) = cluster.ask(&all);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_that_comes_late_has_its_part_at_once() {
+    let mut cluster = Cluster::new();
+    let mut held = Vec::new();
+    for number in 0..AT_MOST / OF_A_NAMESPACE {
+        held.push(cluster.ask(&many(&format!("shop-{number}"), OF_A_NAMESPACE * 2)));
+    }
+    assert_eq!(cluster.answer(), AT_MOST);
+    held.push(cluster.ask(&many("data", OF_A_NAMESPACE)));
+    cluster.pass().await;
+    let of_late = |cluster: &Cluster| {
+        let followed = cluster.followed.iter();
+        followed.filter(|(it, ..)| &*it.namespace == "data").count()
+    };
+    assert!(
+        (15..=17).contains(&of_late(&cluster)),
+        "{}",
+        of_late(&cluster)
+    );
+    assert_eq!(cluster.known.whole.crowd().read, AT_MOST);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_asks_for_is_forgotten_and_gives_way_first() {
+    let mut cluster = Cluster::new();
+    let (held, _) = cluster.ask(&many("shop", OF_A_NAMESPACE - 1));
+    drop(cluster.ask(&[of("shop", "left")]));
+    assert_eq!(cluster.answer(), OF_A_NAMESPACE);
+    let (_next, _) = cluster.ask(&[of("shop", "next")]);
+    cluster.pass().await;
+    let is_followed = |cluster: &Cluster, name: &str| {
+        let mut followed = cluster.followed.iter();
+        followed.any(|(it, ..)| &*it.name == name)
+    };
+    assert!(is_followed(&cluster, "next") && !is_followed(&cluster, "left"));
+    drop(held);
+    for _ in 0..UNASKED_FOR.as_secs() + 2 {
+        cluster.pass().await;
+    }
+    assert_eq!(
+        cluster.known.whole.crowd(),
+        WholeCounts {
+            read: 1,
+            waiting: 0
+        }
+    );
+}
+
+/// The bound is for what is kept of those whose turn is over.
+#[tokio::test(start_paused = true)]
+async fn of_large_objects_fewer_are_kept() {
+    let mut cluster = Cluster::new();
+    let all = many("shop", OF_A_NAMESPACE * 3);
+    let _held = cluster.ask(&all);
+    cluster.answer();
+    let stores: Vec<Arc<Store>> = all
+        .iter()
+        .filter_map(|it| cluster.known.whole.of(it).map(|it| it.store))
+        .collect();
+    let bytes = || stores.iter().map(|store| store.bytes()).sum::<usize>();
+    for (named, store, _) in &cluster.followed {
+        let mut large = object(named);
+        large["data"] = json!({"text": "x".repeat(1 << 20)});
+        store.replace([&large]);
+    }
+    assert!(bytes() > OF_A_NAMESPACE << 20);
+    for _ in 0..=TURN.as_secs() {
+        advance(Duration::from_secs(1)).await;
+        cluster.known.take_turns();
+    }
+    assert!(bytes() <= KEPT_OF_A_NAMESPACE, "{}", bytes());
+    assert!(bytes() > KEPT_OF_A_NAMESPACE / 2);
+}

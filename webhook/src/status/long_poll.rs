@@ -1,0 +1,186 @@
+//! An open request of a gate: answered at once, or as soon as there is news for the gate.
+
+use super::answer::{Answered, Outcome, Waiting, answer};
+use super::identity::Identity;
+use super::rounds::Round;
+use super::service::Service;
+use super::tell::{GatedPod, SETTLE, begins};
+use super::unidentified::Unidentified;
+use super::wait::{Look, WaitStep, WaitSubject, instant, reason, wait};
+use super::wait_registry::{Wait, WaitEntry};
+use jiff::Timestamp;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use wire::Answer;
+
+/// The longest time that a request stays open.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// A request stays open for this long even if its token ends sooner, and for no longer at a replica that hears nothing of the API
+/// server. The time is shorter than the pause before the first sign, so the head of the response can still send the gate to
+/// another replica.
+pub(super) const SHORTEST: Duration = Duration::from_secs(15);
+
+/// The query of a gate's request.
+#[derive(Debug, Deserialize)]
+pub(super) struct Ask {
+    /// The digest of the answer that the gate has; empty for its first question.
+    #[serde(default)]
+    seen: String,
+    /// The seconds for which the gate waits for a response.
+    #[serde(default)]
+    wait: u64,
+}
+
+/// The response to a gate.
+pub(super) struct GateReply {
+    pub(super) answer: Answer,
+    /// Whether the gate is to ask another replica next time.
+    pub(super) elsewhere: bool,
+}
+
+/// Keeps the request of a pod open until there is news for its gate.
+///
+/// # Errors
+///
+/// Another pod has the name of the pod by now.
+pub(super) fn until_news(
+    service: Arc<Service>,
+    identity: Identity,
+    ask: Ask,
+    entry: WaitEntry,
+) -> impl Future<Output = Result<GateReply, Unidentified>> {
+    let asking = service.tell.metrics.asking();
+    // An `async fn` would keep each of its arguments twice while the request is open.
+    async move {
+        let mut poll = LongPoll::new(&service, &identity, &ask, &entry);
+        let (answer, _) = wait(&service, &identity.pod, &mut poll).await;
+        drop(asking);
+        let answer = answer?;
+        service.tell.metrics.answered(answer.verdict);
+        let elsewhere = service.is_cut_off();
+        Ok(GateReply { answer, elsewhere })
+    }
+}
+
+/// An open request.
+struct LongPoll<'a> {
+    ask: &'a Ask,
+    entry: &'a WaitEntry,
+    began: Instant,
+    /// The request is answered at this moment, even without news.
+    deadline: Instant,
+}
+
+impl<'a> LongPoll<'a> {
+    fn new(service: &Service, identity: &Identity, ask: &'a Ask, entry: &'a WaitEntry) -> Self {
+        let began = Instant::now();
+        let accepted = instant(identity.expires, service.clock.now()).unwrap_or(began);
+        let most = Duration::from_secs(ask.wait).min(LONGEST);
+        Self {
+            ask,
+            entry,
+            began,
+            deadline: (began + most).min(accepted.max(began + SHORTEST)),
+        }
+    }
+
+    /// The step for a gate that is told to wait. `since`: the start of its pod.
+    fn waits(
+        &mut self,
+        look: &Look<'_>,
+        waiting: Waiting,
+        since: Timestamp,
+        round: Option<Arc<Round>>,
+    ) -> WaitStep<Result<Answer, Unidentified>> {
+        let Look {
+            service,
+            waiter,
+            now,
+            settled,
+            ..
+        } = *look;
+        let above = round.as_ref().and_then(|round| round.above());
+        let subject = GatedPod { pod: waiter, above };
+        let Waiting {
+            answer,
+            provisional,
+            late,
+            again,
+        } = waiting;
+        let reason = reason(&answer);
+        self.entry.waits(Wait { reason, since });
+        let news = answer.digest != self.ask.seen && (settled || !provisional);
+        let tell = (!news && settled).then(|| service.tell.waiting(&subject, &answer, late));
+        if service.is_cut_off() {
+            self.deadline = self.deadline.min(self.began + SHORTEST);
+        }
+        if news {
+            service.tell.waits(waiter, reason, &answer, since);
+        }
+        if news || Instant::now() >= self.deadline {
+            if self.ask.seen.is_empty() {
+                begins(waiter, &answer);
+            }
+            return WaitStep::Over(Ok(answer));
+        }
+        let next = [
+            (!settled).then_some(self.began + SETTLE),
+            again.and_then(|at| instant(at, now)),
+            tell.flatten(),
+        ];
+        let next = next.into_iter().flatten();
+        WaitStep::Rest(Some(next.fold(self.deadline, Instant::min)), round)
+    }
+}
+
+impl WaitSubject for LongPoll<'_> {
+    type End = Result<Answer, Unidentified>;
+
+    fn began(&self) -> Instant {
+        self.began
+    }
+
+    fn look(&mut self, look: &Look<'_>) -> WaitStep<Self::End> {
+        let Look {
+            service,
+            waiter,
+            view,
+            now,
+            settled,
+        } = *look;
+        let Answered {
+            outcome,
+            started,
+            was_held,
+            round,
+        } = answer(waiter, &service.rounds, view, now, !settled);
+        let above = round.as_ref().and_then(|round| round.above());
+        let subject = GatedPod { pod: waiter, above };
+        // A gate that its first question lets through has not waited here.
+        let since = started.filter(|_| !self.ask.seen.is_empty());
+        match outcome {
+            Outcome::Wait(waiting) => self.waits(look, waiting, started.unwrap_or(now), round),
+            Outcome::Open(answer, why) => {
+                let since = since.or(started.filter(|_| was_held));
+                service.tell.opened(&subject, &answer, &why, since);
+                WaitStep::Over(Ok(answer))
+            }
+            Outcome::Refuse(answer, why) => {
+                service.tell.refused(&subject, &answer, why, since);
+                let since = started.unwrap_or(now);
+                service.tell.waits(waiter, why.refusal(), &answer, since);
+                WaitStep::Over(Ok(answer))
+            }
+            Outcome::AnotherPod => WaitStep::Over(Err(Unidentified::AnotherPod)),
+        }
+    }
+
+    /// The process drains: the gate gets its answer now and asks another replica.
+    async fn interrupted(&mut self, service: &Service) {
+        service.shutdown.draining().await;
+        self.deadline = Instant::now();
+    }
+}

@@ -1,0 +1,88 @@
+//! Everything that the handlers of the status service share.
+
+use super::identity::Authenticator;
+use super::rounds::Rounds;
+use super::tell::Teller;
+use super::turns::Turns;
+use super::wait_registry::WaitRegistry;
+use crate::clock::Clock;
+use crate::known::Known;
+use crate::shutdown::Shutdown;
+use rules::lookup::Unavailable;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Everything that the handlers of the status service share.
+pub(crate) struct Service {
+    /// The objects of the cluster that this replica knows.
+    pub known: Arc<Known>,
+    /// Finds the pod that a token belongs to.
+    pub authenticator: Authenticator,
+    /// The open requests of gates.
+    pub requests: Arc<WaitRegistry>,
+    /// The verdicts that pods of one workload share.
+    pub rounds: Rounds,
+    /// The turns in which the waiters of a namespace are judged.
+    pub turns: Turns,
+    /// Tells the outcome of each look.
+    pub tell: Teller,
+    /// The way out of the process. Each open request is answered when the process drains, so its gate asks another replica.
+    pub shutdown: Shutdown,
+    /// The time of the cluster, by which timeouts pass.
+    pub clock: Clock,
+    /// The beat of signs, and of the looks that nothing has caused.
+    pub beat: Beat,
+}
+
+impl Service {
+    /// Whether this replica hears nothing of the API server; another replica may.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.known.gated().believed_until() == Err(Unavailable::Stale)
+    }
+}
+
+/// The pause between two beats. A second has a whole number of beats.
+const BEAT: Duration = Duration::from_millis(100);
+
+/// Rounds moments down to beats. So a replica on which ten thousand gates wait is woken ten times a second, and not once for each
+/// gate.
+#[derive(Debug)]
+pub(crate) struct Beat(Instant);
+
+impl Beat {
+    /// A beat that begins at this moment.
+    pub(crate) fn from(began: Instant) -> Self {
+        Self(began)
+    }
+
+    /// The last beat before this time from now has passed.
+    pub(super) fn within(&self, time: Duration) -> Instant {
+        let at = Instant::now() + time;
+        let since = at.saturating_duration_since(self.0).subsec_nanos() % BEAT.subsec_nanos();
+        at - Duration::from_nanos(since.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_due_a_little_apart_is_due_at_once() {
+        let began = Instant::now();
+        let beat = Beat::from(began);
+        let second = Duration::from_secs(1);
+        assert_eq!(beat.within(second), began + second);
+        let mut due = Vec::new();
+        for _ in 0..10 {
+            advance(Duration::from_millis(15)).await;
+            due.push((beat.within(second) - began).as_millis());
+        }
+        assert_eq!(
+            due,
+            [1000, 1000, 1000, 1000, 1000, 1000, 1100, 1100, 1100, 1100]
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Suspended Jobs: Jobs that admission has created suspended, until the dependencies of their pods are satisfied.
+//!
+//! A suspended Job is judged as the pod that it is to make would be. Then a patch resumes the Job, and changes nothing else of it. The
+//! gate of its pod then asks again, and says why it refuses where it does. Every replica does so: the patch tests the fields that it
+//! changes, so the second replica changes nothing. A Job that its user resumes belongs to the user from then on.
+
+use super::hold_writer::Written;
+use super::release::{self, Held, Hold, HoldEnd, HoldState, Releaser, Show};
+use super::service::Service;
+use super::wait::Look;
+use super::wait_registry::{WaitRegistry, Waiter};
+use crate::known::View;
+use kube::Client;
+use rules::hold::{self, Note};
+use rules::job;
+use rules::kinds::{self, Kind};
+use rules::lookup::Lookup;
+use rules::world::Objects;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
+use tracing::{debug, info, warn};
+
+/// The user has resumed the Job: a patch removes our note from it.
+const RESUMED_BY_ANOTHER: HoldEnd = HoldEnd {
+    outcome: "ResumedByAnother",
+    timed_out: false,
+};
+
+/// Resumes Jobs that were created suspended.
+pub(crate) struct JobResumer(Releaser);
+
+/// The receiver of Jobs, and the Jobs among them that were created suspended here.
+pub(crate) fn suspended_jobs() -> (Show, UnboundedReceiver<Waiter>) {
+    release::shown(job::was_held)
+}
+
+impl JobResumer {
+    /// Resumes Jobs that `service` judges, and registers the suspended Jobs in `registry`.
+    pub(crate) fn new(service: Arc<Service>, client: Client, registry: Arc<WaitRegistry>) -> Self {
+        Self(Releaser::new(service, client, registry))
+    }
+
+    /// Looks after each suspended Job that is `seen`, for as long as the process runs.
+    pub(crate) async fn keep(self, seen: UnboundedReceiver<Waiter>) {
+        release::keep(seen, |job| self.look_after(job)).await;
+    }
+
+    /// Returns the UID of a Job when the Job is gone, or belongs to its user.
+    async fn look_after(&self, job: Waiter) -> String {
+        let suspended = self.0.service.known.suspended_jobs();
+        suspended.add(&job.namespace, &job.name);
+        self.0.until_released(&job, self).await;
+        suspended.remove(&job.namespace, &job.name);
+        job.uid
+    }
+}
+
+impl Hold for JobResumer {
+    const ALL: &str = "the Jobs";
+
+    fn stored(&self, job: &Waiter, view: &View) -> Lookup<Value> {
+        view.object(&Kind::Builtin(kinds::JOB), Some(&job.namespace), &job.name)
+    }
+
+    fn state(&self, job: Value) -> HoldState {
+        if job::is_held(&job) {
+            HoldState::Held(job::pod_to_be(&job))
+        } else if job::was_held(&job) {
+            HoldState::Ended(RESUMED_BY_ANOTHER)
+        } else {
+            HoldState::Released
+        }
+    }
+
+    fn tell(&self, look: &Look<'_>, held: &Held, _: bool) -> Option<Instant> {
+        let above = held.round.as_ref().and_then(|round| round.above())?;
+        let waiting = &held.waiting;
+        let tell = &look.service.tell;
+        let event = || tell.job_waiting(above, &waiting.answer, waiting.late);
+        look.settled.then(event).flatten()
+    }
+
+    fn url(&self, job: &Waiter) -> String {
+        let (namespace, name) = (&job.namespace, &job.name);
+        format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}")
+    }
+
+    fn patch(&self, job: &Value, end: HoldEnd) -> Option<Value> {
+        let change = match end {
+            RESUMED_BY_ANOTHER => hold::disown(job),
+            HoldEnd { timed_out, .. } if timed_out => hold::resume(job, Note::TimedOut),
+            HoldEnd { .. } => hold::resume(job, Note::Gone),
+        };
+        Some(change.into())
+    }
+
+    fn log(&self, job: &Waiter, end: HoldEnd, written: Written) {
+        let (namespace, job) = (&job.namespace, &job.name);
+        match written {
+            Written::Done => info!(namespace, job, outcome = end.outcome, "Resumed"),
+            Written::TooLate(error) => debug!(%error, namespace, job, "Not resumed"),
+            Written::Failed(error) => {
+                warn!(%error, namespace, job, "Cannot resume; trying again. The chart's value holds.enabled grants it; no policy may deny it");
+            }
+            Written::FailsStill(error) => debug!(%error, namespace, job, "Cannot resume yet"),
+        }
+    }
+}

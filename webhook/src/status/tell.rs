@@ -1,0 +1,153 @@
+//! Tells the outcome of each look at a waiter: Events, conditions of pods, metrics and the log. Notes the revisions that have passed.
+
+mod conditions;
+mod events;
+mod wait_metrics;
+
+pub(crate) use conditions::PodConditions;
+pub(crate) use events::Recorder;
+pub(super) use events::{GatedPod, SETTLE};
+pub(crate) use wait_metrics::WaitMetrics;
+
+use super::answer::{Cut, Opened};
+use super::rounds::Above;
+use super::unidentified::Unidentified;
+use super::wait_registry::Waiter;
+use crate::clock::Clock;
+use crate::known::memory::Memory;
+use crate::metrics::StatusMetrics;
+use jiff::Timestamp;
+use std::sync::Arc;
+use tokio::time::Instant;
+use tracing::{debug, info};
+use wire::{Answer, said};
+
+/// The target of the log lines about waits, whatever module writes them: `docs/metrics.md` shows it.
+const TARGET: &str = "webhook::status";
+
+/// Tells the outcome of each look at a waiter.
+pub(crate) struct Teller {
+    /// Writes the Events.
+    pub recorder: Recorder,
+    /// Writes the condition of pods; `None` where the administrator does not want conditions.
+    pub conditions: Option<Arc<PodConditions>>,
+    /// Counts requests, answers and waits.
+    pub metrics: Arc<StatusMetrics>,
+    /// Remembers the revisions that have passed.
+    pub memory: Arc<Memory>,
+    /// The time of the cluster.
+    pub clock: Clock,
+}
+
+impl Teller {
+    /// Writes the condition of a pod that waits. `since`: the start of the pod.
+    pub(super) fn waits(&self, waiter: &Waiter, reason: &str, answer: &Answer, since: Timestamp) {
+        if let Some(conditions) = &self.conditions {
+            conditions.waits(waiter, reason, said::unsatisfied(answer), since);
+        }
+    }
+
+    /// Writes an Event about a pod that goes on waiting, where one is due. `late`: its timeout has passed. Returns the moment at
+    /// which the next Event is due.
+    pub(super) fn waiting(
+        &self,
+        subject: &GatedPod<'_>,
+        answer: &Answer,
+        late: bool,
+    ) -> Option<Instant> {
+        self.recorder.waiting(subject, answer, late)
+    }
+
+    /// Writes an Event about a suspended Job, where one is due. `late`: its timeout has passed. Returns the moment at which the
+    /// next Event is due.
+    pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
+        self.recorder.job_waiting(job, answer, late)
+    }
+
+    /// Tells that a gate opens. `since`: the start of the pod; `None` where the pod has not waited.
+    pub(super) fn opened(
+        &self,
+        subject: &GatedPod<'_>,
+        answer: &Answer,
+        why: &Opened,
+        since: Option<Timestamp>,
+    ) {
+        self.ends(subject.pod, why.outcome(), since);
+        if let Some(conditions) = &self.conditions {
+            conditions.released(subject.pod, why.outcome(), self.clock.now());
+        }
+        match why {
+            Opened::Satisfied(_) | Opened::Absent | Opened::Passed => {
+                let waited = since.map(|started| self.clock.now().duration_since(started));
+                self.recorder
+                    .released(subject, answer, waited.unwrap_or_default());
+            }
+            Opened::Unlisted => self.recorder.unlisted(subject, answer),
+            Opened::Cut(cut) => self.cut(subject, answer, *cut),
+        }
+        if matches!(why, Opened::Absent) {
+            self.recorder.absent(subject, answer);
+        }
+        // A marker without a list says nothing about the revision: a list may yet be added to its owner.
+        if let Opened::Satisfied(judged) = why
+            && !answer.dependencies.is_empty()
+        {
+            self.memory.pass(&judged.dependent, self.clock.now());
+        }
+    }
+
+    /// Tells that a gate is refused. `since`: the start of the pod; `None` where the pod has not waited.
+    pub(super) fn refused(
+        &self,
+        subject: &GatedPod<'_>,
+        answer: &Answer,
+        why: Cut,
+        since: Option<Timestamp>,
+    ) {
+        // The kubelet restarts a refused gate, and the gate is refused again at once: its wait has ended before.
+        if since.is_some() {
+            self.ends(subject.pod, why.refusal(), since);
+        }
+        self.cut(subject, answer, why);
+    }
+
+    /// Forgets the condition of a pod that waits: the hold of the pod has gone.
+    pub(super) fn let_go(&self, waiter: &Waiter) {
+        if let Some(conditions) = &self.conditions {
+            conditions.was_let_go(waiter);
+        }
+    }
+
+    /// Counts a request that was refused before it was answered.
+    pub(super) fn rejected(&self, refusal: &Unidentified) {
+        debug!(target: TARGET, %refusal, "Refused");
+        self.metrics.refused(refusal.label());
+    }
+
+    /// Notes the end of a wait. `since`: the start of the pod; `None` where the pod has not waited.
+    fn ends(&self, waiter: &Waiter, outcome: &'static str, since: Option<Timestamp>) {
+        let (namespace, pod) = (&waiter.namespace, &waiter.name);
+        let lasted = since.map(|since| self.clock.now().duration_since(since));
+        let seconds = lasted.map(|lasted| lasted.as_secs_f64().max(0.0));
+        match seconds {
+            // Most pods have nothing to wait for: the log is not about them.
+            None => debug!(target: TARGET, namespace, pod, outcome, "No wait"),
+            Some(waited_seconds) => {
+                info!(target: TARGET, namespace, pod, outcome, waited_seconds, "Wait is over");
+            }
+        }
+        self.metrics.waited(outcome, seconds.unwrap_or_default());
+    }
+
+    fn cut(&self, subject: &GatedPod<'_>, answer: &Answer, why: Cut) {
+        self.metrics.cut(why.label(), answer.verdict);
+        self.recorder.cut(subject, answer, why);
+    }
+}
+
+/// Logs that the gate of a pod begins to wait.
+pub(super) fn begins(waiter: &Waiter, answer: &Answer) {
+    let waits_for = said::unsatisfied(answer);
+    let (namespace, pod) = (&waiter.namespace, &waiter.name);
+    info!(target: TARGET, namespace, pod, waits_for, "Wait begins");
+}

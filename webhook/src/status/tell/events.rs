@@ -1,0 +1,295 @@
+//! Events on the waiting pod and on the workload above it: `kubectl describe` shows them while a gate waits.
+//!
+//! Events come from the answers to gates, never from admission. Each object gets one Event a minute in the long run, a few more
+//! while its wait goes through its stages, and one every ten minutes while nothing changes. All Events together are a trickle, so a
+//! thousand waiting pods do not flood etcd.
+
+mod news;
+
+use crate::event::{Note, Outbox, Regarding, Telling};
+use crate::status::answer::Cut;
+use crate::status::rounds::Above;
+use crate::status::wait_registry::Waiter;
+use dashmap::DashMap;
+use jiff::SignedDuration;
+pub(in crate::status) use news::SETTLE;
+use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
+use rules::judged::Reason;
+use std::sync::Arc;
+use tokio::time::Instant;
+use wire::{Answer, Decision, said};
+
+/// A wait that lasts longer has an Event, from this replica or from another one.
+const LONG: SignedDuration = SignedDuration::from_secs(15);
+
+/// The Events of each object, by the UID of the object.
+type Diary = Arc<DashMap<String, Told>>;
+
+/// Decides which answers are worth an Event, and hands the Events to the writer.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    told: Diary,
+    /// An Event without room is dropped; the next look at its gate makes it again.
+    outbox: Outbox,
+}
+
+/// A pod that waits, and the workload above the pod.
+#[derive(Debug)]
+pub(in crate::status) struct GatedPod<'a> {
+    pub(in crate::status) pod: &'a Waiter,
+    pub(in crate::status) above: Option<&'a Above>,
+}
+
+impl Recorder {
+    /// Returns a recorder, and the task that has to run beside it: the task forgets objects without recent Events.
+    pub(crate) fn new(outbox: Outbox) -> (Self, impl Future<Output = ()>) {
+        let told = Diary::default();
+        let forget = forget(Arc::clone(&told));
+        (Self { told, outbox }, forget)
+    }
+
+    /// Notes that a gate is told to wait. `late`: its timeout has passed. Returns the moment at which an Event is due even if the
+    /// answer stays the same.
+    pub(super) fn waiting(
+        &self,
+        subject: &GatedPod<'_>,
+        answer: &Answer,
+        late: bool,
+    ) -> Option<Instant> {
+        self.tell(subject, &of_a_wait(answer, late))
+    }
+
+    /// Notes that a suspended Job waits. `late`: its timeout has passed. Returns the moment at which an Event is due even if the
+    /// answer stays the same.
+    pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
+        self.tell_workload(job, &of_a_wait(answer, late))
+    }
+
+    /// Notes that a gate opens. An Event follows only an Event that told of the wait. A long wait has such an Event, if not from
+    /// this replica then from another one.
+    pub(super) fn released(&self, subject: &GatedPod<'_>, answer: &Answer, waited: SignedDuration) {
+        let before = self.told.remove(&subject.pod.uid);
+        if waited > LONG || before.is_some_and(|(_, told)| told.anything()) {
+            let opened = |text: String| News::opened(EventReason::Released, text);
+            self.send(pod(subject.pod), &opened(released(answer)), 1);
+            // The dependencies release one pod of a workload; the other pods may be released because that pod was.
+            let above = "the dependencies of its pods are satisfied".to_owned();
+            self.tell_above(subject, &opened(above));
+        }
+    }
+
+    /// Notes that a gate opens although a dependency is absent: the dependency may be misspelt, or may come later.
+    pub(super) fn absent(&self, subject: &GatedPod<'_>, answer: &Answer) {
+        let news = News::opened(EventReason::Absent, absent(answer));
+        self.send(pod(subject.pod), &news, 1);
+        self.tell_above(subject, &news);
+    }
+
+    /// Notes that a gate opens because no list was found for it. The Event reaches the author of a list at the wrong place.
+    pub(super) fn unlisted(&self, subject: &GatedPod<'_>, answer: &Answer) {
+        self.told.remove(&subject.pod.uid);
+        let news = News::opened(
+            EventReason::NoList,
+            format!("opened without {}", unmet(answer)),
+        );
+        self.send(pod(subject.pod), &news, 1);
+        self.tell_above(subject, &news);
+    }
+
+    /// Notes an answer that the dependencies alone would not give.
+    pub(super) fn cut(&self, subject: &GatedPod<'_>, answer: &Answer, why: Cut) {
+        let reason = match why {
+            Cut::Skip => EventReason::Skipped,
+            Cut::Timeout => EventReason::TimedOut,
+            Cut::Failure => EventReason::DependencyFailed,
+        };
+        if answer.verdict == Decision::Open {
+            self.told.remove(&subject.pod.uid);
+            let news = News::opened(reason, format!("opened without {}", unmet(answer)));
+            self.send(pod(subject.pod), &news, 1);
+            self.tell_above(subject, &news);
+        } else {
+            // The kubelet restarts a refused gate, and the gate asks again.
+            let text = format!("refused while waiting for {}", unmet(answer));
+            self.tell(subject, &News::of(answer, reason, text));
+        }
+    }
+
+    /// Writes an Event if the news is worth one. Returns the moment at which it will be. The workload hears the news of its pod.
+    fn tell(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
+        match self.hear(&subject.pod.uid, Whose::Pod, news) {
+            Due::Now(times) => {
+                self.send(pod(subject.pod), news, times);
+                self.tell_above(subject, news)
+            }
+            Due::Again(at) => Some(
+                self.tell_above(subject, news)
+                    .map_or(at, |above| above.min(at)),
+            ),
+            Due::Later(at) => Some(at),
+        }
+    }
+
+    /// Tells the workload above the pod. The pods of one workload mostly wait for the same dependency, so one Event serves all.
+    fn tell_above(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
+        self.tell_workload(subject.above?, news)
+    }
+
+    fn tell_workload(&self, Above { object, revision }: &Above, news: &News) -> Option<Instant> {
+        let news = &news.of_wait(revision.as_deref());
+        match self.hear(object.uid.as_deref()?, Whose::Workload, news) {
+            Due::Now(times) => {
+                self.send(object.clone(), news, times);
+                None
+            }
+            Due::Again(at) | Due::Later(at) => Some(at),
+        }
+    }
+
+    fn hear(&self, uid: &str, whose: Whose, news: &News) -> Due {
+        let mut told = self.told.entry(uid.to_owned()).or_default();
+        told.hear(news, whose, Instant::now())
+    }
+
+    fn send(&self, target: Regarding, news: &News, times: i32) {
+        let note = Note {
+            severity: news.reason.severity(),
+            action: "Gate",
+            reason: news.reason.word(),
+            text: news.text.clone(),
+            wait: news.wait.clone(),
+            telling: match times {
+                1 => Telling::Once,
+                times => Telling::Still(times),
+            },
+        };
+        self.outbox.add(target, note);
+    }
+}
+
+fn pod(pod: &Waiter) -> Regarding {
+    Regarding {
+        api_version: Some("v1".to_owned()),
+        kind: "Pod".to_owned(),
+        namespace: pod.namespace.clone(),
+        name: pod.name.clone(),
+        uid: Some(pod.uid.clone()),
+    }
+}
+
+/// The news of a wait. `late`: its timeout has passed.
+fn of_a_wait(answer: &Answer, late: bool) -> News {
+    let reason = if late {
+        EventReason::TimedOut
+    } else {
+        EventReason::of(answer)
+    };
+    News::of(answer, reason, format!("waiting for {}", unmet(answer)))
+}
+
+/// The reason for which a gate opens after a wait.
+fn released(answer: &Answer) -> String {
+    match (&answer.note, answer.dependencies.len()) {
+        (Some(note), _) => format!("opened without {note}"),
+        (None, 0) => "nothing is left to wait for".to_owned(),
+        (None, 1) => "its dependency is satisfied".to_owned(),
+        (None, count) => format!("all {count} dependencies are satisfied"),
+    }
+}
+
+/// The dependencies that a gate opens without.
+fn absent(answer: &Answer) -> String {
+    let label = Reason::OptionalNotFound.label();
+    let absent = answer.dependencies.iter().filter(|it| it.reason == label);
+    let told = absent.map(|it| match it.message.as_deref() {
+        Some(message) => format!("{} ({message})", it.dependency),
+        None => it.dependency.clone(),
+    });
+    let told: Vec<String> = told.collect();
+    format!("opened without {}", told.join(", "))
+}
+
+/// The first unsatisfied dependency, the number of satisfied dependencies, and the note: the text after "waiting for".
+fn unmet(answer: &Answer) -> String {
+    let first = said::first(answer).map(|first| {
+        let message = first
+            .message
+            .as_deref()
+            .map(|text| format!(": {text}"))
+            .unwrap_or_default();
+        let total = answer.dependencies.len();
+        let met = answer.dependencies.iter().filter(|it| it.satisfied).count();
+        format!(
+            "{} ({}{message}); {met} of {total} dependencies satisfied",
+            first.dependency, first.reason
+        )
+    });
+    match (first, &answer.note) {
+        (Some(first), Some(note)) => format!("{first}; {note}"),
+        (Some(first), None) => first,
+        (None, Some(note)) => note.clone(),
+        (None, None) => "nothing".to_owned(),
+    }
+}
+
+/// Forgets objects without recent Events: each is gone, or another replica answers its gates.
+async fn forget(told: Diary) {
+    let mut forget = tokio::time::interval(AGAIN_AFTER);
+    loop {
+        let now = forget.tick().await;
+        told.retain(|_, told| !told.is_old(now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::event::Writer;
+    use crate::status::wait_registry::waiter;
+    use axum::http::{Request, Response};
+    use jiff::Timestamp;
+    use kube::Client;
+    use kube::client::Body;
+    use prometheus_client::metrics::counter::Counter;
+    use std::convert::Infallible;
+    use std::time::Duration;
+    use tokio::time::sleep;
+    use tower::service_fn;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pod_that_asks_no_more_is_forgotten() {
+        let deaf =
+            service_fn(async |_: Request<Body>| Ok::<_, Infallible>(Response::new(Body::empty())));
+        let writer = Writer {
+            client: Client::new(deaf, "default"),
+            instance: "sluice-0".to_owned(),
+            clock: Clock::new(Timestamp::now),
+        };
+        let (outbox, writer) = Outbox::new(writer, Counter::default());
+        let (recorder, forget) = Recorder::new(outbox);
+        tokio::spawn(writer);
+        tokio::spawn(forget);
+        let answer = Answer {
+            verdict: Decision::Wait,
+            digest: String::new(),
+            dependencies: Vec::new(),
+            note: None,
+        };
+        let asks = |name: &str| {
+            let pod = waiter(name);
+            let subject = GatedPod {
+                pod: &pod,
+                above: None,
+            };
+            recorder.waiting(&subject, &answer, false);
+        };
+        asks("gone");
+        for _ in 0..35 {
+            asks("here");
+            sleep(Duration::from_mins(1)).await;
+        }
+        let known: Vec<String> = recorder.told.iter().map(|it| it.key().clone()).collect();
+        assert_eq!(known, ["here"]);
+    }
+}

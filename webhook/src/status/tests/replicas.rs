@@ -1,0 +1,171 @@
+//! Replicas that let go what is held, in front of an API server that does as it is told.
+
+use super::*;
+use crate::status::release::Show;
+use axum::http::Response;
+use kube::client::Body as Sent;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use tower::service_fn;
+
+/// What was written, and when in whole seconds.
+type Writes = Vec<(u64, Value)>;
+
+/// Replicas that look after what is held, each with what it knows.
+pub(super) struct Replicas {
+    /// The first of them.
+    pub(super) desk: Desk,
+    others: Vec<Desk>,
+    server: Arc<Server>,
+    shown: Vec<Show>,
+}
+
+/// An API server, and what is known of it.
+struct Server {
+    /// Where what is held is written to, but for its name.
+    path: &'static str,
+    /// What stands there, by its name.
+    stands: Mutex<HashMap<String, Value>>,
+    writes: Mutex<Writes>,
+    refused: AtomicUsize,
+    /// So long it takes to write, and then for a watch to tell of it.
+    takes: Mutex<[Duration; 2]>,
+    known: Vec<Arc<Known>>,
+    arrive: fn(&Known, &Value),
+    began: Instant,
+}
+
+impl Replicas {
+    /// `count` replicas. Objects `arrive` in a store, and `keep` starts the task that looks after them.
+    pub(super) fn new(
+        count: usize,
+        path: &'static str,
+        arrive: fn(&Known, &Value),
+        keep: impl Fn(&Desk, Client) -> Show,
+    ) -> Self {
+        let desk = Desk::new(&json!({}));
+        let beside = |_| Desk::beside(&json!({}), Arc::clone(&desk.events));
+        let others: Vec<Desk> = (1..count).map(beside).collect();
+        let all = || [&desk].into_iter().chain(&others);
+        all().for_each(|desk| desk.service.known.gated().replace::<&Value>([]));
+        let server = Arc::new(Server {
+            path,
+            stands: Mutex::default(),
+            writes: Mutex::default(),
+            refused: AtomicUsize::new(0),
+            takes: Mutex::default(),
+            known: all().map(|it| Arc::clone(&it.service.known)).collect(),
+            arrive,
+            began: desk.began,
+        });
+        let shown = all().map(|desk| keep(desk, server.client()));
+        let shown = shown.collect();
+        Self {
+            desk,
+            others,
+            server,
+            shown,
+        }
+    }
+
+    /// It takes so many milliseconds to write, and then for a watch to tell of it.
+    pub(super) fn takes(&self, milliseconds: [u64; 2]) {
+        *self.server.takes.lock().unwrap() = milliseconds.map(Duration::from_millis);
+    }
+
+    /// Every replica comes to know an object of another kind.
+    pub(super) fn put(&self, word: &str, object: &Value) {
+        let all = [&self.desk].into_iter().chain(&self.others);
+        all.for_each(|desk| desk.put(word, object));
+    }
+
+    /// A watch brings an object.
+    pub(super) fn see(&self, object: &Value) {
+        self.list(object);
+        self.server.arrives(object);
+    }
+
+    /// It is in a list that begins anew: it is shown before the store has it.
+    pub(super) fn list(&self, object: &Value) {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let mut stands = self.server.stands.lock().unwrap();
+        stands.insert(name.to_owned(), object.clone());
+        self.shown.iter().for_each(|show| show(object));
+    }
+
+    /// That list is read to its end.
+    pub(super) fn arrives(&self, object: &Value) {
+        self.server.arrives(object);
+    }
+
+    /// What was written when the clock has come to this second.
+    pub(super) async fn written_at(&self, second: u64) -> Writes {
+        let at = self.desk.began + Duration::from_millis(second * 1000 + 500);
+        tokio::time::sleep_until(at).await;
+        self.server.writes.lock().unwrap().clone()
+    }
+
+    /// In which second it was written to each.
+    pub(super) async fn moments_at(&self, second: u64) -> Vec<u64> {
+        let written = self.written_at(second).await;
+        written.into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// How many patches came too late.
+    pub(super) fn refused(&self) -> usize {
+        self.server.refused.load(Ordering::Relaxed)
+    }
+
+    /// The object as it is now.
+    pub(super) fn stands(&self, name: &str) -> Value {
+        self.server.stands.lock().unwrap()[name].clone()
+    }
+}
+
+impl Server {
+    fn arrives(&self, object: &Value) {
+        self.known.iter().for_each(|it| (self.arrive)(it, object));
+    }
+
+    fn client(self: &Arc<Self>) -> Client {
+        let server = Arc::clone(self);
+        let answer = move |request: Request<Sent>| {
+            let server = Arc::clone(&server);
+            async move {
+                let (code, answer) = server.patched(request).await;
+                let response = Response::builder().status(code);
+                let response = response.body(Body::from(answer.to_string()));
+                Ok::<_, Infallible>(response.unwrap())
+            }
+        };
+        Client::new(service_fn(answer), "default")
+    }
+
+    /// What a patch comes to, which a watch brings back.
+    async fn patched(self: Arc<Self>, request: Request<Sent>) -> (u16, Value) {
+        let path = request.uri().path();
+        let name = path.strip_prefix(self.path).expect("it is held").to_owned();
+        let kind = &request.headers()["content-type"];
+        assert_eq!(request.method(), "PATCH");
+        assert_eq!(kind, "application/json-patch+json");
+        let body = request.into_body().collect().await.unwrap().to_bytes();
+        let operations: json_patch::Patch = serde_json::from_slice(&body).unwrap();
+        let [takes, lags] = *self.takes.lock().unwrap();
+        tokio::time::sleep(takes).await;
+        let mut object = self.stands.lock().unwrap()[&name].clone();
+        if let Err(error) = json_patch::patch(&mut object, &operations) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            let status = json!({"kind": "Status", "status": "Failure", "code": 422, "reason": "Invalid", "message": error.to_string()});
+            return (422, status);
+        }
+        self.stands.lock().unwrap().insert(name, object.clone());
+        let written = (self.began.elapsed().as_secs(), json!(operations));
+        self.writes.lock().unwrap().push(written);
+        let told = object.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(lags).await;
+            self.arrives(&told);
+        });
+        (200, object)
+    }
+}

@@ -1,0 +1,65 @@
+//! The reasons for which a request is rejected before it is answered.
+
+use rules::keys::{AUDIENCE, GATED, GATED_VALUE};
+use thiserror::Error;
+
+/// The reason for which a request is rejected before it is answered.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum Unidentified {
+    /// No `Authorization: Bearer` header.
+    #[error("no bearer token")]
+    NoToken,
+    /// The token has not the form of a token.
+    #[error("the token is no token of an account")]
+    NotAToken,
+    /// The token has expired, or is not valid yet.
+    #[error("the token has expired or is not valid yet")]
+    OutOfDate,
+    /// The API server does not accept the token for our audience.
+    #[error("the token is not accepted for audience {AUDIENCE:?}")]
+    NotAccepted,
+    /// The token is not bound to a pod.
+    #[error("the token is not bound to a pod")]
+    NotAPod,
+    /// No pod with our label has the claimed name.
+    #[error(
+        "sluice sees no such pod with the label {GATED}: \"{GATED_VALUE}\"; it was deleted, or the label was removed"
+    )]
+    NoPod,
+    /// The claimed name belongs to another pod by now.
+    #[error("the token's pod no longer exists")]
+    AnotherPod,
+    /// The budget of reviews is used up.
+    #[error(
+        "too many tokens that nobody knows come from this address, or for this namespace; try again"
+    )]
+    TooMany,
+    /// The token had no turn in time.
+    #[error("too many tokens are being reviewed; try again")]
+    NoTurn,
+    /// The pod has as many open requests as it may.
+    #[error("this pod waits for too many answers already; its gate waits for one at a time")]
+    Asking,
+    /// The API server could not be asked.
+    #[error("the API server cannot review the token now")]
+    Unreachable,
+}
+
+impl Unidentified {
+    /// The metric label.
+    pub(crate) fn label(&self) -> &'static str {
+        match self {
+            Self::NoToken => "no_token",
+            Self::NotAToken => "not_a_token",
+            Self::OutOfDate => "out_of_date",
+            Self::NotAccepted => "not_accepted",
+            Self::NotAPod => "not_a_pod",
+            Self::NoPod => "no_pod",
+            Self::AnotherPod => "another_pod",
+            Self::TooMany => "too_many",
+            Self::NoTurn => "no_turn",
+            Self::Asking => "asking",
+            Self::Unreachable => "unreachable",
+        }
+    }
+}

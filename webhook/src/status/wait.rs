@@ -1,0 +1,115 @@
+//! The one loop of everything that waits: look at the subject, tell what is new, and rest until something may have changed.
+
+use super::rounds::{Rest, Round};
+use super::service::Service;
+use super::tell::SETTLE;
+use super::wait_registry::Waiter;
+use crate::known::View;
+use jiff::Timestamp;
+use rules::judged::Reason;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+use wire::said;
+
+/// A subject is judged again after this long, even where nothing has changed: nothing wakes a subject for the words behind a
+/// reason.
+pub(super) const ANEW: Duration = Duration::from_mins(1);
+
+/// A wait of one waiter: an open request of its gate, or a hold.
+pub(super) trait WaitSubject {
+    /// The result of the wait.
+    type End;
+
+    /// The moment at which this replica began to look at the waiter.
+    fn began(&self) -> Instant;
+
+    /// Judges the waiter once and tells what is new.
+    fn look(&mut self, look: &Look<'_>) -> WaitStep<Self::End>;
+
+    /// Returns when the wait has to end, whatever the waiter waits for. Cancel-safe.
+    async fn interrupted(&mut self, _: &Service) {
+        pending::<()>().await;
+    }
+}
+
+/// One look at a waiter.
+pub(super) struct Look<'l> {
+    /// Everything that all subjects share.
+    pub(super) service: &'l Service,
+    /// The waiter.
+    pub(super) waiter: &'l Waiter,
+    /// The reader of the cluster for this look. A change of any object that was read through it ends the rest.
+    pub(super) view: &'l View,
+    /// The time of the look.
+    pub(super) now: Timestamp,
+    /// Whether the wait has lasted so long that a provisional answer is told, too.
+    pub(super) settled: bool,
+}
+
+/// The step that follows a look.
+pub(super) enum WaitStep<E> {
+    /// The wait is over.
+    Over(E),
+    /// The subject rests until this moment, or until the round changes that its answer rests on, and for no longer than [`ANEW`].
+    Rest(Option<Instant>, Option<Arc<Round>>),
+}
+
+/// Looks at the subject until its wait is over. Returns the result, and the view of the last look.
+pub(super) async fn wait<S: WaitSubject>(
+    service: &Service,
+    waiter: &Waiter,
+    subject: &mut S,
+) -> (S::End, View) {
+    loop {
+        let turn = service.turns.take(&waiter.namespace).await;
+        let view = service.known.view();
+        let step = subject.look(&Look {
+            service,
+            waiter,
+            view: &view,
+            now: service.clock.now(),
+            settled: subject.began().elapsed() >= SETTLE,
+        });
+        drop(turn);
+        // The view and the rest are all that is kept while the subject rests.
+        let (at, rest) = match step {
+            WaitStep::Over(end) => return (end, view),
+            WaitStep::Rest(at, round) => (at, round.map(Round::rest)),
+        };
+        let anew = service.beat.within(ANEW);
+        let at = at.map_or(anew, |at| at.min(anew));
+        tokio::select! {
+            biased;
+            // Each arm only wakes the loop, so losing one to another loses nothing.
+            () = subject.interrupted(service) => {}
+            () = view.changed() => {}
+            () = view.doubted() => {}
+            () = over(rest.as_ref()) => {}
+            () = sleep_until(at) => {}
+        }
+    }
+}
+
+/// Returns when the round behind the last answer may no longer hold.
+async fn over(rest: Option<&Rest>) {
+    match rest {
+        Some(rest) => rest.over().await,
+        None => pending().await,
+    }
+}
+
+/// The instant of a time on the cluster's clock; `None` where no instant is so late.
+pub(super) fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
+    let left = Duration::try_from(at.duration_since(now)).unwrap_or_default();
+    Instant::now().checked_add(left)
+}
+
+/// The label of the reason that an answer names first; `Unread` where an answer names none.
+pub(super) fn reason(answer: &wire::Answer) -> &'static str {
+    let mut labels = Reason::ALL.into_iter().map(Reason::label);
+    let first = said::first(answer);
+    let label = first.and_then(|first| labels.find(|label| *label == first.reason));
+    label.unwrap_or("Unread")
+}

@@ -1,0 +1,128 @@
+//! The waiters that this replica looks at: how many waits each waiter has, and the reason that each waiter was told last.
+
+use dashmap::DashMap;
+use jiff::Timestamp;
+use std::sync::Arc;
+
+/// The most waits of one waiter. A gate has one open request; a request before it may not be known to be gone yet. Each replica
+/// counts by itself, so a few pods cannot fill a replica.
+const MOST: u32 = 4;
+
+/// An object that waits: a pod, or a Job that was created suspended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Waiter {
+    /// `metadata.namespace`
+    pub namespace: String,
+    /// `metadata.name`
+    pub name: String,
+    /// `metadata.uid`
+    pub uid: String,
+}
+
+/// The waiters of one sort, by their UIDs.
+#[derive(Debug, Default)]
+pub(crate) struct WaitRegistry(DashMap<String, Registered>);
+
+#[derive(Debug)]
+struct Registered {
+    namespace: String,
+    /// The waits of this waiter.
+    count: u32,
+    /// The wait as the waiter was told last; `None` before the first time.
+    wait: Option<Wait>,
+}
+
+/// The wait of one waiter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wait {
+    /// The label of the first reason.
+    pub(super) reason: &'static str,
+    /// The start of the pod, or the creation of the Job.
+    pub(super) since: Timestamp,
+}
+
+/// One wait of a waiter. The registry forgets the wait when this is dropped.
+#[derive(Debug)]
+pub(super) struct WaitEntry {
+    registry: Arc<WaitRegistry>,
+    uid: String,
+}
+
+impl WaitRegistry {
+    /// Registers one more wait of a waiter; `None` if the waiter has as many as it may.
+    pub(super) fn begin(self: &Arc<Self>, waiter: &Waiter) -> Option<WaitEntry> {
+        let new = || Registered {
+            namespace: waiter.namespace.clone(),
+            count: 0,
+            wait: None,
+        };
+        let mut registered = self.0.entry(waiter.uid.clone()).or_insert_with(new);
+        if registered.count >= MOST {
+            return None;
+        }
+        registered.count += 1;
+        Some(WaitEntry {
+            registry: Arc::clone(self),
+            uid: waiter.uid.clone(),
+        })
+    }
+
+    /// Visits the namespace and the wait of each waiter that was told to wait.
+    pub(super) fn each_wait(&self, mut visit: impl FnMut(&str, Wait)) {
+        for registered in &self.0 {
+            if let Some(wait) = registered.wait {
+                visit(&registered.namespace, wait);
+            }
+        }
+    }
+}
+
+impl WaitEntry {
+    /// Notes the wait as the waiter is told now.
+    pub(super) fn waits(&self, wait: Wait) {
+        if let Some(mut registered) = self.registry.0.get_mut(&self.uid) {
+            registered.wait = Some(wait);
+        }
+    }
+}
+
+impl Drop for WaitEntry {
+    fn drop(&mut self) {
+        self.registry.0.remove_if_mut(&self.uid, |_, registered| {
+            registered.count -= 1;
+            registered.count == 0
+        });
+    }
+}
+
+/// A pod of the namespace `shop` whose name is its UID.
+#[cfg(test)]
+pub(super) fn waiter(uid: &str) -> Waiter {
+    Waiter {
+        namespace: "shop".to_owned(),
+        name: uid.to_owned(),
+        uid: uid.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_has_few_open_requests_and_another_pod_its_own() {
+        let registry = Arc::<WaitRegistry>::default();
+        let mut entries: Vec<_> = (0..MOST)
+            .map(|_| registry.begin(&waiter("u1")).unwrap())
+            .collect();
+        assert!(registry.begin(&waiter("u1")).is_none());
+        assert!(registry.begin(&waiter("u2")).is_some());
+        entries.pop();
+        assert!(registry.begin(&waiter("u1")).is_some());
+        entries.clear();
+        assert!(
+            registry.0.is_empty(),
+            "a waiter without a wait is forgotten"
+        );
+    }
+}
