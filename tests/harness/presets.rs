@@ -1,4 +1,4 @@
-//! All presets of the chart at once: their names, the rights that they give, and definitions of the kinds that they name.
+//! All presets of the chart at once: their names, their rights, and definitions of their kinds.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -7,11 +7,11 @@ use std::process::Command;
 
 const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../charts/sluice");
 
-/// The value of `rbac.presets` that turns all of them on, as `helm --set` takes it.
+/// Returns the value of `rbac.presets` that turns all presets on, in the form of `helm --set`.
 ///
 /// # Errors
 ///
-/// Where the chart's schema names none.
+/// The chart's schema names no preset.
 pub fn setting() -> Result<String> {
     let schema = std::fs::read_to_string(format!("{CHART}/values.schema.json"))?;
     let schema: Value = serde_json::from_str(&schema)?;
@@ -22,11 +22,11 @@ pub fn setting() -> Result<String> {
     Ok(format!("rbac.presets={{{}}}", names.join(",")))
 }
 
-/// The chart's ClusterRole of the custom kinds that the controller may read, where all presets are on.
+/// Returns the chart's ClusterRole of readable custom kinds, with all presets on.
 ///
 /// # Errors
 ///
-/// Where Helm cannot render it.
+/// Helm cannot render the chart.
 pub fn role() -> Result<Value> {
     let rendered = Command::new("helm")
         .args(["template", "sluice", CHART, "--set", &setting()?])
@@ -36,13 +36,13 @@ pub fn role() -> Result<Value> {
     let error = String::from_utf8_lossy(&rendered.stderr);
     ensure!(rendered.status.success(), "helm template: {error}");
     let documents: Vec<Value> = serde_saphyr::from_multiple(str::from_utf8(&rendered.stdout)?)?;
-    // The other one of that page is put together by Kubernetes.
+    // Kubernetes aggregates the other ClusterRole of that template.
     let is_own = |it: &Value| it["kind"] == "ClusterRole" && it["rules"].is_array();
     let role = documents.into_iter().find(is_own);
     role.context("the chart has no ClusterRole for custom kinds")
 }
 
-/// A definition of each custom kind that the rules of a ClusterRole name.
+/// Returns a CustomResourceDefinition for each custom kind in the rules of a ClusterRole.
 pub fn definitions(role: &Value) -> Vec<CustomResourceDefinition> {
     let rules = role["rules"].as_array().into_iter().flatten();
     let named = rules.flat_map(|rule| {

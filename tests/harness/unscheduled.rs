@@ -50,11 +50,11 @@ impl Unscheduled {
         .await
     }
 
-    /// So many copies of a pod, whose name the API server completes.
+    /// Creates `count` copies of a pod. The API server completes their names.
     ///
     /// # Errors
     ///
-    /// Where the API server refuses one, or one has got no gate.
+    /// The API server refuses a pod, or a pod gets no gate.
     pub async fn copies(
         client: &Client,
         namespace: &str,

@@ -9,7 +9,7 @@ pub(super) fn is_job(subject: &Subject) -> bool {
     subject.group == "batch" && subject.kind == "Job"
 }
 
-/// Where the pod template of a workload of this kind stands.
+/// Returns the path of the pod template in a workload of this kind.
 pub(super) fn template_path(subject: &Subject) -> &'static [&'static str] {
     if subject.group == "batch" && subject.kind == "CronJob" {
         &["spec", "jobTemplate", "spec", "template"]
@@ -23,7 +23,7 @@ pub(super) fn template<'a>(subject: &Subject, object: &'a Value) -> Option<&'a V
     find(object, template_path(subject))
 }
 
-/// The pod template at `path`; `None` for anything but a mapping.
+/// Returns the pod template at `path`; `None` where no mapping stands there.
 pub(super) fn find<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
     let found = get(object, path)?;
     found.is_object().then_some(found)
