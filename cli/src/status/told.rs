@@ -16,7 +16,7 @@ use std::fmt::Write;
 use wire::said::{self, Said};
 use wire::{Answer, Decision};
 
-/// Everything that is told of a pod.
+/// The parts of the answer for one pod.
 pub(super) struct PodTold<'a> {
     pod: &'a Value,
     gate: Gate<'a>,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use wire::{Answer, Decision};
 
-/// Everything that is told.
+/// The whole answer for several pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Tree {
     /// The subject of the question.

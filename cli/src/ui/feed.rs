@@ -37,7 +37,7 @@ pub(super) struct PageSubject {
     pub(super) release: Option<String>,
 }
 
-/// Everything that is told of it, at one moment.
+/// The whole answer on a subject, at one moment.
 #[derive(Debug, Clone)]
 pub(super) struct PageUpdate {
     /// JSON: a [`PageView`] or a [`Failure`].

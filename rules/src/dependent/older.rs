@@ -1,7 +1,7 @@
-//! Owners that are older than what they own.
+//! Owners that are older than the objects that they have made.
 //!
-//! Watches of two kinds have no order between them. So a pod may be seen before the change of its owner that made it, and
-//! what that owner says then is of another revision: its list, its weight, its place in a release.
+//! Watches of two kinds have no order between them. So a pod may be seen before the change of its owner that made it, and the
+//! known owner then describes another revision: its list, its weight, its place in a release.
 
 use super::Dependent;
 use crate::keys;

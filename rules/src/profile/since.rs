@@ -83,8 +83,8 @@ fn rolled_out(object: &Value) -> Option<Timestamp> {
     time(done, &["lastUpdateTime"])
 }
 
-/// Whether a Deployment with one pod less than it should have is not available. As its controller does, a percentage is rounded down,
-/// that of what is surplus up, and of both at least one is one.
+/// Whether a Deployment with one pod less than wanted is not available. The rounding is its controller's: a percentage of
+/// `maxUnavailable` is rounded down, one of `maxSurge` up, and if both are zero one pod may be unavailable.
 fn may_lack_none(object: &Value) -> bool {
     let spec = &object["spec"];
     let replicas = spec["replicas"].as_u64().unwrap_or(1);

@@ -1,8 +1,9 @@
 //! A reading of the object under which kstatus does not stumble.
 //!
-//! kstatus answers `Unknown` for ever where a controller writes `status.observedGeneration` as a text (Argo Rollouts)
-//! or a condition's status as a boolean. Here numeric text is a number, other text is not there, a status that is one word is a mapping of
-//! that word, and what has the wrong type is dropped, and so is a generation that is another's. An object without such fields is not copied.
+//! kstatus answers `Unknown` for ever where a controller writes `status.observedGeneration` as a text (Argo Rollouts) or a
+//! condition's status as a boolean. Here a numeric text is a number, any other text is dropped, a status that is one word becomes
+//! a mapping of that word, a value of the wrong type is dropped, and so is a generation of another object. An object without such
+//! fields is not copied.
 
 use crate::kinds::Kind;
 use crate::object::group_kind;
@@ -10,9 +11,9 @@ use crate::path::get;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Kinds whose `status.observedGeneration` counts the changes of another object: KServe hands on that of a Deployment or of a Knative
-/// Service that it has made (`PropagateRawStatus` and `PropagateStatus`; `raw_ig.go`), and what a pod of Gatekeeper reports has that of
-/// what it reports on (`apis/status`).
+/// Kinds whose `status.observedGeneration` counts the changes of another object: KServe copies that of a Deployment or of a
+/// Knative Service that it has made (`PropagateRawStatus` and `PropagateStatus`; `raw_ig.go`), and a status pod kind of
+/// Gatekeeper holds that of the reported object (`apis/status`).
 const OBSERVED_ELSEWHERE: [(&str, &str); 9] = [
     ("serving.kserve.io", "InferenceService"),
     ("serving.kserve.io", "InferenceGraph"),

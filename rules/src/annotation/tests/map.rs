@@ -1,4 +1,4 @@
-//! Maps of annotations: which keys are read, which are refused, and what the lists add up to.
+//! Maps of annotations: the keys that are read, the keys that are refused, and the sum of the lists.
 
 use super::super::*;
 use super::shown;

@@ -1,4 +1,4 @@
-//! Label selectors: what is read, and every refusal.
+//! Label selectors: the readable ones, and every refusal.
 
 use super::super::selector::selector;
 use super::refused;

@@ -1,4 +1,4 @@
-//! The annotations beside the lists: what is read, and every refusal.
+//! The annotations beside the lists: the readable ones, and every refusal.
 
 use super::super::*;
 use super::super::{placed, terms};
@@ -59,7 +59,7 @@ fn revisions_are_texts_that_were_filled_in() {
         @r#"sluice.dev/revision: line 1, column 1: "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr…" is 254 bytes long; write at most 253"#);
 }
 
-/// The table of Go's `time.ParseDuration`, what is negative and zero left out.
+/// The table of Go's `time.ParseDuration`, without negative durations and zero.
 #[test]
 fn durations_are_read_as_go_reads_them() {
     let nanoseconds = |text| read(keys::TIMEOUT, text).timeout.map(|it| it.as_nanos());

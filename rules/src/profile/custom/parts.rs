@@ -1,7 +1,7 @@
-//! Conditions that a status keeps for each of its parts, as Gateway API documents them: a route's for each of its
-//! parents, a policy's for each of its ancestors (policy attachment), a gateway's for each of its listeners, and a filter's
-//! for each controller that reads it. Each implementation reports for its own parts only, so what is left over of another
-//! one is not waited for.
+//! Conditions that a status keeps for each of its parts, as Gateway API documents them: a route's for each of its parents, a
+//! policy's for each of its ancestors (policy attachment), a gateway's for each of its listeners, and a filter's for each
+//! controller that reads it. Each implementation reports for its own parts only, so an entry that a removed implementation has
+//! left is not waited for.
 
 use super::{Hindrance, conditions};
 use crate::kstatus::{Conditions, text};
