@@ -3,21 +3,22 @@
 //! [`declared`] reads the lists of a dependent and checks everything else that its annotations say; [`terms`] reads the
 //! latter. Admission refuses on an error; the status service reads both again when a gate asks.
 //!
-//! Three grammars share the same checks: the short form (`short`), the long form (`long` and `item`, on top of `yaml`),
-//! and that of cli-utils (`config`). Inside, a flaw carries a byte offset; only the finished error counts lines and
-//! columns.
+//! Three grammars share the same checks: the short form (`short`), the long form (`item`, on top of `yaml`), and that of
+//! cli-utils (`config`). Inside, each part of the text is a `piece` that knows its place, and a flaw carries a byte
+//! offset; only the finished error counts lines and columns.
 //!
 //! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: any user that may create a
 //! pod writes the text.
 
 mod config;
 mod duration;
+mod fault;
 mod health;
 mod hold;
 mod item;
-mod long;
 mod names;
 mod order;
+mod piece;
 mod position;
 mod problem;
 mod reference;
@@ -26,10 +27,9 @@ mod short;
 mod terms;
 mod yaml;
 
-pub use duration::DurationFault;
+pub use fault::{DurationFault, NameFault};
 pub use health::health;
 pub use hold::{hold, suspends, suspends_safely};
-pub use names::NameFault;
 pub use order::order;
 pub use position::{GatePosition, gate_position};
 pub use problem::Problem;
@@ -40,6 +40,7 @@ use crate::keys;
 use crate::kinds::Kind;
 use crate::suggest;
 use crate::terms::Terms;
+use piece::Piece;
 use problem::Flaw;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -123,7 +124,8 @@ pub fn terms_by<'a>(annotation: impl Fn(&str) -> Option<&'a Value>) -> ReadTerms
             continue;
         };
         let written = text(key, value).and_then(|text| {
-            terms::write(&mut read.terms, key, text).map_err(|flaw| placed(key, text, flaw))
+            terms::write(&mut read.terms, key, Piece::whole(text))
+                .map_err(|flaw| placed(key, text, flaw))
         });
         read.unreadable.extend(written.err());
     }
@@ -152,8 +154,8 @@ impl ReadTerms {
 /// Parses the value of `sluice.dev/depends-on`, in the short or the long form.
 pub fn parse_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
     parse(keys::DEPENDS_ON, text, |text| {
-        if long::applies(text) {
-            long::list(text)
+        if yaml::applies(text) {
+            item::list(text)
         } else {
             short::list(text)
         }
@@ -162,12 +164,12 @@ pub fn parse_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
 
 /// Parses a kind as a list names it: `deploy`, `ClusterIssuer.cert-manager.io`.
 pub fn kind(text: &str) -> Result<Kind, Problem> {
-    reference::kind(text).map_err(|flaw| flaw.problem)
+    reference::kind(Piece::whole(text)).map_err(|flaw| flaw.problem)
 }
 
 /// Whether a namespace may have this name.
 pub fn names_namespace(text: &str) -> bool {
-    names::check("namespace", text, names::NameRule::Label).is_ok()
+    names::check("namespace", Piece::whole(text), names::NameRule::Label).is_ok()
 }
 
 /// Parses the value of `config.kubernetes.io/depends-on`.
@@ -193,12 +195,13 @@ pub fn ask(annotations: &Map<String, Value>) -> bool {
 fn parse<T>(
     key: &str,
     text: &str,
-    list: impl Fn(&str) -> Result<T, Flaw>,
+    list: impl Fn(Piece<'_>) -> Result<T, Flaw>,
 ) -> Result<T, ParseError> {
+    let whole = Piece::whole(text);
     let parsed = if text.len() > MAX_BYTES {
-        Err(Flaw::at(0, Problem::TooLong(text.len())))
+        Err(whole.flaw(Problem::TooLong(text.len())))
     } else {
-        list(text)
+        list(whole)
     };
     parsed.map_err(|flaw| placed(key, text, flaw))
 }

@@ -2,22 +2,23 @@
 //! separated, the core group empty. Kinds are exact, as in a manifest.
 
 use super::MAX_ENTRIES;
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use super::reference::{self, pieces, trimmed};
+use super::reference;
 use crate::dependency::Dependency;
 use crate::kinds::{self, Kind};
 
 /// The entries; a text without any is an empty list, so that a template may render nothing.
-pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
+pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     let mut list = Vec::new();
-    for (at, text) in pieces(text, ',').map(trimmed) {
+    for piece in text.split(',').map(Piece::trim) {
         if list.len() == MAX_ENTRIES {
-            return Err(Flaw::at(at, Problem::TooMany));
+            return Err(piece.flaw(Problem::TooMany));
         }
-        list.push(entry(text).map_err(|flaw| flaw.after(at))?);
+        list.push(entry(piece)?);
     }
     Ok(list)
 }
@@ -30,47 +31,46 @@ pub(super) fn foreign(text: &str) -> Option<&str> {
     entries.find(|entry| !entry.is_empty() && !fits(entry))
 }
 
-fn entry(text: &str) -> Result<Dependency, Flaw> {
-    if text.is_empty() {
-        return Err(Flaw::at(0, Problem::EmptyEntry));
+fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
+    if written.is_empty() {
+        return Err(written.flaw(Problem::EmptyEntry));
     }
-    let fields: Vec<_> = pieces(text, '/').collect();
+    let fields: Vec<_> = written.split('/').collect();
     match fields.as_slice() {
         // cli-utils takes this for a cluster-scoped object. If the kind is namespaced, no such object exists, and the author can
         // only have meant the dependent's own namespace.
-        [group, kind, name] => build(group.1, *kind, None, *name),
-        [group, (_, "namespaces"), namespace, kind, name] => {
-            build(group.1, *kind, Some(*namespace), *name)
+        [group, kind, name] => build(*group, *kind, None, *name),
+        [group, second, namespace, kind, name] if second.text == "namespaces" => {
+            build(*group, *kind, Some(*namespace), *name)
         }
-        [_, (at, word), _, _, _] => Err(Flaw::at(*at, Problem::NotNamespaces((*word).to_owned()))),
+        [_, second, _, _, _] => Err(second.flaw(Problem::NotNamespaces(second.text.to_owned()))),
         _ => {
-            let (entry, fields) = (text.to_owned(), fields.len());
-            Err(Flaw::at(0, Problem::Fields { entry, fields }))
+            let (entry, fields) = (written.text.to_owned(), fields.len());
+            Err(written.flaw(Problem::Fields { entry, fields }))
         }
     }
 }
 
 fn build(
-    group: &str,
-    (kind_at, kind): (usize, &str),
-    namespace: Option<(usize, &str)>,
-    (name_at, name): (usize, &str),
+    group: Piece<'_>,
+    kind: Piece<'_>,
+    namespace: Option<Piece<'_>>,
+    name: Piece<'_>,
 ) -> Result<Dependency, Flaw> {
     if !group.is_empty() {
         reference::group(group)?;
     }
-    let kind = exact_kind(group, kind).map_err(|flaw| flaw.after(kind_at))?;
-    if let Some((at, namespace)) = namespace {
-        reference::namespace(&kind, namespace).map_err(|flaw| flaw.after(at))?;
+    let kind = exact_kind(group.text, kind)?;
+    if let Some(namespace) = namespace {
+        reference::namespace(&kind, namespace)?;
     }
-    reference::name(&kind, name).map_err(|flaw| flaw.after(name_at))?;
-    let namespace = namespace.map(|(_, namespace)| namespace);
+    reference::name(&kind, name)?;
     Ok(Dependency::on(reference::object(kind, namespace, name)))
 }
 
 /// The likely word is a kind here, never one of kubectl's other spellings.
-fn exact_kind(group: &str, kind: &str) -> Result<Kind, Flaw> {
-    reference::in_group(kinds::builtin(group, kind), group, kind).map_err(|mut flaw| {
+fn exact_kind(group: &str, kind: Piece<'_>) -> Result<Kind, Flaw> {
+    reference::in_group(kinds::builtin(group, kind.text), group, kind).map_err(|mut flaw| {
         if let Problem::UnknownKindIn { likely, .. } = &mut flaw.problem {
             let builtin = likely.as_deref().and_then(kinds::by_word);
             *likely = builtin.map(|it| it.kind.to_owned());

@@ -1,7 +1,8 @@
 //! Durations as Go's `time.ParseDuration` reads them: `90s`, `1h30m`, `1.5h`; not negative, and not zero.
 
+use super::fault::DurationFault;
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use crate::text::Quoted;
 use std::time::Duration;
 
 /// The units and their length in nanoseconds, with both spellings of micro.
@@ -16,42 +17,19 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Why a text is no duration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant's sentence is its description")]
-pub enum DurationFault {
-    #[error("it is empty")]
-    Empty,
-    #[error("it is negative")]
-    Negative,
-    #[error("it is zero, which is never meant; leave it out")]
-    Zero,
-    #[error("it is longer than 292 years")]
-    TooLong,
-    #[error("a number is missing")]
-    NoNumber,
-    #[error("a unit is missing behind the number")]
-    NoUnit,
-    #[error("unknown unit {}{}", Quoted(.unit), .likely.map_or_else(String::new, |it| format!(", for which {it:?} is written")))]
-    Unit {
-        unit: String,
-        likely: Option<&'static str>,
-    },
-}
-
 /// Reads a duration of at most 2^63-1 nanoseconds, as Go's is.
-pub(super) fn duration(text: &str) -> Result<Duration, Flaw> {
-    read(text).map_err(|(at, fault)| {
-        let text = text.to_owned();
-        Flaw::at(at, Problem::Duration { text, fault })
+pub(super) fn duration(piece: Piece<'_>) -> Result<Duration, Flaw> {
+    read(piece.text).map_err(|(at, fault)| {
+        let text = piece.text.to_owned();
+        piece.flaw_at(at, Problem::Duration { text, fault })
     })
 }
 
 /// Reads a duration that may be zero; otherwise the rules of [`duration`] apply.
-pub(super) fn duration_or_zero(text: &str) -> Result<Duration, Flaw> {
-    match read(text) {
+pub(super) fn duration_or_zero(piece: Piece<'_>) -> Result<Duration, Flaw> {
+    match read(piece.text) {
         Err((_, DurationFault::Zero)) => Ok(Duration::ZERO),
-        _ => duration(text),
+        _ => duration(piece),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Custom health: `sluice.dev/health` and its keys for one path, and `health` in an item of a list.
 
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use super::reference::{pieces, trimmed};
 use super::yaml::{self, Node, Value};
 use super::{MAX_ENTRIES, ParseError, Place, parse, short, text};
 use crate::expression::{Expression, ExpressionError, ExpressionProblem};
@@ -48,10 +48,10 @@ fn one(key: &str, path: &str, value: &str) -> Result<Expression, ParseError> {
 }
 
 /// A YAML or JSON list of texts; or, as no expression begins like one, an expression a line.
-fn list(text: &str) -> Result<Vec<Expression>, Flaw> {
+fn list(text: Piece<'_>) -> Result<Vec<Expression>, Flaw> {
     let mut expressions = Vec::new();
-    if super::long::applies(text) {
-        let root = yaml::document(text)?;
+    if yaml::applies(text) {
+        let root = yaml::document(text.text)?;
         let Value::List(items) = root.value else {
             return Err(Flaw::at(root.at, Problem::NotAList));
         };
@@ -59,24 +59,24 @@ fn list(text: &str) -> Result<Vec<Expression>, Flaw> {
             expressions.push(one_of_a_list(&item)?);
         }
     } else {
-        let lines = pieces(text, '\n').map(|(at, line)| (at, without_comment(line)));
-        for (at, line) in lines.map(trimmed).filter(|(_, line)| !line.is_empty()) {
+        let lines = text.split('\n').map(without_comment).map(Piece::trim);
+        for line in lines.filter(|line| !line.is_empty()) {
             if expressions.len() == MAX_ENTRIES {
-                return Err(Flaw::at(at, Problem::TooMany));
+                return Err(line.flaw(Problem::TooMany));
             }
-            let expression = Expression::parse(line);
-            expressions.push(expression.map_err(|refused| flaw(refused).after(at))?);
+            expressions.push(expression(line)?);
         }
     }
     if expressions.is_empty() {
-        return Err(wrong(0, ExpressionProblem::NoExpression));
+        return Err(text.flaw(Problem::Expression(ExpressionProblem::NoExpression)));
     }
     Ok(expressions)
 }
 
 /// A line without its comment; in quotes there is none.
-fn without_comment(line: &str) -> &str {
-    &line[..short::comment(line, &Expression::quoted(line))]
+fn without_comment(line: Piece<'_>) -> Piece<'_> {
+    let end = short::comment(line.text, &Expression::quoted(line.text));
+    line.split_at(end).0
 }
 
 /// The health expressions of an item of a list: one expression or a list of them. Each must be able to look at the objects that
@@ -114,11 +114,14 @@ fn one_of_a_list(item: &Node<'_>) -> Result<Expression, Flaw> {
         Value::Mapping(_) => Err("a mapping"),
     };
     let text = found.map_err(|found| wrong(item.at, ExpressionProblem::NotText(found)))?;
-    Expression::parse(&text.content).map_err(|refused| text.flaw(flaw(refused)))
+    expression(text.piece())
 }
 
-fn flaw(ExpressionError { at, problem }: ExpressionError) -> Flaw {
-    wrong(at.unwrap_or(0), problem)
+fn expression(written: Piece<'_>) -> Result<Expression, Flaw> {
+    let flaw = |ExpressionError { at, problem }| {
+        written.flaw_at(at.unwrap_or(0), Problem::Expression(problem))
+    };
+    Expression::parse(written.text).map_err(flaw)
 }
 
 fn wrong(at: usize, problem: ExpressionProblem) -> Flaw {
@@ -132,7 +135,7 @@ mod tests {
     #[test]
     fn a_comment_does_not_begin_in_quotes() {
         let read = |text: &str| {
-            let read = list(text).map_err(|flaw| flaw.problem.to_string());
+            let read = list(Piece::whole(text)).map_err(|flaw| flaw.problem.to_string());
             read.map(|found| found[0].to_string())
         };
         for (line, expected) in [

@@ -1,6 +1,7 @@
 //! Whether a pod is held before it takes a node, or a Job before it has a pod: the value of [`keys::HOLD`].
 
-use super::problem::{Flaw, Problem};
+use super::piece::Piece;
+use super::problem::Problem;
 use super::terms::word;
 use super::{ParseError, placed, text};
 use crate::installer;
@@ -22,9 +23,11 @@ pub fn hold(annotations: &Map<String, Value>) -> Result<Option<bool>, ParseError
     };
     let text = text(key, value)?;
     if text == SUSPEND {
-        return Err(placed(key, text, Flaw::at(0, Problem::SuspendsNoJob)));
+        let flaw = Piece::whole(text).flaw(Problem::SuspendsNoJob);
+        return Err(placed(key, text, flaw));
     }
-    let word = word(text, &["true", "false"]).map_err(|flaw| placed(key, text, flaw))?;
+    let word =
+        word(Piece::whole(text), &["true", "false"]).map_err(|flaw| placed(key, text, flaw))?;
     Ok(Some(word == "true"))
 }
 
@@ -40,7 +43,7 @@ pub fn suspends(annotations: &Map<String, Value>) -> Result<bool, ParseError> {
     };
     let text = text(key, value)?;
     let words = &["true", "false", SUSPEND];
-    let word = word(text, words).map_err(|flaw| placed(key, text, flaw))?;
+    let word = word(Piece::whole(text), words).map_err(|flaw| placed(key, text, flaw))?;
     Ok(word == SUSPEND)
 }
 
@@ -53,7 +56,7 @@ pub fn suspends_safely(metadata: &Value) -> Result<(), ParseError> {
     let key = keys::HOLD;
     match installer::goes_on_too_soon(metadata) {
         Some((who, by)) if metadata["annotations"][key] == SUSPEND => {
-            let flaw = Flaw::at(0, Problem::DoneTooSoon { who, key: by });
+            let flaw = Piece::whole(SUSPEND).flaw(Problem::DoneTooSoon { who, key: by });
             Err(placed(key, SUSPEND, flaw))
         }
         _ => Ok(()),

@@ -1,22 +1,24 @@
-//! One mapping of the long form.
+//! The long form: a YAML or JSON list whose items are single references in the short form, or mappings.
 
 mod fields;
 mod idle;
 mod patience;
 
-use super::long::Count;
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use super::reference::PARTS;
-use super::yaml::Value;
-use super::{health, reference, selector};
+use super::reference::{PARTS, PartWord};
+use super::yaml::{self, Node, Value};
+use super::{health, reference, selector, short};
 use crate::dependency::{
     Alternatives, Dependency, Min, Need, Reference, Revision, Selection, State,
 };
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
 use crate::text::Quoted;
-use fields::{Field, found};
-pub(super) use fields::{Fields, KEYS};
+pub(super) use fields::Count;
+#[cfg(test)]
+pub(super) use fields::KEYS;
+use fields::{Field, Fields, found};
 
 /// The keys that an item with `any` may have.
 const BESIDE_ANY: [&str; 6] = ["any", "min", "optional", "timeout", "on-timeout", "stable"];
@@ -33,9 +35,47 @@ const BESIDE_PART: [&str; 8] = [
     "stable",
 ];
 
+/// Reads the items.
+pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
+    let root = yaml::document(text.text)?;
+    let Value::List(items) = root.value else {
+        return Err(Flaw::at(root.at, Problem::NotAList));
+    };
+    let mut count = Count::default();
+    items.iter().map(|node| item(node, &mut count)).collect()
+}
+
+/// Reads one item, of the list or of another item's `any`. It is no deeper than the YAML, so than `MAX_LEVELS`.
+pub(super) fn item(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
+    count.one_more(node.at)?;
+    match &node.value {
+        Value::Text(text) if text.is_null() || text.piece().trim().is_empty() => {
+            Err(Flaw::at(node.at, Problem::BadItem("nothing")))
+        }
+        Value::Text(text) => short::entry(text.piece()),
+        Value::List(_) => Err(Flaw::at(node.at, Problem::BadItem("a list"))),
+        Value::Mapping(pairs) => Fields::read(node.at, pairs)?.dependency(count),
+    }
+}
+
+/// Reads an item of `any`. All items of `any` are waited for together, so none of them has a timeout of its own.
+fn alternative(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
+    let item = item(node, count)?;
+    let is_timeout =
+        |key: &&Node<'_>| matches!(&key.value, Value::Text(text) if text.piece().text == "timeout");
+    let timeout = match &node.value {
+        Value::Mapping(pairs) => pairs.iter().map(|(key, _)| key).find(is_timeout),
+        _ => None,
+    };
+    match timeout {
+        Some(key) => Err(Flaw::at(key.at, Problem::TimeoutWithinAny)),
+        None => Ok(item),
+    }
+}
+
 impl<'n> Fields<'n> {
     /// Reads the mapping as one entry.
-    pub(super) fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
+    fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         self.whole(count).map_err(|flaw| self.with_its_key(flaw))
     }
 
@@ -52,13 +92,14 @@ impl<'n> Fields<'n> {
         if let Some(field) = self.find("any") {
             return self.alternatives(field, count);
         }
-        if let Some(field) = PARTS.into_iter().find_map(|word| self.find(word)) {
-            return self.part(field);
+        let mut parts = PARTS.into_iter();
+        if let Some((word, field)) = parts.find_map(|it| Some((it, self.find(it.word)?))) {
+            return self.part(word, field);
         }
         let kind = self.kind()?;
         let status = self.need_of_status();
         let dependency = Dependency {
-            state: self.state(&kind)?,
+            state: self.state(|word, state| reference::state_of_kind(word, state, &kind))?,
             optional: status == Need::Required && self.flag("optional")?,
             status,
             revision: self.revision()?,
@@ -79,7 +120,7 @@ impl<'n> Fields<'n> {
         let of: Vec<Dependency> = match &any.value.value {
             Value::List(items) => items
                 .iter()
-                .map(|item| patience::alternative(item, count))
+                .map(|item| alternative(item, count))
                 .collect::<Result<_, _>>()?,
             _ => return Err(any.bad("a list", found(any.value))),
         };
@@ -101,22 +142,20 @@ impl<'n> Fields<'n> {
     }
 
     /// A group, a sub-chart or a release.
-    fn part(&self, field: &Field<'n>) -> Result<Dependency, Flaw> {
+    fn part(&self, word: PartWord, field: &Field<'n>) -> Result<Dependency, Flaw> {
         let beside = |it: &&Field<'_>| it.key != field.key && !BESIDE_PART.contains(&it.key);
         if let Some(idle) = self.pairs.iter().find(beside) {
             return Err(Flaw::at(idle.at, Problem::BesidePart(idle.key, field.key)));
         }
         let name = field.text("a text")?;
-        let part = reference::part(field.key, &name.content).map_err(|flaw| name.flaw(flaw))?;
-        let state = match self.text("state")? {
-            None => State::default(),
-            Some(word) => reference::state(&word.content)
-                .and_then(|state| reference::state_of_part(&part, state).map(|()| state))
-                .map_err(|flaw| word.flaw(flaw))?,
-        };
+        let part = word.named(name)?;
+        let state = self.state(|word, state| reference::state_of_part(word, state, &part))?;
         let namespace = self.text("namespace")?;
-        let parts = reference::parts(part, namespace.map(|it| &*it.content), self.min()?)
-            .map_err(|flaw| namespace.unwrap_or(name).flaw(flaw))?;
+        let min = self.min()?;
+        if let Some(namespace) = namespace {
+            reference::namespace_of_part(&part).map_err(|problem| namespace.flaw(problem))?;
+        }
+        let parts = reference::parts(part, namespace, min)?;
         Ok(Dependency {
             state,
             optional: self.flag("optional")?,
@@ -129,23 +168,21 @@ impl<'n> Fields<'n> {
     fn reference(&self, kind: Kind) -> Result<Reference, Flaw> {
         let namespace = self.text("namespace")?;
         if let Some(namespace) = namespace {
-            reference::namespace(&kind, &namespace.content).map_err(|flaw| namespace.flaw(flaw))?;
+            reference::namespace(&kind, namespace)?;
         }
-        let namespace = namespace.map(|it| &*it.content);
         match (self.text("name")?, self.find("selector")) {
             (Some(_), Some(field)) => Err(Flaw::at(field.at, Problem::NameAndSelector)),
             (None, None) => Err(Flaw::at(self.at, Problem::MissingKey("name"))),
             (Some(name), None) => {
-                reference::name(&kind, &name.content).map_err(|flaw| name.flaw(flaw))?;
-                Ok(reference::object(kind, namespace, &name.content))
+                reference::name(&kind, name)?;
+                Ok(reference::object(kind, namespace, name))
             }
             (None, Some(field)) => {
-                let text = field.text("a text")?;
-                let parsed = selector::selector(&text.content).map_err(|flaw| text.flaw(flaw))?;
+                let selector = selector::selector(field.text("a text")?)?;
                 Ok(Reference::Selected(Selection {
                     kind,
-                    namespace: namespace.map(str::to_owned),
-                    selector: parsed,
+                    namespace: namespace.map(|it| it.text.to_owned()),
+                    selector,
                     min: self.min()?,
                 }))
             }
@@ -158,38 +195,36 @@ impl<'n> Fields<'n> {
             return Err(Flaw::at(self.at, Problem::MissingKey("kind")));
         };
         let Some(api_version) = self.text("apiVersion")? else {
-            return reference::kind(&kind.content).map_err(|flaw| kind.flaw(flaw));
+            return reference::kind(kind);
         };
-        let group =
-            reference::group_of(&api_version.content).map_err(|flaw| api_version.flaw(flaw))?;
-        let word = match kind.content.split_once('.') {
-            Some((_, written)) if written != group => {
-                let problem = Problem::GroupConflict {
-                    kind: written.to_owned(),
+        let group = reference::group_of(api_version)?;
+        let word = match kind.split_once('.') {
+            Some((_, written)) if written.text != group => {
+                return Err(kind.flaw(Problem::GroupConflict {
+                    kind: written.text.to_owned(),
                     api_version: group.to_owned(),
-                };
-                return Err(kind.flaw(Flaw::at(0, problem)));
+                }));
             }
             Some((word, _)) => word,
-            None => &*kind.content,
+            None => kind,
         };
-        reference::in_group(kinds::by_word_in(group, word), group, word)
-            .map_err(|flaw| kind.flaw(flaw))
+        reference::in_group(kinds::by_word_in(group, word.text), group, word)
     }
 
-    fn state(&self, kind: &Kind) -> Result<State, Flaw> {
+    /// `state`, unless it does not fit what the item names.
+    fn state(&self, fits: impl Fn(Piece<'_>, State) -> Result<(), Flaw>) -> Result<State, Flaw> {
         let Some(word) = self.text("state")? else {
             return Ok(State::default());
         };
-        reference::state(&word.content)
-            .and_then(|state| reference::state_of(kind, state).map(|()| state))
-            .map_err(|flaw| word.flaw(flaw))
+        let state = reference::state(word)?;
+        fits(word, state)?;
+        Ok(state)
     }
 
     fn revision(&self) -> Result<Revision, Flaw> {
         match self.find("revision") {
             None => Ok(Revision::Lockstep),
-            Some(field) => match &*field.text("any")?.content {
+            Some(field) => match field.text("any")?.text {
                 "any" => Ok(Revision::Any),
                 other => Err(field.bad("any", Quoted(other).to_string())),
             },
@@ -201,7 +236,7 @@ impl<'n> Fields<'n> {
         let Some(field) = self.find("min") else {
             return Ok(None);
         };
-        let text = &*field.text(TAKES)?.content;
+        let text = field.text(TAKES)?.text;
         let min = match text.strip_suffix('%') {
             Some(percent) => digits(percent)
                 .filter(|it: &u8| (1..=100).contains(it))
@@ -215,7 +250,7 @@ impl<'n> Fields<'n> {
     /// `optional: status`.
     fn need_of_status(&self) -> Need {
         match self.find("optional").map(|field| &field.value.value) {
-            Some(Value::Text(text)) if text.content == "status" => Need::Optional,
+            Some(Value::Text(text)) if text.piece().text == "status" => Need::Optional,
             _ => Need::Required,
         }
     }

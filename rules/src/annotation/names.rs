@@ -1,5 +1,7 @@
 //! Names, checked as Kubernetes checks them.
 
+use super::fault::NameFault;
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
 use crate::kinds::Kind;
 
@@ -16,33 +18,6 @@ pub(super) enum NameRule {
     KindWord,
     /// A label's value, or its key behind the prefix.
     LabelPart,
-}
-
-/// How a name breaks its rule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant's sentence is its description")]
-pub enum NameFault {
-    #[error("is {length} characters long; at most {most} are allowed")]
-    TooLong { length: usize, most: usize },
-    #[error("has {} in it; {allowed}", shown(*.letter))]
-    Letter { letter: char, allowed: &'static str },
-    #[error("begins with {}; {allowed}", shown(*.letter))]
-    Start { letter: char, allowed: &'static str },
-    #[error("ends with {}; {allowed}", shown(*.letter))]
-    End { letter: char, allowed: &'static str },
-    #[error("has two dots with nothing between them, or a dot at its start or end")]
-    EmptyLabel,
-    #[error("is a step in a path, not a name")]
-    PathStep,
-}
-
-/// A character in quotes; one outside ASCII with its number, because it may look like another.
-fn shown(letter: char) -> String {
-    if letter.is_ascii() {
-        format!("{letter:?}")
-    } else {
-        format!("{letter:?} (U+{:04X})", u32::from(letter))
-    }
 }
 
 impl NameRule {
@@ -88,14 +63,14 @@ impl NameRule {
     }
 }
 
-/// Checks `text`, which is the `what` of a reference, e.g. its `"namespace"`.
-pub(super) fn check(what: &'static str, text: &str, rule: NameRule) -> Result<(), Flaw> {
-    if text.is_empty() {
-        return Err(Flaw::at(0, Problem::Empty { what }));
+/// Checks `name`, which is the `what` of a reference, e.g. its `"namespace"`.
+pub(super) fn check(what: &'static str, name: Piece<'_>, rule: NameRule) -> Result<(), Flaw> {
+    if name.is_empty() {
+        return Err(name.flaw(Problem::Empty { what }));
     }
-    find_fault(text, rule).map_or(Ok(()), |(at, fault)| {
-        let text = text.to_owned();
-        Err(Flaw::at(at, Problem::Name { what, text, fault }))
+    find_fault(name.text, rule).map_or(Ok(()), |(at, fault)| {
+        let text = name.text.to_owned();
+        Err(name.flaw_at(at, Problem::Name { what, text, fault }))
     })
 }
 

@@ -1,9 +1,10 @@
 //! The text of a plan: a YAML mapping from the parts of a release to the parts that come before each.
 
-use super::long::{self, Count};
+use super::item::{self, Count};
 use super::names::{self, NameRule};
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use super::reference::{self, pieces};
+use super::reference::PartWord;
 use super::yaml::{self, Node, Value};
 use super::{MAX_ENTRIES, ParseError, parse, short};
 use crate::dependency::{Dependency, Part, Parts, Plan, Reference, Step};
@@ -21,7 +22,7 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
         if says_nothing(text) {
             return Ok(Plan::default());
         }
-        let root = yaml::document(text)?;
+        let root = yaml::document(text.text)?;
         let pairs = match &root.value {
             Value::Mapping(pairs) => pairs,
             Value::Text(text) if text.is_null() => return Ok(Plan::default()),
@@ -48,8 +49,8 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
 }
 
 /// Whether the text holds only blanks and comments, as a template leaves behind that had nothing to render.
-fn says_nothing(text: &str) -> bool {
-    let mut lines = text.lines();
+fn says_nothing(text: Piece<'_>) -> bool {
+    let mut lines = text.split('\n');
     lines.all(|line| short::without_comment(line).trim().is_empty())
 }
 
@@ -73,10 +74,10 @@ fn after(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
     let mut count = Count::default();
     match &value.value {
         Value::Text(text) if text.is_null() => Ok(Vec::new()),
-        Value::Text(text) => short::entries(&text.content)
-            .map(|(at, entry)| {
+        Value::Text(text) => short::entries(text.piece())
+            .map(|entry| {
                 count.one_more(value.at)?;
-                named(entry).map_err(|flaw| text.flaw(flaw.after(at)))
+                named(entry)
             })
             .collect(),
         Value::Mapping(_) => Ok(vec![entry(value, &mut count)?]),
@@ -88,28 +89,30 @@ fn entry(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
     match &node.value {
         Value::Text(text) => {
             count.one_more(node.at)?;
-            named(&text.content).map_err(|flaw| text.flaw(flaw))
+            named(text.piece())
         }
-        Value::Mapping(_) => long::item(node, count),
+        Value::Mapping(_) => item::item(node, count),
         Value::List(_) => Err(Flaw::at(node.at, Problem::NotAnOrder)),
     }
 }
 
 /// `postgresql`, `airflow/postgresql`, or as in a list: `group/data`, `job/migrate`, `deployment/api:available`.
-fn named(text: &str) -> Result<Dependency, Flaw> {
-    let words: Vec<_> = pieces(text, '/').take(3).collect();
+fn named(written: Piece<'_>) -> Result<Dependency, Flaw> {
+    let words: Vec<_> = written.split('/').take(3).collect();
     let chart = match words.as_slice() {
-        [_] => &words[..],
-        [(_, outer), _] if !is_kind(outer) => &words[..],
-        [(_, "subchart"), _, _] => &words[1..],
-        _ => return short::entry(text),
+        [_] => Some(written),
+        [outer, _] if !is_kind(outer.text) => Some(written),
+        [_, _, _] => written.strip_prefix("subchart/"),
+        _ => None,
     };
-    for (at, name) in chart {
-        names::check("sub-chart", name, NameRule::LabelPart).map_err(|flaw| flaw.after(*at))?;
+    let Some(chart) = chart else {
+        return short::entry(written);
+    };
+    for name in chart.split('/') {
+        names::check("sub-chart", name, NameRule::LabelPart)?;
     }
-    let start = chart.first().map_or(0, |(at, _)| *at);
     Ok(Dependency::on(Reference::Part(Parts {
-        part: Part::SubChart(text[start..].to_owned()),
+        part: Part::SubChart(chart.text.to_owned()),
         namespace: None,
         min: None,
     })))
@@ -117,7 +120,7 @@ fn named(text: &str) -> Result<Dependency, Flaw> {
 
 /// Whether the first of two words is meant as a kind, even a misspelt one: no chart has such a name.
 fn is_kind(word: &str) -> bool {
-    reference::is_part(word)
+    PartWord::of(word).is_some()
         || word.contains('.')
         || kinds::by_word(word).is_some()
         || kinds::nearest(word).is_some()

@@ -1,6 +1,7 @@
 //! The gate's place among the init containers: the value of [`keys::GATE_POSITION`].
 
 use super::names::{self, NameRule};
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
 use super::{ParseError, placed, text};
 use crate::keys;
@@ -31,29 +32,25 @@ pub fn gate_position(annotations: &Map<String, Value>) -> Result<Option<GatePosi
         return Ok(None);
     };
     let text = text(key, value)?;
-    let position = read(text).map_err(|flaw| placed(key, text, flaw))?;
+    let position = read(Piece::whole(text)).map_err(|flaw| placed(key, text, flaw))?;
     Ok(Some(position))
 }
 
-fn read(text: &str) -> Result<GatePosition, Flaw> {
-    match text {
+fn read(written: Piece<'_>) -> Result<GatePosition, Flaw> {
+    match written.text {
         "first" => return Ok(GatePosition::First),
         "last" => return Ok(GatePosition::Last),
         _ => {}
     }
-    let Some(name) = text.strip_prefix(AFTER) else {
-        return Err(Flaw::at(
-            0,
-            Problem::UnknownWord {
-                word: text.to_owned(),
-                words: &["first", "last", "after=<init container>"],
-                likely: suggest::nearest(text, ["first", "last"]),
-            },
-        ));
+    let Some(name) = written.strip_prefix(AFTER) else {
+        return Err(written.flaw(Problem::UnknownWord {
+            word: written.text.to_owned(),
+            words: &["first", "last", "after=<init container>"],
+            likely: suggest::nearest(written.text, ["first", "last"]),
+        }));
     };
-    names::check("init container", name, NameRule::Label)
-        .map_err(|flaw| flaw.after(AFTER.len()))?;
-    Ok(GatePosition::After(name.to_owned()))
+    names::check("init container", name, NameRule::Label)?;
+    Ok(GatePosition::After(name.text.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Every sentence that refuses a list.
 
-use super::duration::DurationFault;
-use super::item::KEYS;
-use super::names::NameFault;
+use super::fault::{DurationFault, NameFault};
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
 use crate::dependency::State;
 use crate::expression::ExpressionProblem;
@@ -19,11 +17,6 @@ pub(super) struct Flaw {
 impl Flaw {
     pub(super) fn at(at: usize, problem: Problem) -> Self {
         Self { at, problem }
-    }
-
-    /// Moves the flaw by `offset`, the byte at which this text begins in a longer one.
-    pub(super) fn after(self, offset: usize) -> Self {
-        Self::at(self.at + offset, self.problem)
     }
 }
 
@@ -193,10 +186,11 @@ pub enum Problem {
     #[error(
         "unknown key {}{}",
         Misspelt(.key),
-        did_you_mean(*.likely, &format!("; the keys are {}", KEYS.join(", ")))
+        did_you_mean(*.likely, &format!("; the keys are {}", .keys.join(", ")))
     )]
     UnknownKey {
         key: String,
+        keys: &'static [&'static str],
         likely: Option<&'static str>,
     },
     #[error("{0:?}: {1}")]

@@ -1,72 +1,95 @@
-//! The parts of a reference that all grammars share. Offsets count from the start of the text that is given.
+//! The parts of a reference that all grammars share.
 
 use super::names::{self, NameRule};
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
 use crate::dependency::{Min, ObjectRef, Part, Parts, Reference, State};
 use crate::kinds::{self, Builtin, Kind};
 use crate::suggest;
 
 /// The words that stand in the place of a kind, or as a key of an item, and name more than one object.
-pub(super) const PARTS: [&str; 3] = ["group", "subchart", "release"];
+pub(super) const PARTS: [PartWord; 3] = [
+    PartWord {
+        word: "group",
+        part: Part::Group,
+    },
+    PartWord {
+        word: "subchart",
+        part: Part::SubChart,
+    },
+    PartWord {
+        word: "release",
+        part: Part::Release,
+    },
+];
 
-/// Whether `word`, in any letter case, is one of [`PARTS`].
-pub(super) fn is_part(word: &str) -> bool {
-    PARTS.iter().any(|it| it.eq_ignore_ascii_case(word))
+/// A word that names a part of a release or of the dependent's scope, and the part that the word and a name make.
+#[derive(Clone, Copy)]
+pub(super) struct PartWord {
+    pub(super) word: &'static str,
+    part: fn(String) -> Part,
 }
 
-/// The part that a word of [`PARTS`] and a name name.
-pub(super) fn part(word: &str, name: &str) -> Result<Part, Flaw> {
-    let name_it = match PARTS.iter().position(|it| it.eq_ignore_ascii_case(word)) {
-        Some(0) => Part::Group,
-        Some(1) => Part::SubChart,
-        _ => Part::Release,
-    };
-    let part = name_it(name.to_owned());
-    // Two of the three parts are read from labels, so a name may be any label value.
-    names::check(part.word(), name, NameRule::LabelPart)?;
-    Ok(part)
+impl PartWord {
+    /// The word of [`PARTS`] that `word` is in any letter case.
+    pub(super) fn of(word: &str) -> Option<Self> {
+        let mut words = PARTS.into_iter();
+        words.find(|it| it.word.eq_ignore_ascii_case(word))
+    }
+
+    /// The part of this name.
+    pub(super) fn named(self, name: Piece<'_>) -> Result<Part, Flaw> {
+        let part = (self.part)(name.text.to_owned());
+        // Two of the three parts are read from labels, so a name may be any label value.
+        names::check(part.word(), name, NameRule::LabelPart)?;
+        Ok(part)
+    }
 }
 
-/// The objects of a part; of a group a namespace tells nothing.
+/// The objects of a part.
 pub(super) fn parts(
     part: Part,
-    namespace: Option<&str>,
+    namespace: Option<Piece<'_>>,
     min: Option<Min>,
 ) -> Result<Reference, Flaw> {
     if let Some(namespace) = namespace {
-        if let Part::Group(name) = part {
-            return Err(Flaw::at(0, Problem::NamespacedGroup(name)));
-        }
         names::check("namespace", namespace, NameRule::Label)?;
     }
     Ok(Reference::Part(Parts {
         part,
-        namespace: namespace.map(str::to_owned),
+        namespace: namespace.map(|it| it.text.to_owned()),
         min,
     }))
 }
 
-/// Refuses a state that only objects of a few kinds can have.
-pub(super) fn state_of_part(part: &Part, state: State) -> Result<(), Flaw> {
+/// Refuses a namespace beside a group; the caller places the problem.
+pub(super) fn namespace_of_part(part: &Part) -> Result<(), Problem> {
+    match part {
+        Part::Group(name) => Err(Problem::NamespacedGroup(name.clone())),
+        Part::SubChart(_) | Part::Release(_) => Ok(()),
+    }
+}
+
+/// Refuses a state, written as `word`, that only objects of a few kinds can have.
+pub(super) fn state_of_part(word: Piece<'_>, state: State, part: &Part) -> Result<(), Flaw> {
     match state {
         State::Present | State::Started | State::Ready | State::Available => Ok(()),
         State::Complete | State::Addressed => {
-            let (state, word) = (state.word(), part.word());
-            Err(Flaw::at(0, Problem::IdlePartState { state, word }))
+            let (state, part) = (state.word(), part.word());
+            Err(word.flaw(Problem::IdlePartState { state, word: part }))
         }
     }
 }
 
 /// A kind as kubectl takes it: `deploy`, `deployments.apps`, `Certificate.cert-manager.io`.
-pub(super) fn kind(text: &str) -> Result<Kind, Flaw> {
-    match text.split_once('.') {
-        None => bare(text).map_err(|problem| Flaw::at(0, problem)),
+pub(super) fn kind(written: Piece<'_>) -> Result<Kind, Flaw> {
+    match written.split_once('.') {
+        None => bare(written.text).map_err(|problem| written.flaw(problem)),
         // `..` and the like: nothing is gained by looking for the group in it.
-        Some(("", _)) => Err(Flaw::at(0, unknown(text))),
+        Some((word, _)) if word.is_empty() => Err(written.flaw(unknown(written.text))),
         Some((word, group)) => {
-            let group_at = word.len() + 1;
-            self::group(group).map_err(|flaw| flaw.after(group_at))?;
-            in_group(by_word_in(group, word), group, word)
+            self::group(group)?;
+            in_group(by_word_in(group.text, word.text), group.text, word)
         }
     }
 }
@@ -78,8 +101,8 @@ fn bare(word: &str) -> Result<Kind, Problem> {
     if let Some(builtin) = kinds::by_word(word) {
         return Ok(Kind::Builtin(builtin));
     }
-    if let Some(part) = PARTS.into_iter().find(|it| it.eq_ignore_ascii_case(word)) {
-        return Err(Problem::PartAsKind(part));
+    if let Some(part) = PartWord::of(word) {
+        return Err(Problem::PartAsKind(part.word));
     }
     Err(unknown(word))
 }
@@ -105,53 +128,56 @@ fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
 }
 
 /// A group that is not the core group.
-pub(super) fn group(text: &str) -> Result<(), Flaw> {
-    names::check("group", text, NameRule::Subdomain)?;
+pub(super) fn group(written: Piece<'_>) -> Result<(), Flaw> {
+    names::check("group", written, NameRule::Subdomain)?;
+    let text = written.text;
     // A CustomResourceDefinition needs a dot in its group, so nothing can ever be served from another one without.
     if text.contains('.') || kinds::knows_group(text) {
         return Ok(());
     }
     let likely = kinds::nearest_group(text);
     let group = text.to_owned();
-    Err(Flaw::at(0, Problem::UnknownGroup { group, likely }))
+    Err(written.flaw(Problem::UnknownGroup { group, likely }))
 }
 
 /// The group of `apps/v1`; of `v1` the core group.
-pub(super) fn group_of(api_version: &str) -> Result<&str, Flaw> {
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+pub(super) fn group_of(api_version: Piece<'_>) -> Result<&str, Flaw> {
+    let (core, _) = api_version.split_at(0);
+    let (group, version) = api_version.rsplit_once('/').unwrap_or((core, api_version));
     let is_version = version
+        .text
         .strip_prefix('v')
         .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
-    let core_and_old = group.is_empty() && version != "v1";
-    if !is_version || core_and_old || api_version.starts_with('/') {
-        let problem = Problem::BadApiVersion(api_version.to_owned());
-        return Err(Flaw::at(0, problem));
+    let core_and_old = group.is_empty() && version.text != "v1";
+    if !is_version || core_and_old || api_version.text.starts_with('/') {
+        let problem = Problem::BadApiVersion(api_version.text.to_owned());
+        return Err(api_version.flaw(problem));
     }
     if !group.is_empty() {
         self::group(group)?;
     }
-    Ok(group)
+    Ok(group.text)
 }
 
 /// The kind `word` of a group that is empty for the core group; `found` is the built-in one of that name.
 pub(super) fn in_group(
     found: Option<&'static Builtin>,
     group: &str,
-    word: &str,
+    word: Piece<'_>,
 ) -> Result<Kind, Flaw> {
     if let Some(builtin) = found {
         return Ok(Kind::Builtin(builtin));
     }
     if word.is_empty() {
-        return Err(Flaw::at(0, Problem::Empty { what: "kind" }));
+        return Err(word.flaw(Problem::Empty { what: "kind" }));
     }
-    if let Some(problem) = unknown_in(group, word) {
-        return Err(Flaw::at(0, problem));
+    if let Some(problem) = unknown_in(group, word.text) {
+        return Err(word.flaw(problem));
     }
     names::check("kind", word, NameRule::KindWord)?;
     Ok(Kind::Custom {
         group: group.to_owned(),
-        word: word.to_owned(),
+        word: word.text.to_owned(),
     })
 }
 
@@ -177,16 +203,17 @@ fn unknown_in(group: &str, word: &str) -> Option<Problem> {
 }
 
 /// A state by its word.
-pub(super) fn state(word: &str) -> Result<State, Flaw> {
-    State::from_word(word).ok_or_else(|| {
-        let likely = suggest::nearest(word, State::ALL.map(State::word));
-        let state = word.to_owned();
-        Flaw::at(0, Problem::UnknownState { state, likely })
+pub(super) fn state(word: Piece<'_>) -> Result<State, Flaw> {
+    State::from_word(word.text).ok_or_else(|| {
+        let likely = suggest::nearest(word.text, State::ALL.map(State::word));
+        let state = word.text.to_owned();
+        word.flaw(Problem::UnknownState { state, likely })
     })
 }
 
-/// Refuses a state that objects of a built-in kind can never have. The states of other kinds are unknown, so none is refused.
-pub(super) fn state_of(kind: &Kind, state: State) -> Result<(), Flaw> {
+/// Refuses a state, written as `word`, that objects of a built-in kind can never have. The states of other kinds are unknown, so
+/// none is refused.
+pub(super) fn state_of_kind(word: Piece<'_>, state: State, kind: &Kind) -> Result<(), Flaw> {
     let Kind::Builtin(builtin) = kind else {
         return Ok(());
     };
@@ -203,22 +230,22 @@ pub(super) fn state_of(kind: &Kind, state: State) -> Result<(), Flaw> {
         return Ok(());
     }
     let (state, kind) = (state.word(), builtin.kind);
-    Err(Flaw::at(0, Problem::IdleState { state, kind, only }))
+    Err(word.flaw(Problem::IdleState { state, kind, only }))
 }
 
 /// The name of an object of this kind.
-pub(super) fn name(kind: &Kind, text: &str) -> Result<(), Flaw> {
-    names::check("name", text, NameRule::of(kind))
+pub(super) fn name(kind: &Kind, name: Piece<'_>) -> Result<(), Flaw> {
+    names::check("name", name, NameRule::of(kind))
 }
 
 /// The namespace of an object of this kind.
-pub(super) fn namespace(kind: &Kind, text: &str) -> Result<(), Flaw> {
-    names::check("namespace", text, NameRule::Label)?;
+pub(super) fn namespace(kind: &Kind, written: Piece<'_>) -> Result<(), Flaw> {
+    names::check("namespace", written, NameRule::Label)?;
     match kind {
         Kind::Builtin(builtin) if !builtin.namespaced => {
-            let namespace = text.to_owned();
+            let namespace = written.text.to_owned();
             let kind = builtin.kind;
-            Err(Flaw::at(0, Problem::ClusterScoped { kind, namespace }))
+            Err(written.flaw(Problem::ClusterScoped { kind, namespace }))
         }
         // Whether a custom kind is namespaced, only the API server knows.
         Kind::Builtin(_) | Kind::Custom { .. } => Ok(()),
@@ -226,26 +253,10 @@ pub(super) fn namespace(kind: &Kind, text: &str) -> Result<(), Flaw> {
 }
 
 /// An object of parts that have been checked.
-pub(super) fn object(kind: Kind, namespace: Option<&str>, name: &str) -> Reference {
+pub(super) fn object(kind: Kind, namespace: Option<Piece<'_>>, name: Piece<'_>) -> Reference {
     Reference::Object(ObjectRef {
         kind,
-        namespace: namespace.map(str::to_owned),
-        name: name.to_owned(),
+        namespace: namespace.map(|it| it.text.to_owned()),
+        name: name.text.to_owned(),
     })
-}
-
-/// The pieces of `text` between separators, each with its offset.
-pub(super) fn pieces(text: &str, separator: char) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split(separator).map(move |piece| {
-        let start = at;
-        at += piece.len() + separator.len_utf8();
-        (start, piece)
-    })
-}
-
-/// A piece without the space around it.
-pub(super) fn trimmed((at, piece): (usize, &str)) -> (usize, &str) {
-    let text = piece.trim_start();
-    (at + piece.len() - text.len(), text.trim_end())
 }

@@ -2,37 +2,36 @@
 
 use super::MAX_ENTRIES;
 use super::names::NameRule;
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use super::reference::{self, pieces, trimmed};
+use super::reference::{self, PartWord};
 use crate::dependency::{Dependency, State};
 use crate::kinds::Kind;
 use std::ops::Range;
 
 /// Entries between commas and line breaks; blank ones and comments do not count.
-pub(super) fn list(text: &str) -> Result<Vec<Dependency>, Flaw> {
+pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     let mut list = Vec::new();
-    for (at, text) in entries(text) {
+    for piece in entries(text) {
         if list.len() == MAX_ENTRIES {
-            return Err(Flaw::at(at, Problem::TooMany));
+            return Err(piece.flaw(Problem::TooMany));
         }
-        list.push(entry(text).map_err(|flaw| flaw.after(at))?);
+        list.push(entry(piece)?);
     }
     Ok(list)
 }
 
-/// Each entry with its offset.
-pub(super) fn entries(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    pieces(text, '\n')
-        .flat_map(|(line_at, line)| {
-            pieces(without_comment(line), ',').map(move |(at, piece)| (line_at + at, piece))
-        })
-        .map(trimmed)
-        .filter(|(_, entry)| !entry.is_empty())
+/// The text of each entry.
+pub(super) fn entries(text: Piece<'_>) -> impl Iterator<Item = Piece<'_>> {
+    text.split('\n')
+        .flat_map(|line| without_comment(line).split(','))
+        .map(Piece::trim)
+        .filter(|entry| !entry.is_empty())
 }
 
 /// A comment begins where a word could: `svc/redis#x` is a bad name, not a comment that hides half of it.
-pub(super) fn without_comment(line: &str) -> &str {
-    &line[..comment(line, &(0..0))]
+pub(super) fn without_comment(line: Piece<'_>) -> Piece<'_> {
+    line.split_at(comment(line.text, &(0..0))).0
 }
 
 /// The index at which the comment of a line begins, or the line ends; a `#` within `text` begins none.
@@ -46,41 +45,41 @@ pub(super) fn comment(line: &str, text: &Range<usize>) -> usize {
 }
 
 /// One reference: `[namespace/]kind/name[:state]`.
-pub(super) fn entry(text: &str) -> Result<Dependency, Flaw> {
+pub(super) fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
+    let text = written.text;
     if let Some(at) = text.find("{{") {
-        return Err(Flaw::at(at, Problem::Template(text.to_owned())));
+        return Err(written.flaw_at(at, Problem::Template(text.to_owned())));
     }
     if let Some(at) = text.find(|it: char| it.is_whitespace() || matches!(it, ',' | ';')) {
-        return Err(Flaw::at(at, Problem::SeveralReferences(text.to_owned())));
+        return Err(written.flaw_at(at, Problem::SeveralReferences(text.to_owned())));
     }
     // One more than the longest grammar that is recognized; the number of pieces beyond it does not matter.
-    let fields: Vec<_> = pieces(text, '/').take(6).collect();
+    let fields: Vec<_> = written.split('/').take(6).collect();
     match fields.as_slice() {
-        [_] => Err(Flaw::at(0, Problem::NoName(text.to_owned()))),
+        [_] => Err(written.flaw(Problem::NoName(text.to_owned()))),
         [kind, rest] => build(None, *kind, *rest),
         [namespace, kind, rest] => build(Some(*namespace), *kind, *rest),
-        [_, (_, "namespaces"), _, _, _] => {
-            Err(Flaw::at(0, Problem::ConfigGrammar(text.to_owned())))
+        [_, second, _, _, _] if second.text == "namespaces" => {
+            Err(written.flaw(Problem::ConfigGrammar(text.to_owned())))
         }
-        _ => Err(Flaw::at(0, Problem::TooManySlashes(text.to_owned()))),
+        _ => Err(written.flaw(Problem::TooManySlashes(text.to_owned()))),
     }
 }
 
 fn build(
-    namespace: Option<(usize, &str)>,
-    (kind_at, kind): (usize, &str),
-    (rest_at, rest): (usize, &str),
+    namespace: Option<Piece<'_>>,
+    kind: Piece<'_>,
+    rest: Piece<'_>,
 ) -> Result<Dependency, Flaw> {
-    if reference::is_part(kind) {
-        return part(namespace, kind, rest).map_err(|flaw| flaw.after(rest_at));
+    if let Some(word) = PartWord::of(kind.text) {
+        return part(namespace, word, rest);
     }
-    let kind = reference::kind(kind).map_err(|flaw| flaw.after(kind_at))?;
-    if let Some((at, namespace)) = namespace {
-        reference::namespace(&kind, namespace).map_err(|flaw| flaw.after(at))?;
+    let kind = reference::kind(kind)?;
+    if let Some(namespace) = namespace {
+        reference::namespace(&kind, namespace)?;
     }
-    let (name, state) = split_state(&kind, rest).map_err(|flaw| flaw.after(rest_at))?;
-    reference::name(&kind, name).map_err(|flaw| flaw.after(rest_at))?;
-    let namespace = namespace.map(|(_, namespace)| namespace);
+    let (name, state) = split_state(&kind, rest)?;
+    reference::name(&kind, name)?;
     Ok(Dependency {
         state,
         ..Dependency::on(reference::object(kind, namespace, name))
@@ -88,35 +87,33 @@ fn build(
 }
 
 /// `group/backend`, `subchart/postgresql:started`, `data/release/shop-db`.
-fn part(namespace: Option<(usize, &str)>, word: &str, rest: &str) -> Result<Dependency, Flaw> {
+fn part(namespace: Option<Piece<'_>>, word: PartWord, rest: Piece<'_>) -> Result<Dependency, Flaw> {
     let (name, state) = match rest.split_once(':') {
-        None => (rest, State::default()),
-        Some((name, word)) => {
-            let state = reference::state(word).map_err(|flaw| flaw.after(name.len() + 1))?;
-            (name, state)
-        }
+        None => (rest, None),
+        Some((name, word)) => (name, Some((word, reference::state(word)?))),
     };
-    let part = reference::part(word, name)?;
-    reference::state_of_part(&part, state).map_err(|flaw| flaw.after(name.len() + 1))?;
-    let namespace = namespace.map(|(_, namespace)| namespace);
-    let parts = reference::parts(part, namespace, None)?;
+    let part = word.named(name)?;
+    if let Some((word, state)) = state {
+        reference::state_of_part(word, state, &part)?;
+    }
+    if namespace.is_some() {
+        reference::namespace_of_part(&part).map_err(|problem| name.flaw(problem))?;
+    }
     Ok(Dependency {
-        state,
-        ..Dependency::on(parts)
+        state: state.map_or_else(State::default, |(_, state)| state),
+        ..Dependency::on(reference::parts(part, namespace, None)?)
     })
 }
 
 /// The state behind the last colon. Names of RBAC kinds have colons of their own (`system:node`): there only a word that
 /// is a state is taken for one.
-fn split_state<'t>(kind: &Kind, text: &'t str) -> Result<(&'t str, State), Flaw> {
-    let Some((name, word)) = text.rsplit_once(':') else {
-        return Ok((text, State::default()));
+fn split_state<'t>(kind: &Kind, written: Piece<'t>) -> Result<(Piece<'t>, State), Flaw> {
+    let Some((name, word)) = written.rsplit_once(':') else {
+        return Ok((written, State::default()));
     };
     match reference::state(word) {
-        Ok(state) => reference::state_of(kind, state)
-            .map(|()| (name, state))
-            .map_err(|flaw| flaw.after(name.len() + 1)),
-        Err(_) if NameRule::of(kind) == NameRule::PathSegment => Ok((text, State::default())),
-        Err(flaw) => Err(flaw.after(name.len() + 1)),
+        Ok(state) => reference::state_of_kind(word, state, kind).map(|()| (name, state)),
+        Err(_) if NameRule::of(kind) == NameRule::PathSegment => Ok((written, State::default())),
+        Err(flaw) => Err(flaw),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::duration;
 use super::names::{self, NameRule};
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use super::reference::{pieces, trimmed};
 use crate::keys;
 use crate::suggest;
 use crate::terms::{OnFailure, OnTimeout, Regate, Terms};
@@ -13,7 +13,7 @@ use std::num::{IntErrorKind, ParseIntError};
 const MAX_REVISION: usize = 253;
 
 /// Writes the value of the annotation `key`, one of [`keys::TERMS`], into `terms`.
-pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw> {
+pub(super) fn write(terms: &mut Terms, key: &str, text: Piece<'_>) -> Result<(), Flaw> {
     match key {
         keys::TIMEOUT => terms.timeout = Some(duration::duration(text)?),
         keys::ON_TIMEOUT => terms.on_timeout = Some(on_timeout(text)?),
@@ -38,8 +38,7 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
         keys::PARALLELISM => drop(cap(text)?),
         keys::GROUP => groups(text)?,
         keys::SCOPE => {
-            let (at, name) = trimmed((0, text));
-            names::check("scope", name, NameRule::LabelPart).map_err(|flaw| flaw.after(at))?;
+            names::check("scope", text.trim(), NameRule::LabelPart)?;
         }
         _ => {}
     }
@@ -47,7 +46,7 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: &str) -> Result<(), Flaw
 }
 
 /// The effect of a timeout that has passed.
-pub(super) fn on_timeout(text: &str) -> Result<OnTimeout, Flaw> {
+pub(super) fn on_timeout(text: Piece<'_>) -> Result<OnTimeout, Flaw> {
     Ok(match word(text, &["wait", "fail", "proceed"])? {
         "fail" => OnTimeout::Fail,
         "proceed" => OnTimeout::Proceed,
@@ -57,17 +56,17 @@ pub(super) fn on_timeout(text: &str) -> Result<OnTimeout, Flaw> {
 
 /// The wave that [`keys::WEIGHT`] says; `None` for a text that admission refuses.
 pub fn weight(text: &str) -> Option<i64> {
-    integer(text).ok()
+    integer(Piece::whole(text)).ok()
 }
 
 /// The cap that [`keys::PARALLELISM`] says, at least 1; `None` for a text that admission refuses.
 pub fn parallelism(text: &str) -> Option<usize> {
-    let most = cap(text).ok()?.max(1);
+    let most = cap(Piece::whole(text)).ok()?.max(1);
     Some(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 /// A number of any size: a number beyond 64 bits means as much as the nearest end.
-fn cap(text: &str) -> Result<i64, Flaw> {
+fn cap(text: Piece<'_>) -> Result<i64, Flaw> {
     integer(text).or_else(|flaw| match flaw.problem {
         Problem::LargeInteger(number) if number.starts_with('-') => Ok(i64::MIN),
         Problem::LargeInteger(_) => Ok(i64::MAX),
@@ -75,53 +74,58 @@ fn cap(text: &str) -> Result<i64, Flaw> {
     })
 }
 
-fn integer(text: &str) -> Result<i64, Flaw> {
-    let (at, number) = trimmed((0, text));
-    let text = || number.to_owned();
-    number.parse().map_err(|error: ParseIntError| {
+fn integer(text: Piece<'_>) -> Result<i64, Flaw> {
+    let number = text.trim();
+    let text = || number.text.to_owned();
+    number.text.parse().map_err(|error: ParseIntError| {
         let problem = match error.kind() {
             IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Problem::LargeInteger(text()),
             _ => Problem::NoInteger(text()),
         };
-        Flaw::at(at, problem)
+        number.flaw(problem)
     })
 }
 
-fn groups(text: &str) -> Result<(), Flaw> {
-    for (at, group) in pieces(text, ',').map(trimmed) {
+fn groups(text: Piece<'_>) -> Result<(), Flaw> {
+    for group in text.split(',').map(Piece::trim) {
         if !group.is_empty() {
-            names::check("group", group, NameRule::LabelPart).map_err(|flaw| flaw.after(at))?;
+            names::check("group", group, NameRule::LabelPart)?;
         }
     }
     Ok(())
 }
 
 /// An opaque text; it is compared and never read.
-fn revision(text: &str) -> Result<(), Flaw> {
-    if text.trim().is_empty() {
-        return Err(Flaw::at(0, Problem::Empty { what: "revision" }));
+fn revision(written: Piece<'_>) -> Result<(), Flaw> {
+    if written.trim().is_empty() {
+        return Err(written.flaw(Problem::Empty { what: "revision" }));
     }
+    let text = written.text;
     if let Some(at) = text.find("{{") {
-        return Err(Flaw::at(at, Problem::Template(text.to_owned())));
+        return Err(written.flaw_at(at, Problem::Template(text.to_owned())));
     }
     let (length, most) = (text.len(), MAX_REVISION);
     if length > most {
         let text = text.to_owned();
-        return Err(Flaw::at(0, Problem::LongText { text, length, most }));
+        return Err(written.flaw(Problem::LongText { text, length, most }));
     }
     Ok(())
 }
 
 /// One of a few words, exactly.
-pub(super) fn word(text: &str, words: &'static [&'static str]) -> Result<&'static str, Flaw> {
-    words.iter().copied().find(|it| *it == text).ok_or_else(|| {
-        let likely = suggest::nearest(text, words.iter().copied());
-        let word = text.to_owned();
+pub(super) fn word(
+    written: Piece<'_>,
+    words: &'static [&'static str],
+) -> Result<&'static str, Flaw> {
+    let mut known = words.iter().copied();
+    known.find(|it| *it == written.text).ok_or_else(|| {
+        let likely = suggest::nearest(written.text, words.iter().copied());
+        let word = written.text.to_owned();
         let problem = Problem::UnknownWord {
             word,
             words,
             likely,
         };
-        Flaw::at(0, problem)
+        written.flaw(problem)
     })
 }

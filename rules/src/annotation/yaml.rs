@@ -1,7 +1,8 @@
 //! The part of YAML (and so of JSON) that a list may use: one document of texts, lists and mappings.
 
+use super::piece::Piece;
 use super::problem::{Flaw, Problem};
-use super::{MAX_ENTRIES, MAX_LEVELS};
+use super::{MAX_ENTRIES, MAX_LEVELS, short};
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, options};
 use std::borrow::Cow;
 
@@ -22,7 +23,7 @@ pub(super) enum Value<'t> {
 /// A scalar. The few that are not texts are read where they are expected.
 #[derive(Debug)]
 pub(super) struct Text<'t> {
-    pub(super) content: Cow<'t, str>,
+    content: Cow<'t, str>,
     plain: bool,
     /// The byte at which the text begins.
     at: usize,
@@ -31,10 +32,13 @@ pub(super) struct Text<'t> {
 }
 
 impl Text<'_> {
-    /// A flaw of the text. It is placed at the start of a text that the source spells differently.
-    pub(super) fn flaw(&self, flaw: Flaw) -> Flaw {
-        let at = if self.verbatim { flaw.at } else { 0 };
-        Flaw::at(self.at + at, flaw.problem)
+    /// The text, with its place in the source.
+    pub(super) fn piece(&self) -> Piece<'_> {
+        if self.verbatim {
+            Piece::verbatim(&self.content, self.at)
+        } else {
+            Piece::respelt(&self.content, self.at)
+        }
     }
 
     /// Nothing, or YAML's null.
@@ -43,7 +47,17 @@ impl Text<'_> {
     }
 }
 
-/// Reads the only document.
+/// Whether a list is written in YAML or JSON, by its first character that is neither space nor comment. A text that
+/// begins with a brace is JSON without the brackets of the list; nothing in the short form begins with a brace.
+pub(super) fn applies(text: Piece<'_>) -> bool {
+    let first = text
+        .split('\n')
+        .map(|line| short::without_comment(line).trim())
+        .find_map(|line| line.text.chars().next());
+    first.is_some_and(|it| matches!(it, '-' | '[' | '{'))
+}
+
+/// Reads the only document in the text of a whole annotation.
 pub(super) fn document(text: &str) -> Result<Node<'_>, Flaw> {
     let mut options = options! {
         disallow_directives: true,

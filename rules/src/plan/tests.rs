@@ -34,6 +34,18 @@ fn a_plan_names_sub_charts_and_groups() {
 }
 
 #[test]
+fn every_name_on_the_way_to_a_sub_chart_is_checked() {
+    assert_eq!(
+        told("subchart/airflow/postgresql/common:"),
+        [" < subchart/airflow/postgresql/common"]
+    );
+    assert_eq!(
+        refused("api: subchart/airflow/postgresql/Common!"),
+        "order: line 1, column 40: sub-chart \"Common!\" has '!' in it; letters, digits, \"-\", \"_\" and \".\" are allowed"
+    );
+}
+
+#[test]
 fn a_plan_names_objects_and_selectors() {
     assert_eq!(
         told("deployment/web: [job/migrate, deployment/api:available, postgresql]"),

@@ -1,12 +1,14 @@
 //! The pairs of the mapping: no key twice, each of them known, and each value of its kind.
 
+use super::super::MAX_ENTRIES;
+use super::super::piece::Piece;
 use super::super::problem::{Flaw, Problem};
-use super::super::yaml::{Node, Text, Value};
+use super::super::yaml::{Node, Value};
 use crate::suggest;
 use crate::text::Quoted;
 
 /// The keys that an item may have, in the order in which the documentation lists them.
-pub(in crate::annotation) const KEYS: [&str; 19] = [
+pub(in crate::annotation) static KEYS: [&str; 19] = [
     "kind",
     "apiVersion",
     "name",
@@ -28,8 +30,22 @@ pub(in crate::annotation) const KEYS: [&str; 19] = [
     "release",
 ];
 
+/// The number of entries so far, including those inside of others.
+#[derive(Default)]
+pub(in crate::annotation) struct Count(usize);
+
+impl Count {
+    pub(in crate::annotation) fn one_more(&mut self, at: usize) -> Result<(), Flaw> {
+        if self.0 == MAX_ENTRIES {
+            return Err(Flaw::at(at, Problem::TooMany));
+        }
+        self.0 += 1;
+        Ok(())
+    }
+}
+
 /// The pairs of one mapping that begins at `at`; no key twice, and each of them known.
-pub(in crate::annotation) struct Fields<'n> {
+pub(super) struct Fields<'n> {
     pub(super) at: usize,
     pub(super) pairs: Vec<Field<'n>>,
 }
@@ -42,21 +58,19 @@ pub(super) struct Field<'n> {
 }
 
 impl<'n> Fields<'n> {
-    pub(in crate::annotation) fn read(
-        at: usize,
-        pairs: &'n [(Node<'n>, Node<'n>)],
-    ) -> Result<Self, Flaw> {
+    pub(super) fn read(at: usize, pairs: &'n [(Node<'n>, Node<'n>)]) -> Result<Self, Flaw> {
         let mut fields = Self {
             at,
             pairs: Vec::new(),
         };
         for (key_node, value) in pairs {
             let at = key_node.at;
-            let Value::Text(key) = &key_node.value else {
+            let Value::Text(written) = &key_node.value else {
                 return Err(Flaw::at(at, Problem::BadKey));
             };
-            let Some(key) = KEYS.into_iter().find(|it| *it == key.content) else {
-                return Err(Flaw::at(at, unknown_key(&key.content)));
+            let written = written.piece().text;
+            let Some(key) = KEYS.into_iter().find(|it| *it == written) else {
+                return Err(Flaw::at(at, unknown_key(written)));
             };
             if fields.find(key).is_some() {
                 return Err(Flaw::at(at, Problem::DuplicateKey(key)));
@@ -72,14 +86,14 @@ impl<'n> Fields<'n> {
         let Some(field) = self.find(key) else {
             return Ok(false);
         };
-        match &*field.text(TAKES)?.content {
+        match field.text(TAKES)?.text {
             "true" | "True" | "TRUE" => Ok(true),
             "false" | "False" | "FALSE" => Ok(false),
             other => Err(field.bad(TAKES, Quoted(other).to_string())),
         }
     }
 
-    pub(super) fn text(&self, key: &'static str) -> Result<Option<&'n Text<'n>>, Flaw> {
+    pub(super) fn text(&self, key: &'static str) -> Result<Option<Piece<'n>>, Flaw> {
         self.find(key).map(|field| field.text("a text")).transpose()
     }
 
@@ -103,9 +117,9 @@ impl<'n> Fields<'n> {
 
 impl<'n> Field<'n> {
     /// The value, which `takes` describes, as a text.
-    pub(super) fn text(&self, takes: &'static str) -> Result<&'n Text<'n>, Flaw> {
+    pub(super) fn text(&self, takes: &'static str) -> Result<Piece<'n>, Flaw> {
         match &self.value.value {
-            Value::Text(text) if !text.is_null() => Ok(text),
+            Value::Text(text) if !text.is_null() => Ok(text.piece()),
             _ => Err(self.bad(takes, found(self.value))),
         }
     }
@@ -119,7 +133,7 @@ impl<'n> Field<'n> {
 pub(super) fn found(node: &Node<'_>) -> String {
     match &node.value {
         Value::Text(text) if text.is_null() => "nothing".to_owned(),
-        Value::Text(text) => Quoted(&text.content).to_string(),
+        Value::Text(text) => Quoted(text.piece().text).to_string(),
         Value::List(_) => "a list".to_owned(),
         Value::Mapping(_) => "a mapping".to_owned(),
     }
@@ -128,6 +142,7 @@ pub(super) fn found(node: &Node<'_>) -> String {
 fn unknown_key(key: &str) -> Problem {
     Problem::UnknownKey {
         key: key.to_owned(),
+        keys: &KEYS,
         likely: suggest::nearest(key, KEYS),
     }
 }

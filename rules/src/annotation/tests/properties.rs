@@ -331,14 +331,14 @@ proptest! {
     #[test]
     fn every_duration_reads_back(seconds in 1..1_000_000_000_u64, nanoseconds in 0..1_000_000_000_u32) {
         let text = format!("{}h{}m{}.{nanoseconds:09}s", seconds / 3600, seconds / 60 % 60, seconds % 60);
-        let read = super::super::duration::duration(&text);
+        let read = super::super::duration::duration(Piece::whole(&text));
         prop_assert_eq!(read, Ok(std::time::Duration::new(seconds, nanoseconds)));
     }
 
     #[test]
     fn no_text_makes_the_terms_panic(text in "[-+.0-9nuµmshd {\\n]{0,12}|\\PC{0,8}") {
         for key in keys::TERMS {
-            let _ = super::super::terms::write(&mut Terms::default(), key, &text);
+            let _ = super::super::terms::write(&mut Terms::default(), key, Piece::whole(&text));
         }
     }
 
@@ -351,5 +351,5 @@ proptest! {
 }
 
 fn short_list(text: &str) -> Result<Vec<Dependency>, Flaw> {
-    super::super::short::list(text)
+    super::super::short::list(Piece::whole(text))
 }

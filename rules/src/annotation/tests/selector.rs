@@ -1,5 +1,6 @@
 //! Label selectors: the readable ones, and every refusal.
 
+use super::super::piece::Piece;
 use super::super::selector::selector;
 use super::refused;
 use insta::assert_snapshot;
@@ -30,9 +31,14 @@ fn selectors_are_read_as_kubectl_reads_them() {
             "app.kubernetes.io/name=My_App.v1",
         ),
     ] {
-        let parsed = selector(text).unwrap_or_else(|flaw| panic!("{text:?}: {flaw:?}"));
+        let parsed =
+            selector(Piece::whole(text)).unwrap_or_else(|flaw| panic!("{text:?}: {flaw:?}"));
         assert_eq!(parsed.to_string(), expected, "{text:?}");
-        assert_eq!(selector(expected), Ok(parsed), "{expected:?} reads back");
+        assert_eq!(
+            selector(Piece::whole(expected)),
+            Ok(parsed),
+            "{expected:?} reads back"
+        );
     }
 }
 

@@ -57,6 +57,14 @@ fn parts_of_a_scope_are_named_by_a_word_of_their_own() {
 }
 
 #[test]
+fn a_bad_namespace_of_a_part_is_placed_where_it_stands() {
+    assert_snapshot!(refused("svc/db, dAta/release/shop-db"),
+        @r#"sluice.dev/depends-on: line 1, column 10: namespace "dAta" has 'A' in it; lower case letters, digits and "-" are allowed"#);
+    assert_snapshot!(refused("/subchart/postgresql"),
+        @"sluice.dev/depends-on: line 1, column 1: namespace is empty; write one");
+}
+
+#[test]
 fn states_are_words_of_the_contract() {
     assert_snapshot!(refused("deployment/api:availabel"),
         @r#"sluice.dev/depends-on: line 1, column 16: unknown state "availabel"; did you mean "available"?"#);

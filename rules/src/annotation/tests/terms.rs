@@ -7,13 +7,14 @@ use insta::assert_snapshot;
 
 fn read(key: &str, text: &str) -> Terms {
     let mut read = Terms::default();
-    let written = terms::write(&mut read, key, text);
+    let written = terms::write(&mut read, key, Piece::whole(text));
     written.unwrap_or_else(|flaw| panic!("{key}: {text:?}: {flaw:?}"));
     read
 }
 
 fn refused(key: &str, text: &str) -> String {
-    let flaw = terms::write(&mut Terms::default(), key, text).expect_err("must be refused");
+    let flaw =
+        terms::write(&mut Terms::default(), key, Piece::whole(text)).expect_err("must be refused");
     placed(key, text, flaw).to_string()
 }
 

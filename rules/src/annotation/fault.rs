@@ -1,0 +1,53 @@
+//! How a name or a duration breaks its rule, as the end of a sentence.
+
+use crate::text::Quoted;
+
+/// How a name breaks its rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum NameFault {
+    #[error("is {length} characters long; at most {most} are allowed")]
+    TooLong { length: usize, most: usize },
+    #[error("has {} in it; {allowed}", shown(*.letter))]
+    Letter { letter: char, allowed: &'static str },
+    #[error("begins with {}; {allowed}", shown(*.letter))]
+    Start { letter: char, allowed: &'static str },
+    #[error("ends with {}; {allowed}", shown(*.letter))]
+    End { letter: char, allowed: &'static str },
+    #[error("has two dots with nothing between them, or a dot at its start or end")]
+    EmptyLabel,
+    #[error("is a step in a path, not a name")]
+    PathStep,
+}
+
+/// A character in quotes; one outside ASCII with its number, because it may look like another.
+fn shown(letter: char) -> String {
+    if letter.is_ascii() {
+        format!("{letter:?}")
+    } else {
+        format!("{letter:?} (U+{:04X})", u32::from(letter))
+    }
+}
+
+/// Why a text is no duration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum DurationFault {
+    #[error("it is empty")]
+    Empty,
+    #[error("it is negative")]
+    Negative,
+    #[error("it is zero, which is never meant; leave it out")]
+    Zero,
+    #[error("it is longer than 292 years")]
+    TooLong,
+    #[error("a number is missing")]
+    NoNumber,
+    #[error("a unit is missing behind the number")]
+    NoUnit,
+    #[error("unknown unit {}{}", Quoted(.unit), .likely.map_or_else(String::new, |it| format!(", for which {it:?} is written")))]
+    Unit {
+        unit: String,
+        likely: Option<&'static str>,
+    },
+}
