@@ -1,30 +1,39 @@
 #!/usr/bin/env python3
-"""Holds the modules of each crate to the floors that its root file declares.
+"""Holds each crate to its order: modules to their floors, files to no circle, types to names of their own.
 
     check.py CRATE...        a crate's folder; its root is src/lib.rs, else src/main.rs
 
-The root names its floors in its documentation, top to bottom, each module of the root on one of them:
+Floors: the root names them in its documentation, top to bottom, each module of the root on one of them:
 
     //! Floors, top to bottom; a module imports only from floors below its own:
     //! * verdict
     //! * dependent, health
 
-A module may import only from floors below its own, so no imports make a cycle. Tests are left out: what a test looks
-at is nobody's dependency. Read as text: comments and strings are taken away, then `use` trees and paths that begin with
-`crate::` or with as many `super::` as lead to the root are followed. What a macro writes is not seen.
+A module may import only from floors below its own, so no imports make a circle of modules. `use` trees and paths that
+begin with `crate::` or with as many `super::` as lead to the root are followed.
+
+Files: circles.py says what an arrow from file to file is, and finds the circles.
+
+Names: doubled.py finds the names that more than one type of a crate has.
+
+Tests are left out: what a test looks at is nobody's dependency. All is read as text (source.py), so what a macro writes
+is not seen. CIRCLES and DOUBLED list what is known and not mended yet; an exception that is no longer needed is an error.
 """
 
 import re
 import sys
 from pathlib import Path
 
+import circles
+import doubled
+from source import block, files_of, program
+
 HEADING = "//! Floors, top to bottom"
-# Strings, raw strings, characters (not lifetimes) and comments: no path in them is an import.
-NOISE = re.compile(
-    r'r(#*)".*?"\1|"(?:\\.|[^"\\])*"|\'(?:\\[^\']+|[^\'\\])\'|//[^\n]*|/\*.*?\*/', re.DOTALL
-)
+# By crate, the modules below which circles of files are known.
+CIRCLES = {"rules": ["verdict"]}
+# By crate, the names that more than one type has.
+DOUBLED = {"rules": ["Found"]}
 PATH = re.compile(r"\b(crate|(?:super::)*super)::(\{|\w+)")
-TEST = re.compile(r"#\[cfg\((?:test|all\(test)[^\n]*\]\s*(?:#\[[^\n]*\]\s*)*(?:pub(?:\([^)]*\))? )?(?:mod|use|fn|impl|struct)\b")
 
 
 def floors(root):
@@ -38,28 +47,6 @@ def floors(root):
             break
         declared.append(re.findall(r"\w+", bullet[1]))
     return declared
-
-
-def block(text, start):
-    """What stands between the brace at or after `start` and the one that closes it, and where that ends."""
-    begin, depth = text.find("{", start), 0
-    for at in range(begin, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
-        if depth == 0:
-            return text[begin + 1 : at], at + 1
-    return text[begin + 1 :], len(text)
-
-
-def program(text):
-    """The text without what no import stands in: comments, strings, and items for tests."""
-    text = NOISE.sub(" ", text)
-    while found := TEST.search(text):
-        end = text.find(";", found.end())
-        brace = text.find("{", found.end())
-        if brace != -1 and (end == -1 or brace < end):
-            end = block(text, found.end())[1] - 1
-        text = text[: found.start()] + text[end + 1 :]
-    return text
 
 
 def first_words(group):
@@ -90,9 +77,13 @@ def files(source):
         yield file, parts[0], len(parts)
 
 
+def root_of(crate):
+    return next(it for it in [crate / "src/lib.rs", crate / "src/main.rs"] if it.exists())
+
+
 def complaints(crate):
     """What is wrong with the imports of one crate, a line each."""
-    root = next(it for it in [crate / "src/lib.rs", crate / "src/main.rs"] if it.exists())
+    root = root_of(crate)
     declared = floors(root)
     floor = {module: at for at, modules in enumerate(declared) for module in modules}
     modules = set(re.findall(r"^(?:pub(?:\([^)]*\))? )?mod (\w+);", program(root.read_text()), re.MULTILINE))
@@ -107,8 +98,33 @@ def complaints(crate):
     return found
 
 
+def circles_of(crate, known):
+    """The circles of files of one crate, a line each, but for those below the modules that are `known` to have some."""
+    files, found, left = files_of(root_of(crate)), [], set(known)
+    for circle in circles.circles(circles.arrows(files)):
+        below = [module for module in known if all(file[:1] == (module,) for file in circle)]
+        left -= set(below)
+        if not below:
+            names = ", ".join(sorted(str(files[module].path) for module in circle))
+            found.append(f"{crate}: {len(circle)} files lead to each other in a circle: {names}")
+    return found + [f"{crate}: {it} has no circle of files any more; take it out of CIRCLES" for it in sorted(left)]
+
+
+def doubled_in(crate, known):
+    """The names that more than one type of one crate has, a line each, but for those that are `known`."""
+    twice = doubled.doubled(files_of(root_of(crate)))
+    found = [
+        f"{crate}: {len(files)} types are called {name}, in {', '.join(files)}; say in each name what the type is"
+        for name, files in twice.items()
+        if name not in known
+    ]
+    return found + [f"{crate}: {it} is one type by now; take it out of DOUBLED" for it in sorted(set(known) - twice.keys())]
+
+
 def main(crates):
-    found = [line for crate in crates for line in complaints(Path(crate))]
+    found = []
+    for crate in map(Path, crates):
+        found += complaints(crate) + circles_of(crate, CIRCLES.get(crate.name, [])) + doubled_in(crate, DOUBLED.get(crate.name, []))
     print("\n".join(found), end="\n" if found else "", file=sys.stderr)
     return 1 if found else 0
 
