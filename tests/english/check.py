@@ -24,7 +24,7 @@ LIMITS = {
     "wire": (2.0, ["wire/**/*.rs"]),
     "certs": (2.0, ["certs/**/*.rs"]),
     "gate": (2.0, ["gate/**/*.rs"]),
-    "webhook": (20.4, ["webhook/**/*.rs"]),
+    "webhook": (2.7, ["webhook/**/*.rs"]),
     "cli": (2.0, ["cli/**/*.rs"]),
     "tests/harness": (2.0, ["tests/harness/**/*.rs"]),
     "tests/it": (2.0, ["tests/it/**/*.rs"]),
