@@ -16,7 +16,7 @@ Files: circles.py says what an arrow from file to file is, and finds the circles
 
 Names: doubled.py finds the names that more than one type of a crate has.
 
-Tests are left out: what a test looks at is nobody's dependency. All is read as text (source.py), so what a macro writes
+Tests are left out: no program rests on what a test looks at. All is read as text (source.py), so what a macro writes
 is not seen. CIRCLES and DOUBLED list what is known and not mended yet; an exception that is no longer needed is an error.
 """
 

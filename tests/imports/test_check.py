@@ -77,5 +77,40 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.complaints("//! A crate without modules.\n"), [])
 
 
+class Exceptions(unittest.TestCase):
+    """A crate whose files `upper::a` and `upper::b` lead to each other, and whose name `Held` is two types."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.crate = Path(folder.name)
+        for name, text in {
+            "lib": ROOT,
+            "lower": "pub struct Held;",
+            "upper": "mod a;\nmod b;",
+            "upper/a": "use super::b::Held;\npub struct A;",
+            "upper/b": "use super::a::A;\npub struct Held;",
+        }.items():
+            file = self.crate / "src" / f"{name}.rs"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+
+    def test_what_is_wrong_is_told_with_its_files(self):
+        (circle,) = check.circles_of(self.crate, [])
+        self.assertRegex(circle, r"2 files lead to each other in a circle: \S*upper/a.rs, \S*upper/b.rs")
+        (twice,) = check.doubled_in(self.crate, [])
+        self.assertIn("2 types are called Held, in lower, upper::b", twice)
+
+    def test_what_is_known_is_left_out_while_it_is_there(self):
+        self.assertEqual(check.circles_of(self.crate, ["upper"]), [])
+        self.assertEqual(check.doubled_in(self.crate, ["Held"]), [])
+        self.assertEqual(len(check.circles_of(self.crate, ["lower"])), 2, "another module's exception is none, and is not needed")
+        (self.crate / "src/upper/b.rs").write_text("pub struct Free;")
+        (over,) = check.circles_of(self.crate, ["upper"])
+        self.assertIn("upper has no circle of files any more", over)
+        (over,) = check.doubled_in(self.crate, ["Held"])
+        self.assertIn("Held is one type by now", over)
+
+
 if __name__ == "__main__":
     unittest.main()
