@@ -1,6 +1,7 @@
 //! `status`: the waits of pods. For one pod the last line of its gate, and the verdict by the rules of the installed sluice; for
 //! several a tree.
 
+mod heard;
 mod live;
 mod owner;
 mod rows;
@@ -127,7 +128,10 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
             now,
         )
     });
-    let answer = answer.await?;
+    let mut answer = answer.await?;
+    if let GateWord::Said(said) = &word {
+        heard::fill(&mut answer, said);
+    }
     let unseen = Installed::of_pod(&reader, &basis, &pod).unseen();
     let told = PodTold::new(&pod, answer, word, unseen);
     told.print(manner.format, manner.style)?;
@@ -205,7 +209,7 @@ async fn look(
 
 /// The last lines of the gates, by the pod's UID: of all gates that have started, or only of the disputed ones.
 async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, GateWord> {
-    let asked = |pod: &&tree::Pod| pod.is_disputed() || all && pod.may_say();
+    let asked = |pod: &&tree::Pod| pod.is_disputed() || pod.is_heard() || all && pod.may_say();
     let mut words = BTreeMap::new();
     for pod in tree.pods().filter(asked).take(MOST_WORDS) {
         let word = gate_log::last(client, &pod.namespace, &pod.name).await;

@@ -1,8 +1,8 @@
 //! Asks one question, over the connection of the last answer or else over the first address that answers.
 
 use crate::config::{Address, Config};
-use crate::connection::{Connection, Limits};
-use crate::http;
+use crate::connection::{Aside, Connection, Limits};
+use crate::http::{self, Question};
 use crate::trouble::{Attempt, BadToken, Failure, Trouble};
 use crate::trust::Trust;
 use crate::wait::{Reply, Source};
@@ -68,56 +68,50 @@ impl Client {
         mut connection: Connection,
         request: &str,
         hold: Duration,
-        sign: &mut dyn FnMut(),
-    ) -> Result<Answer, Failure> {
+        aside: &mut dyn Aside,
+    ) -> Result<Option<Answer>, Failure> {
         let limits = Limits {
             asking: self.patience,
             silence: self.silence,
             answer: hold + self.patience,
         };
-        let response = connection.exchange(request, limits, sign)?;
+        let Some(response) = connection.exchange(request, limits, aside)? else {
+            return Ok(None);
+        };
         if response.status != 200 {
             let body = String::from_utf8_lossy(&response.body).into_owned();
             return Err(Failure::Status(response.status, body));
         }
         let answer = serde_json::from_slice(&response.body).map_err(Failure::NotAnAnswer)?;
         self.kept = response.goes_on.then_some(connection);
-        Ok(answer)
+        Ok(Some(answer))
     }
 }
 
 impl Source for Client {
     fn ask(
         &mut self,
-        seen: Option<&str>,
-        hold: Duration,
-        sign: &mut dyn FnMut(),
-    ) -> Result<Reply, Trouble> {
+        question: &Question<'_>,
+        aside: &mut dyn Aside,
+    ) -> Result<Option<Reply>, Trouble> {
         let token = self
             .token()
             .map_err(|problem| Trouble::Token(self.token_file.clone(), problem))?;
-        let request = http::request(&self.server_name.to_str(), &token, seen, hold.as_secs());
+        let request = http::request(&self.server_name.to_str(), &token, question);
+        let hold = question.hold;
         let tls = self.trust.now();
         let mut attempts = Vec::new();
         // A failure on a kept connection proves nothing: the replica may be gone by now.
         if let Some(kept) = self.kept.take()
-            && let Ok(answer) = self.exchange(kept, &request, hold, sign)
+            && let Ok(answer) = self.exchange(kept, &request, hold, aside)
         {
-            return Ok(Reply {
-                answer,
-                passed_over: attempts,
-            });
+            return Ok(reply(answer, attempts));
         }
         for address in self.addresses.clone() {
             let answer = Connection::open(&address, &tls, &self.server_name)
-                .and_then(|connection| self.exchange(connection, &request, hold, sign));
+                .and_then(|connection| self.exchange(connection, &request, hold, aside));
             let failure = match answer {
-                Ok(answer) => {
-                    return Ok(Reply {
-                        answer,
-                        passed_over: attempts,
-                    });
-                }
+                Ok(answer) => return Ok(reply(answer, attempts)),
                 Err(failure) => failure,
             };
             let last = failure.final_word();
@@ -128,6 +122,14 @@ impl Source for Client {
         }
         Err(Trouble::NoAnswer(attempts))
     }
+}
+
+fn reply(answer: Option<Answer>, passed_over: Vec<Attempt>) -> Option<Reply> {
+    let answer = answer?;
+    Some(Reply {
+        answer,
+        passed_over,
+    })
 }
 
 #[cfg(test)]

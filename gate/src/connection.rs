@@ -15,6 +15,18 @@ const CONNECT: Duration = Duration::from_secs(3);
 /// A connection with its TLS session.
 pub(crate) struct Connection(StreamOwned<ClientConnection, Timed>);
 
+/// What a gate does while its request is held.
+pub(crate) trait Aside {
+    /// The service has given a sign.
+    fn sign(&mut self);
+
+    /// In how long there is something to do.
+    fn due(&self) -> Option<Duration>;
+
+    /// Does it. Whether the request is old now, and another one has to be sent in its place.
+    fn work(&mut self) -> bool;
+}
+
 /// The time limits of an exchange.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
@@ -33,23 +45,20 @@ impl Connection {
         tls: &Arc<ClientConfig>,
         server_name: &ServerName<'static>,
     ) -> Result<Self, Failure> {
-        let stream = Timed {
-            stream: connect(address)?,
-            deadline: Instant::now(),
-        };
+        let stream = Timed::new(connect(address)?, Instant::now());
         let session = ClientConnection::new(Arc::clone(tls), server_name.clone());
         let session = session.map_err(Failure::Tls)?;
         Ok(Self(StreamOwned::new(session, stream)))
     }
 
-    /// Sends a request and returns the response. Calls `sign` whenever the service signals that it still holds the
-    /// request.
+    /// Sends a request and returns the response. `aside` hears whenever the service signals that it still holds the request, and works
+    /// meanwhile; `None` if that work made the request outdated.
     pub(crate) fn exchange(
         &mut self,
         request: &str,
         limits: Limits,
-        sign: &mut dyn FnMut(),
-    ) -> Result<Response, Failure> {
+        aside: &mut dyn Aside,
+    ) -> Result<Option<Response>, Failure> {
         let Self(stream) = self;
         let asked = Instant::now();
         stream.sock.deadline = asked + limits.asking;
@@ -59,16 +68,39 @@ impl Connection {
             .map_err(Failure::of)?;
         let mut bytes = Vec::new();
         let mut buffer = [0; 4096];
+        let mut silent_at = Instant::now() + limits.silence;
         loop {
-            stream.sock.deadline = (Instant::now() + limits.silence).min(asked + limits.answer);
-            let count = stream.read(&mut buffer).map_err(Failure::of)?;
+            let over = silent_at.min(asked + limits.answer);
+            let due = aside.due().map(|due| Instant::now() + due);
+            let due = due.filter(|due| *due < over);
+            stream.sock.deadline = due.unwrap_or(over);
+            let count = match stream.read(&mut buffer) {
+                Err(error) if due.is_some() && is_over(&error) => {
+                    let began = Instant::now();
+                    if aside.work() {
+                        return Ok(None);
+                    }
+                    // Nobody has listened meanwhile.
+                    silent_at += began.elapsed();
+                    continue;
+                }
+                read => read.map_err(Failure::of)?,
+            };
             bytes.extend_from_slice(&buffer[..count]);
             if let Some(response) = Response::parse(&bytes, count == 0).map_err(Failure::Garbled)? {
-                return Ok(response);
+                return Ok(Some(response));
             }
-            sign();
+            silent_at = Instant::now() + limits.silence;
+            aside.sign();
         }
     }
+}
+
+fn is_over(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
+    )
 }
 
 /// Connects to the first address that accepts. The name is looked up every time: a Service that was created again has
@@ -97,12 +129,16 @@ fn connect(address: &Address) -> Result<TcpStream, Failure> {
 
 /// A stream whose every read and write ends at one deadline. A peer that sends a byte now and then would outlive a
 /// timeout per read.
-struct Timed {
+pub(crate) struct Timed {
     stream: TcpStream,
     deadline: Instant,
 }
 
 impl Timed {
+    pub(crate) fn new(stream: TcpStream, deadline: Instant) -> Self {
+        Self { stream, deadline }
+    }
+
     fn left(&self) -> io::Result<Option<Duration>> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -146,10 +182,8 @@ mod tests {
     #[test]
     fn several_records_are_written_as_one() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut stream = Timed {
-            stream: TcpStream::connect(listener.local_addr().unwrap()).unwrap(),
-            deadline: Instant::now() + CONNECT,
-        };
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut stream = Timed::new(stream, Instant::now() + CONNECT);
         let records = [b"finished".as_slice(), b"request"].map(IoSlice::new);
         assert_eq!(stream.write_vectored(&records).unwrap(), 15);
     }

@@ -4,6 +4,8 @@
 
 use std::fmt;
 use std::fmt::Write as _;
+use std::time::Duration;
+use wire::probe;
 use wire::said::clean;
 
 /// The longest status line and headers together, in bytes.
@@ -13,9 +15,22 @@ const BODY: usize = wire::LONGEST_ANSWER;
 /// The longest answer as it is sent: chunks of a few bytes each double its length.
 const RAW: usize = HEAD + 2 * BODY;
 
+/// What the service is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question<'a> {
+    /// The digest of the answer that the gate has.
+    pub(crate) seen: Option<&'a str>,
+    /// How long it may be held where the answer would have that digest, whole seconds.
+    pub(crate) hold: Duration,
+    /// What came of the addresses that were tried.
+    pub(crate) probed: &'a str,
+}
+
 /// Returns the whole request, for one write. Several writes would become several TLS records, which wait for each
 /// other's acknowledgement.
-pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) -> String {
+pub(crate) fn request(host: &str, token: &str, question: &Question<'_>) -> String {
+    let Question { seen, hold, probed } = question;
+    let hold = hold.as_secs();
     let mut text = format!("GET {}?", wire::PATH);
     if let Some(digest) = seen {
         text.push_str("seen=");
@@ -33,7 +48,8 @@ pub(crate) fn request(host: &str, token: &str, seen: Option<&str>, hold: u64) ->
     let _ = write!(
         text,
         "wait={hold} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n\
-         User-Agent: sluice-gate/{version}\r\n\r\n"
+         User-Agent: sluice-gate/{version}\r\n{}: {probed}\r\n\r\n",
+        probe::HEADER
     );
     text
 }

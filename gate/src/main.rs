@@ -3,12 +3,14 @@
 //! The gate is blocking on purpose, with one thread: one connection, one question after the other. It has no async
 //! runtime, no Kubernetes client and no YAML. `config` reads the environment, `trust` holds the trusted certificates,
 //! `connection` talks, `client` asks once, `wait` asks until there is a decision, `trouble` and [`wire::said`] find
-//! the words.
+//! the words. `probe` tries addresses outside of the cluster meanwhile, and `resolve` finds the addresses of their names. Only
+//! several addresses at a time get threads of their own.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * client
 //! * wait
-//! * connection
+//! * probe
+//! * connection, resolve
 //! * trouble
 //! * trust
 //! * config, http
@@ -17,12 +19,16 @@ mod client;
 mod config;
 mod connection;
 mod http;
+mod probe;
+mod resolve;
 mod trouble;
 mod trust;
 mod wait;
 
 use crate::client::Client;
 use crate::config::Config;
+use crate::probe::{Dialer, Prober};
+use crate::resolve::Resolver;
 use crate::wait::{Clock, Outcome};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::ffi::OsString;
@@ -83,7 +89,9 @@ fn gate() -> ExitCode {
     }
     say(&config::greeting(&config));
     let mut client = Client::new(config);
-    match wait::until_decided(&mut client, &mut Monotonic::start(), &mut random, &mut say) {
+    let mut prober = Prober::new(Dialer::new(Resolver::of_the_pod()));
+    let mut clock = Monotonic::start();
+    match wait::until_decided(&mut client, &mut prober, &mut clock, &mut random, &mut say) {
         Outcome::Open => {
             if let Err(error) = fs::write(&marker, "") {
                 say(&format!(
@@ -130,6 +138,12 @@ fn print(text: &str) -> ExitCode {
 fn random() -> f64 {
     let [a, b, c, d, ..] = RandomState::new().hash_one(0u8).to_le_bytes();
     f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
+}
+
+/// Of a question to a name server: another one each time.
+fn number() -> u16 {
+    let [a, b, ..] = RandomState::new().hash_one(0u8).to_le_bytes();
+    u16::from_le_bytes([a, b])
 }
 
 /// The time since the gate started.

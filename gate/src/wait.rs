@@ -3,6 +3,9 @@
 //!
 //! Time, the service, chance and the log are arguments, so every path is tested without sockets and sleep.
 
+use crate::connection::Aside;
+use crate::http::Question;
+use crate::probe::{Prober, Try};
 use crate::trouble::{Attempt, Attempts, Trouble};
 use std::time::Duration;
 use wire::said::{Elapsed, OPEN, REFUSED, WAITING, clean, further, unsatisfied};
@@ -42,14 +45,13 @@ pub(crate) trait Clock {
 
 /// The source of answers.
 pub(crate) trait Source {
-    /// Asks once. While the answer's digest would be `seen`, the service may hold the request for `hold`, in whole
-    /// seconds. `sign` is called whenever the service signals that it holds the request.
+    /// Asks once. `aside` hears whenever the service signals that it holds the request, and works meanwhile; `None` if that work made the
+    /// question outdated.
     fn ask(
         &mut self,
-        seen: Option<&str>,
-        hold: Duration,
-        sign: &mut dyn FnMut(),
-    ) -> Result<Reply, Trouble>;
+        question: &Question<'_>,
+        aside: &mut dyn Aside,
+    ) -> Result<Option<Reply>, Trouble>;
 }
 
 /// An answer, and the addresses that failed before the one that answered.
@@ -68,9 +70,10 @@ pub(crate) enum Outcome {
     Refused(String),
 }
 
-/// Asks until the answer is `open` or `refuse`. `chance` is uniform in 0..1.
+/// Asks until the answer is `open` or `refuse`, and tries meanwhile what an answer wants tried. `chance` is uniform in 0..1.
 pub(crate) fn until_decided(
     source: &mut impl Source,
+    prober: &mut Prober<impl Try>,
     clock: &mut impl Clock,
     chance: &mut impl FnMut() -> f64,
     log: &mut impl FnMut(&str),
@@ -80,23 +83,41 @@ pub(crate) fn until_decided(
     let mut seen = None;
     let mut troubled = false;
     loop {
+        prober.run(|| clock.now(), chance);
         let asked = clock.now();
-        let mut still = || journal.still(clock.now(), log);
         let most = if troubled { BACK } else { hold(chance()) };
-        let reply = source.ask(seen.as_deref(), most, &mut still);
+        let outcomes = prober.told();
+        let question = Question {
+            seen: seen.as_deref(),
+            hold: most,
+            probed: &outcomes,
+        };
+        let mut aside = Meanwhile {
+            journal: &mut journal,
+            prober,
+            clock,
+            chance,
+            log,
+        };
+        let reply = source.ask(&question, &mut aside);
         let now = clock.now();
         // Keep `seen` in trouble: it tells the service that this gate has waited.
         troubled = reply.is_err() && seen.is_some();
         let in_vain = match reply {
-            Ok(Reply {
-                answer,
+            Ok(None) => {
+                pace.quick = 0;
+                continue;
+            }
+            Ok(Some(Reply {
+                mut answer,
                 passed_over,
-            }) => {
+            })) => {
                 journal.passed_over(&passed_over, log);
                 if let Some(outcome) = decided(&answer, now, log) {
                     return outcome;
                 }
                 journal.waiting(now, &answer, log);
+                prober.wants(std::mem::take(&mut answer.probes), now);
                 seen = Some(answer.digest);
                 pace.answered(now.saturating_sub(asked))
             }
@@ -108,6 +129,30 @@ pub(crate) fn until_decided(
         if in_vain > 0 {
             clock.sleep(backoff(in_vain, chance()));
         }
+    }
+}
+
+/// What goes on while a question is held.
+struct Meanwhile<'a, T, C, H, L> {
+    journal: &'a mut Journal,
+    prober: &'a mut Prober<T>,
+    clock: &'a C,
+    chance: &'a mut H,
+    log: &'a mut L,
+}
+
+impl<T: Try, C: Clock, H: FnMut() -> f64, L: FnMut(&str)> Aside for Meanwhile<'_, T, C, H, L> {
+    fn sign(&mut self) {
+        self.journal.still(self.clock.now(), self.log);
+    }
+
+    fn due(&self) -> Option<Duration> {
+        let due = self.prober.due()?;
+        Some(due.saturating_sub(self.clock.now()))
+    }
+
+    fn work(&mut self) -> bool {
+        self.prober.run(|| self.clock.now(), self.chance)
     }
 }
 

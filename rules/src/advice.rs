@@ -225,7 +225,7 @@ fn is_itself(dependency: &Dependency, workload: &Workload<'_>) -> bool {
                 && object.name == workload.name
                 && is_here(object.namespace.as_ref(), workload)
         }
-        Reference::Selected(_) | Reference::Part(_) => false,
+        Reference::Selected(_) | Reference::Part(_) | Reference::Address(_) => false,
         // Another alternative may still open the gate.
         Reference::Any(alternatives) => alternatives.of.iter().all(|it| is_itself(it, workload)),
     }

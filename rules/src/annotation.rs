@@ -10,6 +10,7 @@
 //! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: any user that may create a
 //! pod writes the text.
 
+mod address;
 mod config;
 mod duration;
 mod fault;
@@ -23,11 +24,12 @@ mod position;
 mod problem;
 mod reference;
 mod selector;
+mod service_name;
 mod short;
 mod terms;
 mod yaml;
 
-pub use fault::{DurationFault, NameFault};
+pub use fault::{AddressFault, DurationFault, NameFault};
 pub use health::health;
 pub use hold::{hold, suspends, suspends_safely};
 pub use order::order;
@@ -40,6 +42,7 @@ use crate::keys;
 use crate::kinds::Kind;
 use crate::suggest;
 use crate::terms::Terms;
+use crate::variables::{self, VariableFault};
 use piece::Piece;
 use problem::Flaw;
 use serde_json::{Map, Value};
@@ -109,6 +112,41 @@ pub struct ReadTerms {
     pub terms: Terms,
     /// The faults of the keys that cannot be read, in the order of [`keys::TERMS`].
     pub unreadable: Vec<ParseError>,
+}
+
+/// Checks that a pod with these annotations has the variables that its list names. What cannot be read is refused elsewhere.
+///
+/// # Errors
+///
+/// The first variable that no container has.
+pub fn variables(annotations: &Map<String, Value>, pod: &Value) -> Result<Vec<Value>, ParseError> {
+    variables::definitions(&listed(annotations), pod).map_err(no_variable)
+}
+
+/// Refuses variables in a list on a workload: of that the pods carry nothing.
+///
+/// # Errors
+///
+/// The list names a variable.
+pub fn no_variables(annotations: &Map<String, Value>) -> Result<(), ParseError> {
+    match variables::first(&listed(annotations)) {
+        None => Ok(()),
+        Some(name) => Err(no_variable(VariableFault::NotOnTemplate(name.to_owned()))),
+    }
+}
+
+fn listed(annotations: &Map<String, Value>) -> Vec<Dependency> {
+    let text = annotations.get(keys::DEPENDS_ON).and_then(Value::as_str);
+    let list = text.and_then(|text| parse_depends_on(text).ok());
+    list.unwrap_or_default()
+}
+
+fn no_variable(fault: VariableFault) -> ParseError {
+    ParseError {
+        key: keys::DEPENDS_ON.to_owned(),
+        place: None,
+        problem: Problem::Variable(fault),
+    }
 }
 
 /// Reads only [`keys::TERMS`], each by itself, so that neither a list nor another of them that cannot be read hides one.

@@ -1,6 +1,9 @@
 //! The model of the dependencies of a dependent.
 
+mod address;
 mod spelling;
+
+pub use address::{Address, Asks, Codes, is_variable, variables};
 
 use crate::expression::Expression;
 use crate::kinds::Kind;
@@ -76,6 +79,8 @@ pub enum Reference {
     Part(Parts),
     /// Some of several alternatives.
     Any(Alternatives),
+    /// An address that is not in the cluster.
+    Address(Address),
 }
 
 /// An object by name. `namespace` is `None` where the user wrote none: the dependent's own, or none at all for a
@@ -186,13 +191,15 @@ pub enum State {
     Complete,
     /// A load balancer or an ingress with an address.
     Addressed,
+    /// A Service whose name and port accept a connection from the dependent's pod.
+    Connects,
 }
 
 impl Edge {
     /// Whether the edge has one verdict for all pods that are alike ([`crate::dependent::alike`]).
     pub(crate) fn is_of_all_alike(&self) -> bool {
         match self {
-            Self::Listed(entry) => !entry.is_per_pod() && !entry.means_pods(),
+            Self::Listed(entry) => !entry.is_per_pod() && !entry.means_pods() && !entry.is_probed(),
             Self::Wave(_) => true,
             Self::Slot(_) => false,
         }
@@ -238,7 +245,7 @@ impl Dependency {
     pub fn is_per_pod(&self) -> bool {
         match &self.reference {
             Reference::Object(_) | Reference::Selected(_) => self.same_node,
-            Reference::Part(_) => false,
+            Reference::Part(_) | Reference::Address(_) => false,
             Reference::Any(alternatives) => alternatives.of.iter().any(Self::is_per_pod),
         }
     }
@@ -248,8 +255,30 @@ impl Dependency {
         match &self.reference {
             Reference::Object(object) => object.kind.is_pod(),
             Reference::Selected(selection) => selection.kind.is_pod(),
-            Reference::Part(_) => false,
+            Reference::Part(_) | Reference::Address(_) => false,
             Reference::Any(alternatives) => alternatives.of.iter().any(Self::means_pods),
+        }
+    }
+
+    /// Whether only the gate of a pod can find out about it, from the pod's own network.
+    pub fn is_probed(&self) -> bool {
+        match &self.reference {
+            Reference::Address(_) => true,
+            Reference::Any(alternatives) => alternatives.of.iter().any(Self::is_probed),
+            Reference::Object(_) | Reference::Selected(_) | Reference::Part(_) => {
+                self.state == State::Connects
+            }
+        }
+    }
+
+    /// The addresses among it that are written out, those of alternatives too.
+    pub fn addresses(&self) -> Vec<&Address> {
+        match &self.reference {
+            Reference::Address(address) => vec![address],
+            Reference::Any(alternatives) => {
+                alternatives.of.iter().flat_map(Self::addresses).collect()
+            }
+            Reference::Object(_) | Reference::Selected(_) | Reference::Part(_) => Vec::new(),
         }
     }
 
@@ -259,6 +288,7 @@ impl Dependency {
             Reference::Object(object) => object.name.clone(),
             Reference::Selected(selection) => selection.selector.to_string(),
             Reference::Part(parts) => parts.part.name().to_owned(),
+            Reference::Address(address) => address.to.clone(),
             Reference::Any(alternatives) => {
                 let names = alternatives.of.iter().map(Self::name);
                 names.min().unwrap_or_default()
@@ -303,13 +333,14 @@ impl Min {
 
 impl State {
     /// Every state, in the order in which the documentation lists them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Present,
         Self::Started,
         Self::Ready,
         Self::Available,
         Self::Complete,
         Self::Addressed,
+        Self::Connects,
     ];
 
     /// The word that a user writes.
@@ -321,6 +352,7 @@ impl State {
             Self::Available => "available",
             Self::Complete => "complete",
             Self::Addressed => "addressed",
+            Self::Connects => "connects",
         }
     }
 

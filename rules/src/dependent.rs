@@ -5,6 +5,7 @@
 
 mod alike;
 mod older;
+mod ordinal;
 mod resolve;
 mod revision;
 
@@ -20,6 +21,7 @@ use crate::lookup::{Lookup, Unavailable};
 use crate::object::{controller_of, group_kind};
 use crate::path::get;
 use crate::plan::{self, Called};
+use crate::probed::Probed;
 use crate::scope::Scope;
 use crate::terms::Regate;
 use crate::world::{World, means_same};
@@ -55,6 +57,8 @@ pub struct Dependent {
     pub node: Option<String>,
     /// Whether the pod is held before it takes a node.
     pub held: bool,
+    /// What its gate has said of addresses; that is no part of the pod, and whoever hears the gate fills it in.
+    pub probed: Probed,
     /// The controllers from the nearest to the topmost.
     pub owners: Vec<Owner>,
     /// The release or application that it belongs to.
@@ -247,7 +251,7 @@ impl Dependent {
     /// pods come one after the other, and each of them runs.
     fn asks_again(&self, edge: &Edge) -> bool {
         match edge {
-            Edge::Listed(entry) => entry.is_per_pod(),
+            Edge::Listed(entry) => entry.is_per_pod() || self.waits_for_own_ordinal(entry),
             Edge::Wave(_) => false,
             Edge::Slot(_) => self.job().is_some(),
         }
@@ -265,7 +269,7 @@ impl Dependent {
     }
 
     /// The edges that count for this pod: all of [`Dependent::edges`], or only some once another pod of the revision has passed
-    /// its gate. A held pod leaves the edges of its node to its gate, because it has no node yet.
+    /// its gate. A held pod leaves the edges of its node, and the addresses, to its gate, because it has no node and no network yet.
     ///
     /// # Errors
     ///
@@ -286,8 +290,12 @@ impl Dependent {
     ) -> Result<Vec<Edge>, Unknown> {
         let mut edges = self.edges(config_depends_on, world)?;
         edges.retain(|edge| !passed || self.asks_again(edge));
-        let on_its_node = |edge: &Edge| matches!(edge, Edge::Listed(entry) if entry.is_per_pod());
-        edges.retain(|edge| !(self.held && on_its_node(edge)));
+        // A pod that is held has neither node nor network yet.
+        let is_of_the_gate = |edge: &Edge| {
+            let entry = edge.entry();
+            entry.is_some_and(|entry| entry.is_per_pod() || entry.is_probed())
+        };
+        edges.retain(|edge| !(self.held && is_of_the_gate(edge)));
         Ok(edges)
     }
 

@@ -58,6 +58,8 @@ fn meant<O: Targets>(entry: &Dependency, objects: &O) -> Vec<O::Object> {
         Reference::Object(named) => objects.named(named).into_iter().collect(),
         Reference::Selected(selection) => objects.selected(selection),
         Reference::Part(parts) => objects.part(parts),
+        // No object of the cluster is behind it.
+        Reference::Address(_) => Vec::new(),
         Reference::Any(alternatives) => {
             let of = alternatives.of.iter();
             of.flat_map(|it| meant(it, objects)).collect()
@@ -88,7 +90,7 @@ pub fn has_choice(entry: &Dependency) -> bool {
             let needed = min.map_or(1, |min| min.of(of.len()));
             needed < of.len() || !of.iter().all(has_no_way_around)
         }
-        Reference::Object(_) => false,
+        Reference::Object(_) | Reference::Address(_) => false,
     };
     entry.optional || some_are_enough
 }

@@ -8,7 +8,7 @@
 //!   a release, a wave, or some of several;
 //! * a **scope** is the release or application that an object belongs to ([`scope`]);
 //! * a **status** is what kstatus says of one object: `Current InProgress Failed Terminating NotFound Unknown`;
-//! * a **state** is what an edge asks for: `present started ready available complete addressed`;
+//! * a **state** is what an edge asks for: `present started ready available complete addressed connects`;
 //! * a **verdict** is what a gate is told: `wait`, `open` or `refuse`, with a reason for each dependency.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
@@ -18,9 +18,10 @@
 //! * dependent, health
 //! * plan, profile
 //! * world
-//! * cause, holder, memory, room
+//! * cause, holder, memory, probed, room
 //! * readiness, scope
 //! * annotation, edges
+//! * variables
 //! * dependency, ends, hold, judged, kept, rights
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, definition, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
@@ -62,6 +63,7 @@ pub mod memory;
 pub mod object;
 pub mod path;
 pub mod plan;
+pub mod probed;
 pub mod profile;
 pub mod quantity;
 pub mod readiness;
@@ -74,5 +76,6 @@ pub mod slots;
 pub mod suggest;
 pub mod terms;
 mod text;
+pub mod variables;
 pub mod verdict;
 pub mod world;

@@ -101,7 +101,7 @@ impl Called<'_> {
                 let label = |key: &str| self.labels.get(key)?.as_str();
                 is_here(&selection.namespace) && is_kind && selection.selector.matches(label)
             }
-            Reference::Part(_) | Reference::Any(_) => false,
+            Reference::Part(_) | Reference::Any(_) | Reference::Address(_) => false,
         }
     }
 
@@ -282,7 +282,7 @@ fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
                 && Completing::of(&object.kind).is_none_or(is_forgotten)
         }
         // A selector may find nothing for good, and alternatives are not all meant to be there.
-        Reference::Selected(_) | Reference::Any(_) => false,
+        Reference::Selected(_) | Reference::Any(_) | Reference::Address(_) => false,
     }
 }
 

@@ -157,6 +157,8 @@ fn judge_object(
         State::Available => available(subject),
         State::Complete => complete(subject),
         State::Addressed => address::addressed(&subject),
+        // Of the Service itself no more can be said.
+        State::Connects => waiting(Reason::NotProbed, Reason::NotProbed.sentence().to_owned()),
     }
 }
 

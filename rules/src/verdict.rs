@@ -10,6 +10,7 @@ mod likely;
 mod never;
 mod node;
 mod observed;
+mod outside;
 mod part;
 mod patience;
 mod recovered;
@@ -42,9 +43,10 @@ use crate::text::one_line;
 use crate::world::World;
 use edge::Judge;
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use wire::Answer;
+use wire::probe::Probe;
 
 /// Longest message that is reported of one edge, in bytes. What was found of several objects and why is put together.
 const LONGEST_REPORT: usize = 2048;
@@ -109,6 +111,8 @@ pub struct Judgement {
     pub again: Option<Timestamp>,
     /// Whether what a dependency waits for itself is still being read: its cause is known in a moment.
     pub reading: bool,
+    /// What the dependent's gate is to try, for edges that only it can find out about.
+    pub probes: Vec<Probe>,
 }
 
 /// Judges every edge of one dependent.
@@ -127,6 +131,7 @@ pub fn judge(
         at_once: false,
         again: Cell::new(None),
         reading: Cell::default(),
+        probes: RefCell::default(),
     };
     // A slot is for a dependent that can start at once, so it is judged by what was found of everything else.
     let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
@@ -144,6 +149,7 @@ pub fn judge(
         edges,
         again: judge.again.get(),
         reading: judge.reading.get(),
+        probes: judge.probes.take(),
     }
 }
 
@@ -171,6 +177,7 @@ pub fn answer(edges: &[JudgedEdge]) -> Answer {
         digest: String::new(),
         dependencies: edges.iter().map(report).collect(),
         note: None,
+        probes: Vec::new(),
     }
 }
 

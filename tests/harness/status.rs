@@ -111,6 +111,8 @@ pub struct Request {
     pub line: String,
     /// The text after `Authorization: Bearer`.
     pub token: String,
+    /// What it says of the addresses that it was told to try; `None` of a gate that can try none.
+    pub probed: Option<String>,
 }
 
 /// Takes a response, or any bytes that a test sends in its place.
@@ -213,10 +215,15 @@ fn serve(
     let mut reader = BufReader::new(StreamOwned::new(session, stream));
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let (mut header, mut token) = (String::new(), String::new());
+    let (mut header, mut token, mut probed) = (String::new(), String::new(), None);
     while reader.read_line(&mut header)? > 2 {
         if let Some(value) = header.strip_prefix("Authorization: Bearer ") {
             value.trim_end().clone_into(&mut token);
+        }
+        if let Some((name, value)) = header.split_once(':')
+            && name.eq_ignore_ascii_case(wire::probe::HEADER)
+        {
+            probed = Some(value.trim().to_owned());
         }
         header.clear();
     }
@@ -225,6 +232,7 @@ fn serve(
         number,
         line: line.trim_end().to_owned(),
         token,
+        probed,
     };
     requests
         .0

@@ -19,6 +19,7 @@ mod holds;
 mod laws;
 /// Lists that cannot be read. They ask the parser itself what it says.
 mod lists;
+mod outside; // variables of addresses outside of the cluster
 /// The pod half, beyond the goldens.
 mod pods;
 /// Gates that come with their pods.

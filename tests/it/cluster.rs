@@ -25,6 +25,7 @@ mod missing; // dependencies that are not there
 mod namespaces; // dependencies in other namespaces
 mod never; // dependencies that never come
 mod order; // chains and diamonds
+mod outside; // addresses outside of the cluster, and ordinals
 mod page; // `kubectl sluice ui` in a browser
 mod parts; // sub-charts, groups and releases
 mod patience; // entries with a timeout of their own, and entries that have to last

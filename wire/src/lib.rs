@@ -7,9 +7,13 @@
 //!
 //! A gate ignores unknown fields, so an older gate understands a newer service; pods wait for days.
 //!
+//! What is not in the cluster only the gate can try: an answer says what ([`probe::Probe`]), and the next question what came of it.
+//!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * said
+//! * probe
 
+pub mod probe;
 pub mod said;
 
 use serde::{Deserialize, Serialize};
@@ -65,6 +69,9 @@ pub struct Answer {
     /// A note about the whole list, for example that it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What the gate is to try meanwhile, in its pod's own network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<probe::Probe>,
 }
 
 /// The report on one dependency. It never holds the dependency's spec, and holds a message only within the gate's own

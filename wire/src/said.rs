@@ -24,7 +24,7 @@ const WORD: usize = 64;
 /// The longest printed message or note.
 const MESSAGE: usize = 400;
 /// The unsatisfied dependencies that have a line of their own, beside the first one.
-const FURTHER: usize = 20;
+pub const FURTHER: usize = 20;
 
 /// A line of the log that says how a wait stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct Said {
     pub decision: Decision,
     /// The dependency that the line names, if it names one.
     pub about: Option<About>,
+    /// All dependencies that were unsatisfied when the line was first written, in the order of their lines.
+    pub unmet: Vec<About>,
 }
 
 /// The statement of a line about one dependency.
@@ -42,16 +44,47 @@ pub struct Said {
 pub struct About {
     /// The dependency as in [`Report::dependency`].
     pub dependency: String,
+    /// The status as in [`Report::status`].
+    pub status: String,
     /// The reason as in [`Report::reason`].
     pub reason: String,
+    /// The message as in [`Report::message`].
+    pub message: Option<String>,
 }
 
 /// Returns the last line that says how the wait stands. Other lines tell of addresses and files.
 pub fn last(log: &str) -> Option<Said> {
-    let lines = log.lines().rev();
-    lines
-        .filter_map(|line| line.strip_prefix(SPEAKER))
-        .find_map(read)
+    let lines = log.lines().filter_map(|line| line.strip_prefix(SPEAKER));
+    let mut said: Option<Said> = None;
+    for line in lines {
+        if let Some(further) = line.strip_prefix("  ") {
+            if let Some(said) = &mut said {
+                said.unmet.extend(about(further));
+            }
+        } else if let Some(next) = read(line) {
+            said = Some(next.after(said));
+        }
+    }
+    said
+}
+
+impl Said {
+    /// The same line, said again after a minute, stands for the further lines of the first time too.
+    fn after(self, before: Option<Self>) -> Self {
+        let same = |it: &Self| it.news() == self.news();
+        match before.filter(same) {
+            Some(before) => Self {
+                unmet: before.unmet,
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// The line without the time that the gate has waited.
+    fn news(&self) -> Option<&str> {
+        Some(self.line.split_once(" for ")?.1)
+    }
 }
 
 fn read(line: &str) -> Option<Said> {
@@ -65,11 +98,27 @@ fn read(line: &str) -> Option<Said> {
     // Before the mark stands the time that the gate has waited.
     let marks = [" for ", ", without ", ": "];
     let rest = marks.iter().find_map(|mark| Some(line.split_once(mark)?.1));
+    let about = rest.and_then(about);
     Some(Said {
         line: line.to_owned(),
         decision,
-        about: rest.and_then(about),
+        unmet: about.clone().into_iter().collect(),
+        about,
     })
+}
+
+/// The text up to the bracket that closes it; a message may hold brackets of its own.
+fn within(text: &str) -> &str {
+    let mut open = 0_usize;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => open += 1,
+            ')' if open == 0 => return &text[..at],
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    text
 }
 
 /// Reads `Job/migrate: InProgress (JobNotComplete`. A dependency may hold brackets; a status is one word.
@@ -77,10 +126,16 @@ fn about(text: &str) -> Option<About> {
     let is_word = |text: &str| !text.is_empty() && text.chars().all(char::is_alphanumeric);
     text.match_indices(" (").find_map(|(at, bracket)| {
         let (dependency, status) = text[..at].rsplit_once(": ")?;
-        let reason = text[at + bracket.len()..].split([')', ':']).next()?;
+        let inner = within(&text[at + bracket.len()..]);
+        let (reason, message) = match inner.split_once(": ") {
+            Some((reason, message)) => (reason, Some(message.to_owned())),
+            None => (inner, None),
+        };
         (is_word(status) && is_word(reason)).then(|| About {
             dependency: dependency.to_owned(),
+            status: status.to_owned(),
             reason: reason.to_owned(),
+            message,
         })
     })
 }
@@ -211,6 +266,7 @@ mod tests {
             digest: "d".to_owned(),
             dependencies,
             note: note.map(str::to_owned),
+            probes: Vec::new(),
         })
     }
 

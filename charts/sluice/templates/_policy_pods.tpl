@@ -92,6 +92,7 @@ variables:
       has(object.spec.securityContext) && has(object.spec.securityContext.runAsUser) && object.spec.securityContext.runAsUser != 0
   {{- include "sluice.policy.resources" . | trim | nindent 2 }}
   {{- include "sluice.policy.renewal.variables" . | trim | nindent 2 }}
+  {{- include "sluice.policy.variables" . | trim | nindent 2 }}
 mutations:
   {{- if .Values.holds.enabled }}
   - patchType: JSONPatch
@@ -142,6 +143,7 @@ mutations:
         : {{ end }}Object.spec.initContainers.securityContext{ {{- include "sluice.policy.context" . | replace "\n" " " }}},
         resources: {{ include "sluice.policy.gate-resources" . | replace "\n" " " }},
         terminationMessagePolicy: 'File'}}]
+        + {{ include "sluice.policy.variables.copies" . | replace "\n" " " }}
   - patchType: JSONPatch
     jsonPatch:
       expression: >-

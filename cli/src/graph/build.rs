@@ -18,6 +18,8 @@ enum Key {
     Object(usize),
     /// An object that is not there: namespace, kind and name.
     Missing(String, String, String),
+    /// An address outside of the cluster.
+    Outside(String),
 }
 
 impl Model {
@@ -69,7 +71,7 @@ impl Model {
         });
         let at = keys.iter().enumerate().filter_map(|(node, key)| match key {
             Key::Object(at) => Some((*at, node)),
-            Key::Missing(..) => None,
+            Key::Missing(..) | Key::Outside(_) => None,
         });
         let model = Self {
             edges,
@@ -87,7 +89,7 @@ fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Arrow]) -> Vec<Option<usize>>
     // An object whose list cannot be read never starts, like one that waits for itself.
     let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
         Key::Object(at) => graph.unreadable[*at].is_some(),
-        Key::Missing(..) => false,
+        Key::Missing(..) | Key::Outside(_) => false,
     });
     plain.extend(unreadable.map(|(node, _)| (node, node, true)));
     order::steps(keys.len(), &plain)
@@ -249,6 +251,9 @@ fn missing<'d>(
             let key = Key::Missing(namespace, object.kind.to_string(), object.name.clone());
             vec![(key, !dependency.optional, dependency)]
         }
+        Reference::Address(address) => {
+            vec![(Key::Outside(address.to_string()), true, dependency)]
+        }
         Reference::Any(alternatives) => {
             let found = alternatives.of.iter();
             let found = found.flat_map(|it| missing(graph, from, it));
@@ -275,6 +280,7 @@ fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[
         Key::Missing(namespace, kind, name) => {
             (namespace.clone(), kind.clone(), name.clone(), None)
         }
+        Key::Outside(address) => (String::new(), "Address".to_owned(), address.clone(), None),
     };
     let own = object.and_then(|(at, _)| findings.own.get(&at));
     let judged = health(own, lines);
@@ -284,13 +290,16 @@ fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[
         other => format!("{other}/"),
     };
     Node {
-        id: format!("{prefix}{kind}/{name}"),
+        id: match key {
+            Key::Outside(address) => address.clone(),
+            _ => format!("{prefix}{kind}/{name}"),
+        },
         scope: object.and_then(|(_, it)| Some(it.scope.as_ref()?.name.clone())),
         wave: object.and_then(|(_, it)| it.scope.as_ref().and(it.wave())),
         parallelism: object.and_then(|(_, it)| it.cap()),
         step: None,
         cycle: false,
-        missing: object.is_none()
+        missing: matches!(key, Key::Missing(..))
             && judged
                 .as_ref()
                 .is_none_or(|it| it.status == Status::NotFound),

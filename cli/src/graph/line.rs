@@ -46,7 +46,7 @@ impl Lines<'_, '_> {
             Some((entry, Reference::Any(_))) => {
                 self.alternative(found, self.leaf(entry, to)?, told, to)
             }
-            Some((_, Reference::Object(_))) => Some(Line::single(found)),
+            Some((_, Reference::Object(_) | Reference::Address(_))) => Some(Line::single(found)),
             Some((_, Reference::Selected(_) | Reference::Part(_))) | None => {
                 Some(self.member(found, to))
             }
@@ -84,7 +84,7 @@ impl Lines<'_, '_> {
     ) -> Option<Line> {
         let own = told.of_alternative(leaf)?;
         let line = match &leaf.reference {
-            Reference::Object(_) => Line::single(own),
+            Reference::Object(_) | Reference::Address(_) => Line::single(own),
             _ => self.member(own, to),
         };
         // An alternative that is not needed holds nothing up.

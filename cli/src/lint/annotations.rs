@@ -74,8 +74,23 @@ fn grammar(
         annotation::suspends_safely(&object.value["metadata"])?;
     }
     annotation::declared(&alone)?;
+    variables(object, holder, &alone)?;
     annotation::health(&alone)?;
     Ok(())
+}
+
+/// Checks that the pods will have the variables that a list names, as admission does.
+fn variables(
+    object: &Object,
+    holder: &Holder<'_>,
+    alone: &Map<String, Value>,
+) -> Result<(), ParseError> {
+    let carried = holder.role == Role::Template || object.word() == "Pod";
+    match object.template() {
+        Some(pod) if carried => annotation::variables(alone, pod).map(drop),
+        Some(_) => annotation::no_variables(alone),
+        None => Ok(()),
+    }
 }
 
 /// Whether the object with these annotations is a Job.

@@ -82,7 +82,7 @@ fn consent(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Option<Fi
         Reference::Object(it) => (it.namespace.as_ref()?, it.name.as_str()),
         Reference::Selected(it) => (it.namespace.as_ref()?, ""),
         Reference::Part(it) => (it.namespace.as_ref()?, it.part.name()),
-        Reference::Any(_) => return None,
+        Reference::Any(_) | Reference::Address(_) => return None,
     };
     let (own, key) = (object.namespace(), keys::ALLOW_DEPENDENTS_FROM);
     if namespace == own {

@@ -36,7 +36,7 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
                 // Helm writes its release on no hook.
                 object.namespace.is_none() && !objects.iter().any(is_it)
             }
-            Reference::Selected(_) | Reference::Any(_) => false,
+            Reference::Selected(_) | Reference::Any(_) | Reference::Address(_) => false,
         }
     };
     let is_there = |scope: &Scope| {

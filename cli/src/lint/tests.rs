@@ -338,3 +338,39 @@ fn a_finding_is_data_too() {
     });
     assert_eq!(json, expected);
 }
+
+#[test]
+fn variables_of_addresses_are_looked_for_in_the_pod_template() {
+    let workload = |own: &str, template: &str| {
+        let env = "env: [{name: DATABASE_URL, value: a}]";
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: api, annotations: {{{own}}}}}\nspec: {{template: {{metadata: \
+             {{annotations: {{{template}}}}}, spec: {{containers: [{{name: app, {env}}}]}}}}}}\n"
+        )
+    };
+    let list = |name: &str| format!("sluice.dev/depends-on: '- tcp: $({name})'");
+    assert_eq!(lint(&workload("", &list("DATABASE_URL"))), NOTHING);
+    for (manifest, expected) in [
+        (
+            workload("", &list("NOWHERE")),
+            "no container of the pod has NOWHERE in its env",
+        ),
+        (
+            workload(&list("DATABASE_URL"), ""),
+            "write the list on the pod template",
+        ),
+    ] {
+        let lines = lint(&manifest);
+        let [line] = &lines[..] else {
+            panic!("{lines:?}")
+        };
+        assert!(
+            line.starts_with("error: ") && line.contains(expected),
+            "{line}"
+        );
+    }
+    assert_eq!(
+        lint(&deployment("api", "tcp://db.example.com:5432")),
+        NOTHING
+    );
+}

@@ -187,6 +187,7 @@ mod tests {
             digest: String::new(),
             dependencies: Vec::new(),
             note: Some("asking again: another pod of this revision has passed".to_owned()),
+            probes: Vec::new(),
         };
         let pod = |verdict| Pod {
             name: "api-1".to_owned(),

@@ -1,5 +1,6 @@
 //! The tree of several pods: workloads, their pods, the waits of each.
 
+use super::heard;
 use super::stage::Stage;
 use crate::gate_log::GateWord;
 use jiff::Timestamp;
@@ -95,7 +96,12 @@ impl Tree {
                     self.waiting -= 1;
                     None
                 }
-                Some(GateWord::Said(said)) => Some(said.line.clone()),
+                Some(GateWord::Said(said)) => {
+                    if let Some(answer) = &mut pod.answer {
+                        heard::fill(answer, said);
+                    }
+                    Some(said.line.clone())
+                }
                 Some(GateWord::Unheard(why)) => Some(format!("its log cannot be read: {why}")),
                 Some(GateWord::Nothing) | None => None,
             };
@@ -121,6 +127,11 @@ impl Pod {
     /// Whether the gate has begun, and may have written a line.
     pub(super) fn may_say(&self) -> bool {
         self.since.is_some() && self.stage != Stage::Held
+    }
+
+    /// Whether its gate alone can tell of a dependency.
+    pub(super) fn is_heard(&self) -> bool {
+        self.may_say() && self.answer.as_ref().is_some_and(heard::needs)
     }
 
     /// Whether the gate waits although this command's own judgement says that it need not.

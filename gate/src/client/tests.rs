@@ -28,9 +28,59 @@ fn client(token_file: &str, port: u16) -> Client {
     }
 }
 
+fn question(seconds: u64) -> Question<'static> {
+    Question {
+        seen: None,
+        hold: Duration::from_secs(seconds),
+        probed: "",
+    }
+}
+
+/// What a gate does meanwhile that has nothing to do.
+#[derive(Default)]
+struct Idle {
+    signs: usize,
+}
+
+impl Aside for Idle {
+    fn sign(&mut self) {
+        self.signs += 1;
+    }
+
+    fn due(&self) -> Option<Duration> {
+        None
+    }
+
+    fn work(&mut self) -> bool {
+        unreachable!("nothing is due")
+    }
+}
+
+/// What a gate does that has something to do so often, and finds something new the last time.
+struct Busy {
+    every: Duration,
+    left: usize,
+    signs: usize,
+}
+
+impl Aside for Busy {
+    fn sign(&mut self) {
+        self.signs += 1;
+    }
+
+    fn due(&self) -> Option<Duration> {
+        Some(self.every)
+    }
+
+    fn work(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0
+    }
+}
+
 fn trouble(client: &mut Client) -> String {
     client
-        .ask(None, Duration::ZERO, &mut || ())
+        .ask(&question(0), &mut Idle::default())
         .unwrap_err()
         .to_string()
 }
@@ -103,7 +153,8 @@ fn service(connections: Vec<Vec<String>>) -> Client {
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         let mut open = vec![];
-        for responses in connections {
+        let mut connections = connections.into_iter().peekable();
+        'next: while let Some(responses) = connections.next() {
             let (stream, _) = listener.accept().unwrap();
             let session = ServerConnection::new(Arc::clone(&tls)).unwrap();
             let mut stream = BufReader::new(StreamOwned::new(session, stream));
@@ -114,7 +165,12 @@ fn service(connections: Vec<Vec<String>>) -> Client {
                 }
                 stream.get_mut().write_all(response.as_bytes()).unwrap();
                 if !response.ends_with('}') {
-                    thread::park(); // the service falls silent
+                    // The service falls silent on this connection.
+                    if connections.peek().is_none() {
+                        thread::park();
+                    }
+                    open.push(stream);
+                    continue 'next;
                 }
             }
             stream.get_mut().conn.send_close_notify();
@@ -135,8 +191,10 @@ fn response(digest: &str, headers: &str) -> String {
 }
 
 fn digests(client: &mut Client, count: usize) -> Vec<String> {
-    let mut ask = |_| client.ask(None, Duration::ZERO, &mut || ()).unwrap();
-    (0..count).map(|at| ask(at).answer.digest).collect()
+    let mut ask = |_| client.ask(&question(0), &mut Idle::default()).unwrap();
+    (0..count)
+        .map(|at| ask(at).unwrap().answer.digest)
+        .collect()
 }
 
 #[test]
@@ -167,9 +225,53 @@ fn gives_up_who_falls_silent_and_asks_again_on_another_connection() {
     let mut client = service(vec![vec![response("1", ""), held.to_owned()]]);
     client.silence = Duration::from_millis(50);
     assert_eq!(digests(&mut client, 1), ["1"]);
-    let mut signs = 0;
+    let mut idle = Idle::default();
     client.addresses[0].port = 1;
-    let silent = client.ask(None, Duration::from_secs(300), &mut || signs += 1);
+    let silent = client.ask(&question(300), &mut idle);
     assert!(silent.unwrap_err().to_string().contains("refused"));
-    assert!(signs > 0);
+    assert!(idle.signs > 0);
+}
+
+#[test]
+fn a_question_that_is_old_is_left_and_asked_anew() {
+    let held = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n \r\n";
+    let mut client = service(vec![vec![held.to_owned()], vec![response("2", "")]]);
+    let mut busy = Busy {
+        every: Duration::from_millis(20),
+        left: 3,
+        signs: 0,
+    };
+    let left = client.ask(&question(300), &mut busy).unwrap();
+    assert!(left.is_none(), "what came of an address has made it old");
+    assert_eq!(busy.left, 0);
+    assert_eq!(digests(&mut client, 1), ["2"], "on another connection");
+}
+
+#[test]
+fn what_is_done_meanwhile_is_no_silence_of_the_service() {
+    struct Slow(Busy);
+    impl Aside for Slow {
+        fn sign(&mut self) {
+            self.0.sign();
+        }
+
+        fn due(&self) -> Option<Duration> {
+            self.0.due()
+        }
+
+        fn work(&mut self) -> bool {
+            thread::sleep(Duration::from_millis(150));
+            self.0.work()
+        }
+    }
+    let held = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n \r\n";
+    let mut client = service(vec![vec![held.to_owned()]]);
+    client.silence = Duration::from_millis(400);
+    let mut slow = Slow(Busy {
+        every: Duration::from_millis(5),
+        left: 4,
+        signs: 0,
+    });
+    let left = client.ask(&question(300), &mut slow).unwrap();
+    assert!(left.is_none(), "it has not been taken for gone");
 }

@@ -15,18 +15,27 @@ fn unreadable(text: &str) -> Result<Option<(u16, String)>, Bad> {
     Err(Bad::Unreadable(text.to_owned()))
 }
 
+fn question(seen: Option<&str>, seconds: u64) -> Question<'_> {
+    Question {
+        seen,
+        hold: Duration::from_secs(seconds),
+        probed: "a=refused",
+    }
+}
+
 #[test]
 fn writes_the_request() {
     assert_eq!(
-        request("sluice.sluice-system.svc", "t.o-k", None, 300),
+        request("sluice.sluice-system.svc", "t.o-k", &question(None, 300)),
         format!(
             "GET /v1/verdict?wait=300 HTTP/1.1\r\nHost: sluice.sluice-system.svc\r\nAuthorization: Bearer t.o-k\r\n\
-             Accept: application/json\r\nUser-Agent: sluice-gate/{}\r\n\r\n",
+             Accept: application/json\r\nUser-Agent: sluice-gate/{}\r\n\
+             sluice-probed: a=refused\r\n\r\n",
             env!("CARGO_PKG_VERSION")
         )
     );
     let digest = "sha256:aZ09-._~+/= \r\né";
-    let text = request("h", "t", Some(digest), 1);
+    let text = request("h", "t", &question(Some(digest), 1));
     assert!(text.starts_with(
         "GET /v1/verdict?seen=sha256%3AaZ09-._~%2B%2F%3D%20%0D%0A%C3%A9&wait=1 HTTP/1.1\r\n"
     ));

@@ -9,7 +9,9 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use wire::Report;
+use wire::probe::{self, Probe};
 
 const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
@@ -23,28 +25,44 @@ struct Script {
     time: Rc<Cell<Duration>>,
     steps: VecDeque<Step>,
     asked: Vec<(Duration, Option<String>, Duration)>,
+    told: Vec<String>,
 }
 
 impl Source for Script {
     fn ask(
         &mut self,
-        seen: Option<&str>,
-        hold: Duration,
-        sign: &mut dyn FnMut(),
-    ) -> Result<Reply, Trouble> {
+        question: &Question<'_>,
+        aside: &mut dyn Aside,
+    ) -> Result<Option<Reply>, Trouble> {
+        let Question { seen, hold, probed } = *question;
         self.asked
             .push((self.time.get(), seen.map(str::to_owned), hold));
+        self.told.push(probed.to_owned());
         let (took, reply) = self
             .steps
             .pop_front()
             .expect("the script must end in a decision");
         let end = self.time.get() + took;
-        while self.time.get() + wire::SIGN < end {
-            self.time.set(self.time.get() + wire::SIGN);
-            sign();
+        let mut sign = self.time.get() + wire::SIGN;
+        loop {
+            let due = aside.due().map(|due| self.time.get() + due);
+            let due = due.filter(|due| *due < sign.min(end));
+            if let Some(due) = due {
+                self.time.set(due);
+                if aside.work() {
+                    self.steps.push_front((end.saturating_sub(due), reply));
+                    return Ok(None);
+                }
+            } else if sign < end {
+                self.time.set(sign);
+                sign += wire::SIGN;
+                aside.sign();
+            } else {
+                break;
+            }
         }
         self.time.set(end);
-        reply
+        reply.map(Some)
     }
 }
 
@@ -70,14 +88,38 @@ struct Run {
     log: Vec<String>,
     pauses: Vec<Duration>,
     asked: Vec<(Duration, Option<String>, Duration)>,
+    /// What was said of addresses with each question.
+    told: Vec<String>,
+}
+
+/// An address that refuses so often, and then accepts.
+#[derive(Default)]
+struct Refuses {
+    times: usize,
+    tried: AtomicUsize,
+}
+
+impl Try for Refuses {
+    fn outcome(&self, _: &Probe) -> probe::Outcome {
+        if self.tried.fetch_add(1, Ordering::Relaxed) < self.times {
+            probe::Outcome::Refused
+        } else {
+            probe::Outcome::Connected
+        }
+    }
 }
 
 fn run(steps: Vec<Step>) -> Run {
+    run_beside(steps, Refuses::default())
+}
+
+fn run_beside(steps: Vec<Step>, address: Refuses) -> Run {
     let time = Rc::new(Cell::new(Duration::ZERO));
     let mut source = Script {
         time: Rc::clone(&time),
         steps: steps.into(),
         asked: vec![],
+        told: vec![],
     };
     let mut clock = FakeClock {
         time,
@@ -86,13 +128,15 @@ fn run(steps: Vec<Step>) -> Run {
     let mut log = vec![];
     let mut say = |line: &str| log.push(line.to_owned());
     // Chance 0 makes every pause the shortest; `backs_off_with_jitter` tests the others.
-    let outcome = until_decided(&mut source, &mut clock, &mut || 0.0, &mut say);
+    let mut prober = Prober::new(address);
+    let outcome = until_decided(&mut source, &mut prober, &mut clock, &mut || 0.0, &mut say);
     assert!(source.steps.is_empty(), "the loop ended before the script");
     Run {
         outcome,
         log,
         pauses: clock.pauses,
         asked: source.asked,
+        told: source.told,
     }
 }
 
@@ -112,6 +156,7 @@ fn answer(verdict: Decision, digest: &str, unsatisfied: &[&str]) -> Answer {
         digest: digest.to_owned(),
         dependencies,
         note: None,
+        probes: Vec::new(),
     }
 }
 
@@ -249,4 +294,50 @@ fn spreads_the_holds() {
     assert_eq!(hold(0.0), HOLD);
     assert_eq!(hold(0.5), HOLD.mul_f64(0.875));
     assert!(hold(1.0) > HOLD / 2);
+}
+
+/// An answer that wants this tried.
+fn tries(digest: &str, to: &[&str]) -> Step {
+    let mut answer = answer(Decision::Wait, digest, &["a"]);
+    let probe = |to: &&str| Probe {
+        id: (*to).to_owned(),
+        what: probe::what::TCP.to_owned(),
+        to: (*to).to_owned(),
+    };
+    answer.probes = to.iter().map(probe).collect();
+    says(ms(1), answer)
+}
+
+#[test]
+fn tells_what_came_of_an_address_and_again_only_when_that_changes() {
+    let address = Refuses {
+        times: 3,
+        ..Refuses::default()
+    };
+    // The second question is left for the third when the fourth try, after 1, 2 and 4 s, comes out otherwise.
+    let held = wait(Duration::from_secs(200), "2", &["a"]);
+    let run = run_beside(vec![tries("1", &["db"]), held, open()], address);
+    assert_eq!(run.outcome, Outcome::Open);
+    assert_eq!(run.told, ["", "db=refused", "db=connected", ""]);
+    let times: Vec<_> = run.asked.iter().map(|(at, ..)| at.as_secs()).collect();
+    assert_eq!(
+        times,
+        [0, 0, 7, 200],
+        "it is asked at once when there is news"
+    );
+    assert!(run.pauses.is_empty());
+}
+
+#[test]
+fn tries_nothing_any_more_that_is_wanted_no_more() {
+    let run = run_beside(
+        vec![
+            tries("1", &["db"]),
+            tries("2", &["web"]),
+            wait(ms(1), "3", &["a"]),
+            open(),
+        ],
+        Refuses::default(),
+    );
+    assert_eq!(run.told, ["", "db=connected", "web=connected", ""]);
 }

@@ -25,7 +25,7 @@ pub(super) fn of(
         Reference::Selected(it) => (&it.kind, it.namespace.as_ref()),
         Reference::Part(it) => return of_part(workload, it, known),
         // Another alternative may do in place of a bad one.
-        Reference::Any(_) => return Vec::new(),
+        Reference::Any(_) | Reference::Address(_) => return Vec::new(),
     };
     if known.is_forbidden(kind) {
         return vec![Advice::KindForbidden(kind.clone())];

@@ -51,3 +51,35 @@ pub enum DurationFault {
         likely: Option<&'static str>,
     },
 }
+
+/// How an address outside of the cluster is not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum AddressFault {
+    #[error("has a blank in it; remove it")]
+    Blank,
+    #[error("has no port; write HOST:PORT, e.g. tcp://db.example.com:5432")]
+    NoPort,
+    #[error("has a port that is no number from 1 to 65535; write one, or $(NAME) for a variable")]
+    Port,
+    #[error(
+        "has a host that is no name; write a DNS name, an IPv4 address, or an IPv6 address in brackets"
+    )]
+    Host,
+    #[error("is no host and port; write an IPv6 address in brackets, e.g. tcp://[fd00::1]:5432")]
+    Unbracketed,
+    #[error(
+        "has a path, and only a connection is made; write http:// to ask for an answer, or remove it"
+    )]
+    Path,
+    #[error(
+        "has \"@\" before its host; the gate sends no credentials, so remove what is before the host"
+    )]
+    Credentials,
+    #[error("has a fragment, which no server ever sees; remove what begins with \"#\"")]
+    Fragment,
+    #[error(
+        "has \"$\" in it; write $(NAME), the name of a variable in env of a container, with letters, digits and \"_\""
+    )]
+    Variable,
+}

@@ -2,13 +2,14 @@
 
 mod fields;
 mod idle;
+mod outside;
 mod patience;
 
 use super::piece::Piece;
 use super::problem::{Flaw, Problem};
 use super::reference::{PARTS, PartWord};
 use super::yaml::{self, Node, Value};
-use super::{health, reference, selector, short};
+use super::{address, health, reference, selector, service_name, short};
 use crate::dependency::{
     Alternatives, Dependency, Min, Need, Reference, Revision, Selection, State,
 };
@@ -96,6 +97,9 @@ impl<'n> Fields<'n> {
         if let Some((word, field)) = parts.find_map(|it| Some((it, self.find(it.word)?))) {
             return self.part(word, field);
         }
+        if let Some(field) = address::KEYS.into_iter().find_map(|word| self.find(word)) {
+            return self.address(field);
+        }
         let kind = self.kind()?;
         let status = self.need_of_status();
         let dependency = Dependency {
@@ -174,7 +178,8 @@ impl<'n> Fields<'n> {
             (Some(_), Some(field)) => Err(Flaw::at(field.at, Problem::NameAndSelector)),
             (None, None) => Err(Flaw::at(self.at, Problem::MissingKey("name"))),
             (Some(name), None) => {
-                reference::name(&kind, name)?;
+                let (namespace, name) = service_name::parts(&kind, namespace, name)?;
+                reference::named(&kind, namespace, name)?;
                 Ok(reference::object(kind, namespace, name))
             }
             (None, Some(field)) => {

@@ -62,7 +62,7 @@ fn subject(node: &Node<'_>, count: &mut Count) -> Result<Reference, Flaw> {
         Reference::Object(_) => true,
         Reference::Selected(selection) => selection.min.is_none(),
         Reference::Part(parts) => !matches!(parts.part, Part::Release(_)) && parts.min.is_none(),
-        Reference::Any(_) => false,
+        Reference::Any(_) | Reference::Address(_) => false,
     };
     if is_name && entry == Dependency::on(entry.reference.clone()) {
         return Ok(entry.reference);

@@ -1,10 +1,11 @@
 //! Every sentence that refuses a list.
 
-use super::fault::{DurationFault, NameFault};
+use super::fault::{AddressFault, DurationFault, NameFault};
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
 use crate::dependency::State;
 use crate::expression::ExpressionProblem;
 use crate::text::Quoted;
+use crate::variables::VariableFault;
 use std::fmt;
 
 /// A problem, and the byte of the text at which it is.
@@ -106,6 +107,55 @@ pub enum Problem {
         kind: &'static str,
         only: &'static str,
     },
+
+    // An address outside of the cluster.
+    #[error(transparent)]
+    Variable(VariableFault),
+    #[error(
+        "unknown scheme {} of an address; the schemes are {}",
+        Misspelt(.scheme),
+        .words.join(", ")
+    )]
+    UnknownScheme {
+        scheme: String,
+        words: [&'static str; 4],
+    },
+    #[error("address {} {fault}", Quoted(.text))]
+    Address { text: String, fault: AddressFault },
+    #[error(
+        "variable {} begins with {}, as those do that the gate is set up by; give it another name in the container",
+        Quoted(.0),
+        wire::env::PREFIX
+    )]
+    OurVariable(String),
+    #[error(
+        "\"optional\" means nothing for an address outside of the cluster, of which nobody can say that it does not exist; remove \
+         it, and write \"timeout\" and \"on-timeout: proceed\" to go on without the address"
+    )]
+    OptionalAddress,
+    #[error("\"status\" is a status code, and means nothing without \"http\"; remove it")]
+    IdleStatusCode,
+    #[error(
+        "\"container\" says whose variables an address is made of, and here is no $(NAME); remove it"
+    )]
+    IdleContainer,
+    #[error(
+        "{} is in namespace {}, and the entry says {}; keep one of them",
+        Quoted(.name),
+        Quoted(.own),
+        Quoted(.other)
+    )]
+    TwoNamespaces {
+        name: String,
+        own: String,
+        other: String,
+    },
+    #[error(
+        "it is the name of one pod of a Service; write {} for the pod, or {} for all of them",
+        Quoted(.pod),
+        Quoted(.service)
+    )]
+    PodOfService { pod: String, service: String },
 
     // A kind.
     #[error(

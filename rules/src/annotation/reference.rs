@@ -74,7 +74,7 @@ pub(super) fn namespace_of_part(part: &Part) -> Result<(), Problem> {
 pub(super) fn state_of_part(word: Piece<'_>, state: State, part: &Part) -> Result<(), Flaw> {
     match state {
         State::Present | State::Started | State::Ready | State::Available => Ok(()),
-        State::Complete | State::Addressed => {
+        State::Complete | State::Addressed | State::Connects => {
             let (state, part) = (state.word(), part.word());
             Err(word.flaw(Problem::IdlePartState { state, word: part }))
         }
@@ -215,7 +215,7 @@ pub(super) fn state(word: Piece<'_>) -> Result<State, Flaw> {
 /// none is refused.
 pub(super) fn state_of_kind(word: Piece<'_>, state: State, kind: &Kind) -> Result<(), Flaw> {
     let Kind::Builtin(builtin) = kind else {
-        return Ok(());
+        return state_of_custom(word, state);
     };
     let is = |group, kind| builtin.group == group && builtin.kind == kind;
     let (fits, only) = match state {
@@ -224,6 +224,7 @@ pub(super) fn state_of_kind(word: Piece<'_>, state: State, kind: &Kind) -> Resul
             is("", "Service") || is("networking.k8s.io", "Ingress"),
             "Service and Ingress",
         ),
+        State::Connects => (is("", "Service"), "Service"),
         State::Present | State::Started | State::Ready | State::Available => return Ok(()),
     };
     if fits {
@@ -231,6 +232,25 @@ pub(super) fn state_of_kind(word: Piece<'_>, state: State, kind: &Kind) -> Resul
     }
     let (state, kind) = (state.word(), builtin.kind);
     Err(word.flaw(Problem::IdleState { state, kind, only }))
+}
+
+/// Refuses the one state that only a built-in kind can have.
+fn state_of_custom(word: Piece<'_>, state: State) -> Result<(), Flaw> {
+    if state != State::Connects {
+        return Ok(());
+    }
+    let (state, kind, only) = (state.word(), "of an operator", "Service");
+    Err(word.flaw(Problem::IdleState { state, kind, only }))
+}
+
+/// The name of an object of this kind, and the namespace that a name may have brought with it.
+pub(super) fn named(
+    kind: &Kind,
+    namespace: Option<Piece<'_>>,
+    written: Piece<'_>,
+) -> Result<(), Flaw> {
+    name(kind, written)?;
+    namespace.map_or(Ok(()), |namespace| self::namespace(kind, namespace))
 }
 
 /// The name of an object of this kind.

@@ -5,6 +5,7 @@ use super::names::NameRule;
 use super::piece::Piece;
 use super::problem::{Flaw, Problem};
 use super::reference::{self, PartWord};
+use super::{address, service_name};
 use crate::dependency::{Dependency, State};
 use crate::kinds::Kind;
 use std::ops::Range;
@@ -53,6 +54,9 @@ pub(super) fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
     if let Some(at) = text.find(|it: char| it.is_whitespace() || matches!(it, ',' | ';')) {
         return Err(written.flaw_at(at, Problem::SeveralReferences(text.to_owned())));
     }
+    if address::is_address(text) {
+        return address::entry(written);
+    }
     // One more than the longest grammar that is recognized; the number of pieces beyond it does not matter.
     let fields: Vec<_> = written.split('/').take(6).collect();
     match fields.as_slice() {
@@ -79,7 +83,8 @@ fn build(
         reference::namespace(&kind, namespace)?;
     }
     let (name, state) = split_state(&kind, rest)?;
-    reference::name(&kind, name)?;
+    let (namespace, name) = service_name::parts(&kind, namespace, name)?;
+    reference::named(&kind, namespace, name)?;
     Ok(Dependency {
         state,
         ..Dependency::on(reference::object(kind, namespace, name))

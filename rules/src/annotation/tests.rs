@@ -1,5 +1,6 @@
 //! Accepted lists, in tables; the files below hold the refused ones, sentence by sentence.
 
+mod address;
 mod config;
 mod edge;
 mod keys;

@@ -87,6 +87,7 @@ impl fmt::Display for Dependency {
                 false
             }
             Reference::Any(alternatives) => return write!(out, "{alternatives}"),
+            Reference::Address(address) => return write!(out, "{address}"),
         };
         if self.state != State::Ready || colon {
             write!(out, ":{}", self.state.word())?;

@@ -11,6 +11,7 @@ use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{self, controller_of, created, group_kind};
 use crate::path::get;
+use crate::probed::Probed;
 use crate::scope::{self, Scope};
 use crate::world::World;
 use serde_json::{Map, Value};
@@ -160,6 +161,7 @@ impl Dependent {
             started: waited_since(&owners).or_else(|| started(pod)),
             node: Some(text(pod, &["spec", "nodeName"])).filter(|node| !node.is_empty()),
             held: gate::is_held(pod),
+            probed: Probed::default(),
             owners,
         };
         // The unread owner may carry the list.
@@ -202,6 +204,7 @@ impl Dependent {
             started: None,
             node: None,
             held: false,
+            probed: Probed::default(),
             owners: vec![Owner::of(kind, object)],
             scope,
             parts,

@@ -225,6 +225,7 @@ pub fn started(pod: &Value) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probed::Probed;
     use serde_json::Map;
     use serde_json::json;
 
@@ -253,6 +254,7 @@ mod tests {
             started: None,
             node: None,
             held: false,
+            probed: Probed::default(),
             owners: vec![owner],
             scope: None,
             parts: Vec::new(),

@@ -88,11 +88,37 @@ pub enum Reason {
     NotSupported,
     /// The health rule of its kind is broken, or cannot be evaluated on the object.
     RuleError,
+    /// The gate has not told yet what came of an address that it is to try.
+    NotProbed,
+    /// The gate is of a version that cannot try such an address.
+    CannotProbe,
+    /// Nothing listens at an address.
+    ConnectionRefused,
+    /// An address does not answer in time.
+    ConnectionTimedOut,
+    /// A connection was closed before the answer.
+    ConnectionReset,
+    /// No route leads to an address.
+    Unreachable,
+    /// No name server knows the name of an address.
+    NoSuchName,
+    /// No name server answers.
+    NoNameServer,
+    /// What answers at an address does not speak TLS.
+    NoTls,
+    /// What answers at an address does not speak HTTP.
+    NoHttp,
+    /// An address answers with another status than those that are asked for.
+    HttpStatus,
+    /// The gate has no variable of a name that an address is made of.
+    NoVariable,
+    /// What stands in the variables of an address is none.
+    BadVariable,
 }
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 54] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -134,6 +160,19 @@ impl Reason {
         Self::Unjudgeable,
         Self::NotSupported,
         Self::RuleError,
+        Self::NotProbed,
+        Self::CannotProbe,
+        Self::ConnectionRefused,
+        Self::ConnectionTimedOut,
+        Self::ConnectionReset,
+        Self::Unreachable,
+        Self::NoSuchName,
+        Self::NoNameServer,
+        Self::NoTls,
+        Self::NoHttp,
+        Self::HttpStatus,
+        Self::NoVariable,
+        Self::BadVariable,
     ];
 
     /// Whether the reason tells of a failure without recovery.
@@ -185,10 +224,24 @@ impl Reason {
             Self::Unjudgeable => "Unjudgeable",
             Self::NotSupported => "NotSupported",
             Self::RuleError => "RuleError",
+            Self::NotProbed => "NotProbed",
+            Self::CannotProbe => "CannotProbe",
+            Self::ConnectionRefused => "ConnectionRefused",
+            Self::ConnectionTimedOut => "ConnectionTimedOut",
+            Self::ConnectionReset => "ConnectionReset",
+            Self::Unreachable => "Unreachable",
+            Self::NoSuchName => "NoSuchName",
+            Self::NoNameServer => "NoNameServer",
+            Self::NoTls => "NoTls",
+            Self::NoHttp => "NoHttp",
+            Self::HttpStatus => "HttpStatus",
+            Self::NoVariable => "NoVariable",
+            Self::BadVariable => "BadVariable",
         }
     }
 
     /// The meaning, with the way out where there is one, for a place that may not quote the object.
+    #[expect(clippy::too_many_lines, reason = "one sentence for each reason")]
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Satisfied => "it is in the state that was asked for",
@@ -279,6 +332,46 @@ impl Reason {
             Self::NotSupported => "it asks for something that this version of sluice does not do",
             Self::RuleError => {
                 "the health rule of its kind cannot be evaluated; ask the administrator of sluice to correct it"
+            }
+            Self::NotProbed => {
+                "the gate has not told yet what came of this address; it tries it from the pod's own network"
+            }
+            Self::CannotProbe => {
+                "the gate of the pod is of another version, which cannot try such an address; delete the pod, and the next one gets a gate that can"
+            }
+            Self::ConnectionRefused => {
+                "nothing listens at this address; check that it runs, and the port"
+            }
+            Self::ConnectionTimedOut => {
+                "the address does not answer within 5 s; check that it runs, and that no NetworkPolicy or firewall drops what the pod sends there"
+            }
+            Self::ConnectionReset => {
+                "the connection was closed before an answer; a proxy or a mesh on the way may not be up yet, or has nothing behind it"
+            }
+            Self::Unreachable => {
+                "no route leads to this address; check it, and the network of the pod's node"
+            }
+            Self::NoSuchName => {
+                "no name server knows the name; check its spelling, and the pod's dnsPolicy and dnsConfig"
+            }
+            Self::NoNameServer => {
+                "no name server answers; check the cluster's DNS, and that no NetworkPolicy keeps the pod from it"
+            }
+            Self::NoTls => {
+                "what answers does not speak TLS of version 1.2 or 1.3; check the port, or write http://"
+            }
+            Self::NoHttp => {
+                "what answers does not speak HTTP; check the port, or write https:// or tcp://"
+            }
+            Self::HttpStatus => {
+                "it answers with a status that is not asked for; look at what it says, or write the status that is right"
+            }
+            Self::NoVariable => {
+                "the gate has no such variable: write the list on the pod template, and the variable into env of a container there; delete a pod that is \
+                 older than that"
+            }
+            Self::BadVariable => {
+                "what stands in the variable is no address; write HOST:PORT, or a URL with a port"
             }
         }
     }

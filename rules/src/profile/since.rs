@@ -57,7 +57,10 @@ fn deciding(
     match (kstatus::group_and_kind(object), state) {
         (("batch", "Job"), State::Complete) => Some(vec!["Complete"]),
         (("apps" | "extensions", "Deployment"), State::Available) => Some(vec!["Available"]),
-        (_, State::Complete | State::Started | State::Addressed | State::Present) => None,
+        (
+            _,
+            State::Complete | State::Started | State::Addressed | State::Present | State::Connects,
+        ) => None,
         _ if !by_kind() => None,
         (("batch", "Job"), _) => Some(vec!["Complete"]),
         (("", "Pod"), _) if object["status"]["phase"] == "Running" => Some(vec!["Ready"]),

@@ -18,7 +18,7 @@ use crate::profile;
 use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use wire::said::clean;
 
 /// So many objects of one edge are asked whether they are ready, at most.
@@ -47,6 +47,7 @@ pub fn cause_of(
         at_once: false,
         again: Cell::new(None),
         reading: Cell::default(),
+        probes: RefCell::default(),
     };
     judge.told(kind, object, GATES)
 }

@@ -19,7 +19,7 @@ use crate::plan;
 use crate::profile;
 use crate::selector::Selector;
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 /// So many objects are looked at, at most: who waits for more than that is not told of a cycle among them.
@@ -134,6 +134,7 @@ impl Judge<'_> {
             at_once: false,
             again: Cell::new(None),
             reading: Cell::default(),
+            probes: RefCell::default(),
         }
     }
 

@@ -203,6 +203,9 @@ impl Found {
             decided.answer = ruling.over(decided.answer);
             decided.ground = Ground::Ruled(ruling);
         }
+        if decided.answer.verdict == Decision::Wait {
+            decided.answer.probes.clone_from(&judgement.probes);
+        }
         Decided { edges, ..decided }
     }
 
@@ -337,5 +340,6 @@ fn bare(verdict: Decision, note: String) -> Answer {
         digest: String::new(),
         dependencies: Vec::new(),
         note: Some(note),
+        probes: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use super::{JudgedEdge, Policy};
 use crate::dependency::{Alternatives, Dependency, Edge, ObjectRef, Reference, Selection, State};
 use crate::dependent::Dependent;
 use crate::expression::Expression;
-use crate::judged::{Judged, Reason, not_found, unavailable, unmet};
+use crate::judged::{Judged, Reason, met, not_found, unavailable, unmet};
 use crate::kept;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
@@ -18,8 +18,9 @@ use crate::text::Quoted;
 use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
+use wire::probe::Probe;
 
 /// What every edge of one dependent is judged by.
 pub(super) struct Judge<'a> {
@@ -33,6 +34,8 @@ pub(super) struct Judge<'a> {
     pub(super) again: Cell<Option<Timestamp>>,
     /// Whether what a dependency waits for itself is still being read.
     pub(super) reading: Cell<bool>,
+    /// What the dependent's gate is to try.
+    pub(super) probes: RefCell<Vec<Probe>>,
 }
 
 /// Where the objects of an edge are.
@@ -86,6 +89,8 @@ impl Judge<'_> {
                 })
             }
             Reference::Part(it) => self.part(it, dependency),
+            // Nobody's namespace holds it.
+            Reference::Address(it) => (false, self.address(it)),
             // Each alternative is in a place of its own, and what is said of all is fit for the dependent's namespace.
             Reference::Any(alternatives) => (false, self.any(alternatives, dependency)),
         }
@@ -147,6 +152,12 @@ impl Judge<'_> {
                 message.to_owned(),
             )
         };
+        let is_of_own_set = !home.foreign && self.dependent.has_ordinal(kind, name);
+        if is_of_own_set && self.dependent.pod == *name {
+            return met(
+                "the other pods of its StatefulSet wait for it, and it waits for none of them",
+            );
+        }
         if !home.foreign && self.dependent.is(kind, name) {
             return itself();
         }
@@ -156,13 +167,17 @@ impl Judge<'_> {
             }
             Lookup::Found(found) => {
                 let judged = self.found(kind, &found, home, dependency);
-                let waits = !home.foreign && !judged.satisfied && self.is_beside(kind, &found);
+                let waits = !home.foreign
+                    && !judged.satisfied
+                    && !is_of_own_set
+                    && self.is_beside(kind, &found);
                 if waits { itself() } else { judged }
             }
             Lookup::NotFound
                 if !home.foreign
                     && !dependency.optional
                     && dependency.state != State::Present
+                    && !is_of_own_set
                     && self.would_be_beside(kind, name) =>
             {
                 itself()
@@ -233,6 +248,15 @@ impl Judge<'_> {
                 Quoted(&expression.to_string())
             );
             return unmet(Status::Unknown, Reason::Unjudgeable, message);
+        }
+        if dependency.state == State::Connects {
+            let there = (State::Present, [].as_slice());
+            let judged = profile::judge_by(kind, object, there, self.world, self.now);
+            return if judged.satisfied {
+                self.connects(object, home)
+            } else {
+                judged
+            };
         }
         let asked = (dependency.state, dependency.health.as_slice());
         profile::judge_by(kind, object, asked, self.world, self.now)

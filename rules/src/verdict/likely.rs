@@ -61,7 +61,7 @@ fn names_it(entry: &Dependency, kind: &Kind, name: &str) -> bool {
     match &entry.reference {
         Reference::Object(it) => it.kind == *kind && it.name == name,
         Reference::Any(of) => of.of.iter().any(|it| names_it(it, kind, name)),
-        Reference::Selected(_) | Reference::Part(_) => false,
+        Reference::Selected(_) | Reference::Part(_) | Reference::Address(_) => false,
     }
 }
 

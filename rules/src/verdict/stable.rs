@@ -93,7 +93,8 @@ impl Judge<'_> {
         let node = dependent.node.as_deref().filter(|_| entry.is_per_pod());
         let parts = [
             dependent.namespace.as_str(),
-            who.unwrap_or(&dependent.uid),
+            // What one pod reaches another may not.
+            who.filter(|_| !entry.is_probed()).unwrap_or(&dependent.uid),
             &dependent.revision().unwrap_or_default(),
             node.unwrap_or_default(),
         ];

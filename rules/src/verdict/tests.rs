@@ -16,6 +16,7 @@ mod node;
 mod object;
 mod observed;
 mod optional;
+mod outside;
 mod owners;
 mod part;
 mod patience;

@@ -84,6 +84,10 @@ pub(super) struct Lists<'a> {
     pub(super) old_template: Option<&'a Annotations>,
     /// Whether the object is a Job, which may be created suspended.
     pub(super) of_a_job: bool,
+    /// The pod, or the pod template, whose containers have the variables that a list may name.
+    pub(super) pod: Option<&'a Value>,
+    /// Whether that is the template of a workload.
+    pub(super) has_template: bool,
 }
 
 impl<'a> Lists<'a> {
@@ -102,6 +106,8 @@ impl<'a> Lists<'a> {
             old_object: annotations(old),
             old_template: in_template(old),
             of_a_job: is_job(subject),
+            pod: template(subject, object),
+            has_template: template(subject, object).is_some(),
         }
     }
 
@@ -166,9 +172,19 @@ impl<'a> Lists<'a> {
                 ListPlace::Object | ListPlace::Template => annotation::hold(&changed),
             };
             hold.and_then(|_| annotation::declared(&changed))
+                .and_then(|_| self.variables(place, &changed))
                 .map_err(|error| Deny::BadList { place, error })?;
         }
         Ok(())
+    }
+
+    /// Whether the pods will have the variables that a list names, where they carry it.
+    fn variables(self, place: ListPlace, changed: &Annotations) -> Result<(), ParseError> {
+        match (place, self.pod) {
+            (ListPlace::Object, _) if self.has_template => annotation::no_variables(changed),
+            (_, Some(pod)) => annotation::variables(changed, pod).map(drop),
+            (_, None) => Ok(()),
+        }
     }
 
     /// Returns the dependencies of all lists together.

@@ -13,7 +13,7 @@ use super::{
     annotations,
 };
 use rules::advice::{self, is_for_windows};
-use rules::annotation::GatePosition;
+use rules::annotation::{self, GatePosition};
 use rules::gate;
 use rules::keys;
 use rules::object::controller_of;
@@ -35,6 +35,7 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
     }
     let lists = Lists {
         object: own,
+        pod: Some(pod),
         ..Lists::default()
     };
     // A controller's pod is never refused for its list: the list may have been stored before sluice was installed, or
@@ -159,6 +160,17 @@ fn add_hold(edits: &mut Edits<'_>, pod: &Value) -> Result<(), Misshapen> {
     edits.insert(&["spec", "schedulingGates"], None, hold)
 }
 
+/// The gate with the variables that the pod's list names. One that cannot be given is refused where the list is written; of a list that
+/// was stored before, the gate says what is missing.
+fn with_variables(mut gate: Value, pod: &Value) -> Value {
+    let own = annotations(pod);
+    let variables = own.and_then(|own| annotation::variables(own, pod).ok());
+    if let (Some(variables), Some(env)) = (variables, gate["env"].as_array_mut()) {
+        env.extend(variables);
+    }
+    gate
+}
+
 fn add_gate(
     edits: &mut Edits<'_>,
     pod: &Value,
@@ -169,6 +181,6 @@ fn add_gate(
         edits.insert(&["spec", "volumes"], None, volume.clone())?;
     }
     add_pull_secrets(edits, pod, parts)?;
-    let gate = parts.container(pod);
+    let gate = with_variables(parts.container(pod), pod);
     edits.insert(&["spec", "initContainers"], Some(index), gate)
 }

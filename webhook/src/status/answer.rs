@@ -9,6 +9,7 @@ use rules::annotation;
 use rules::dependent;
 use rules::gate;
 use rules::lookup::{Lookup, Unavailable};
+use rules::probed::Probed;
 use rules::verdict::{self, Decided, Ground, Ruling};
 use serde_json::Value;
 use std::sync::Arc;
@@ -120,11 +121,13 @@ impl Cut {
     }
 }
 
-/// Decides for the pod `waiter`, which is read through `view`; `patient` as in [`verdict::decide`].
+/// Decides for the pod `waiter`, which is read through `view`, by the outcomes that its gate has `probed`; `patient` as in
+/// [`verdict::decide`].
 pub(super) fn answer(
     waiter: &Waiter,
     rounds: &Rounds,
     view: &View,
+    probed: &Probed,
     now: Timestamp,
     patient: bool,
 ) -> Answered {
@@ -153,15 +156,21 @@ pub(super) fn answer(
         )
         .into();
     }
-    answer_of(&pod, rounds, now, patient)
+    answer_of(&pod, rounds, probed, now, patient)
 }
 
 /// The same for a pod that was read, or that is yet to be made.
-pub(super) fn answer_of(pod: &Value, rounds: &Rounds, now: Timestamp, patient: bool) -> Answered {
+pub(super) fn answer_of(
+    pod: &Value,
+    rounds: &Rounds,
+    probed: &Probed,
+    now: Timestamp,
+    patient: bool,
+) -> Answered {
     if dependent::is_skipped(pod) {
         return outcome(verdict::skipped("the pod"), None).into();
     }
-    let round = rounds.of(pod, now);
+    let round = rounds.of(pod, probed, now);
     let started = match &round.judged {
         Lookup::Found(judged) => judged.dependent.wait_began(pod),
         Lookup::NotFound | Lookup::Unavailable(_) => dependent::started(pod),

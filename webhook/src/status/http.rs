@@ -12,12 +12,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use futures::stream::{self, StreamExt};
+use rules::probed::Probed;
 use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::time::timeout_at;
-use wire::SIGN;
+use wire::{SIGN, probe};
 
 /// A request that stays open until there is news for its gate.
 type OpenRequest = Pin<Box<dyn Future<Output = Result<GateReply, Unidentified>> + Send>>;
@@ -34,7 +35,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
 
 async fn verdict(
     State(service): State<Arc<Service>>,
-    Query(ask): Query<Ask>,
+    Query(mut ask): Query<Ask>,
     extensions: Extensions,
     headers: HeaderMap,
 ) -> Response {
@@ -48,10 +49,19 @@ async fn verdict(
         return reject(&service, &Unidentified::Asking);
     };
     connections::valid(&extensions);
+    ask.probed = probed(&headers);
     // The open request keeps nothing of these: the token alone is a kilobyte.
     drop((headers, extensions));
     let open = until_news(Arc::clone(&service), identity, ask, entry);
     respond(service, Box::pin(open)).await
+}
+
+/// The outcomes of the addresses that a gate has tried. A gate that can try an address always sends the header.
+fn probed(headers: &HeaderMap) -> Probed {
+    let value = headers.get(probe::HEADER).map(|value| value.to_str());
+    value.map_or(Probed::Unable, |value| {
+        Probed::Told(probe::read(value.unwrap_or_default()))
+    })
 }
 
 async fn identify(

@@ -9,6 +9,7 @@ use super::unidentified::Unidentified;
 use super::wait::{Look, WaitStep, WaitSubject, instant, reason, wait};
 use super::wait_registry::{Wait, WaitEntry};
 use jiff::Timestamp;
+use rules::probed::Probed;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,9 @@ pub(super) struct Ask {
     /// The seconds for which the gate waits for a response.
     #[serde(default)]
     wait: u64,
+    /// The outcomes of the addresses that the gate has tried, from a header.
+    #[serde(skip)]
+    pub(super) probed: Probed,
 }
 
 /// The response to a gate.
@@ -156,7 +160,14 @@ impl WaitSubject for LongPoll<'_> {
             started,
             was_held,
             round,
-        } = answer(waiter, &service.rounds, view, now, !settled);
+        } = answer(
+            waiter,
+            &service.rounds,
+            view,
+            &self.ask.probed,
+            now,
+            !settled,
+        );
         let above = round.as_ref().and_then(|round| round.above());
         let subject = GatedPod { pod: waiter, above };
         // A gate that its first question lets through has not waited here.

@@ -14,6 +14,7 @@ use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use kube::Client;
 use rules::lookup::{Lookup, Unavailable};
+use rules::probed::Probed;
 use rules::verdict;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -215,7 +216,10 @@ impl<H: Hold> HeldWait<'_, H> {
         let rounds = &look.service.rounds;
         let answered = match (look.view.silent(), pod) {
             (Some(what), _) => unread(what, Unavailable::Stale),
-            (None, Ok(pod)) => answer_of(&pod, rounds, look.now, !look.settled),
+            (None, Ok(pod)) => {
+                // No gate runs yet that could try an address.
+                answer_of(&pod, rounds, &Probed::Unheard, look.now, !look.settled)
+            }
             (None, Err(why)) => unread(H::ALL, why),
         };
         match answered.outcome {

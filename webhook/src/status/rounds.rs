@@ -8,6 +8,7 @@ use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use rules::dependent::{self, Dependent};
 use rules::lookup::Lookup;
+use rules::probed::Probed;
 use rules::verdict::{self, Found};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -68,10 +69,10 @@ impl Rounds {
         Self { known, shared }
     }
 
-    /// A round for a pod: that of one like it, while it serves.
-    pub(super) fn of(&self, pod: &Value, now: Timestamp) -> Arc<Round> {
+    /// A round for a pod: that of one like it, while it serves. The outcomes that its gate has `probed` are the pod's own.
+    pub(super) fn of(&self, pod: &Value, probed: &Probed, now: Timestamp) -> Arc<Round> {
         let shared = dependent::alike(pod).and_then(|alike| self.shared(&alike, now));
-        shared.unwrap_or_else(|| Arc::new(self.judge(pod, now)))
+        shared.unwrap_or_else(|| Arc::new(self.judge(pod, probed, now)))
     }
 
     /// `None` where the pod's own is asked for.
@@ -81,7 +82,7 @@ impl Rounds {
         if let Some(round) = before.filter(|round| round.serves(now)) {
             return Some(round);
         }
-        let mut round = self.judge(alike, now);
+        let mut round = self.judge(alike, &Probed::Unheard, now);
         round.shared = match &round.judged {
             Lookup::Found(judged) => judged.found.of_all_alike,
             Lookup::NotFound | Lookup::Unavailable(_) => true,
@@ -99,11 +100,12 @@ impl Rounds {
         Some(round)
     }
 
-    fn judge(&self, pod: &Value, now: Timestamp) -> Round {
+    fn judge(&self, pod: &Value, probed: &Probed, now: Timestamp) -> Round {
         let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default();
         let (view, settings) = (self.known.view_of(namespace), self.known.settings());
         let resolved = Dependent::resolve(pod, &settings.workloads, &view);
-        let judged = resolved.map(|dependent| {
+        let judged = resolved.map(|mut dependent| {
+            dependent.probed = probed.clone();
             Arc::new(Judged {
                 found: verdict::find(&dependent, &settings.policy, &view, now),
                 above: above(&dependent),

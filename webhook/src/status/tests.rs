@@ -9,6 +9,7 @@ mod disclosure;
 mod events;
 mod held_pods;
 mod long_poll;
+mod outside;
 mod patience;
 mod replicas;
 mod stages;

@@ -203,3 +203,9 @@ fn a_deployment_whose_pods_wait_at_their_gates_waits() {
     let failed = drawn(true);
     assert!(failed.contains("  Failed  "), "{failed}");
 }
+
+#[test]
+fn an_address_outside_of_the_cluster_is_a_node_that_its_gate_alone_can_judge() {
+    let told = waits_for("tcp://db.example.com:5432", &[]);
+    assert_eq!(shown(&told), ["tcp://db.example.com:5432 NotProbed holds"]);
+}

@@ -17,6 +17,8 @@ pub(super) fn check(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> 
             return of.flat_map(|it| check(graph, from, it)).collect();
         }
         _ if dependency.optional => None,
+        // Whether it is there only a gate can tell.
+        Reference::Address(_) => None,
         Reference::Object(object) => named(graph, from, object),
         Reference::Selected(selection) => selected(graph, from, selection),
         Reference::Part(parts) => of_part(graph, from, parts, dependency),

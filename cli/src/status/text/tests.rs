@@ -48,6 +48,7 @@ fn shop() -> Tree {
         digest: String::new(),
         dependencies: vec![report("Job/migrate", false), report("StatefulSet/db", true)],
         note: None,
+        probes: Vec::new(),
     };
     let workload = |name: &str, pods| Workload {
         namespace: "shop".to_owned(),

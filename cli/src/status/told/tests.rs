@@ -40,6 +40,7 @@ fn a_waiting_pod_names_each_dependency_and_why() {
         digest: String::new(),
         dependencies,
         note: None,
+        probes: Vec::new(),
     };
     let expected = "pod shop/api-1 waits for 1 of 2 dependencies, since 2026-01-01T00:00:00Z\n  \
                     wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
@@ -57,6 +58,7 @@ fn a_gate_that_was_refused_is_not_said_to_have_passed() {
         digest: String::new(),
         dependencies: vec![report("migrate", false, "JobNotComplete")],
         note: Some("the timeout of 10m has passed".to_owned()),
+        probes: Vec::new(),
     };
     let told = |state: &Value, last: &Value| {
         let pod = json!({
@@ -86,6 +88,7 @@ fn a_pod_without_a_gate_is_told_apart() {
         digest: String::new(),
         dependencies: vec![],
         note: None,
+        probes: Vec::new(),
     };
     let pod = json!({"metadata": {"namespace": "shop", "name": "api-1"}});
     assert_eq!(
@@ -120,6 +123,7 @@ fn answer(satisfied: bool, reason: &str) -> Answer {
         digest: String::new(),
         dependencies: vec![report("migrate", satisfied, reason)],
         note: None,
+        probes: Vec::new(),
     }
 }
 

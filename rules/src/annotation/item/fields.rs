@@ -8,7 +8,7 @@ use crate::suggest;
 use crate::text::Quoted;
 
 /// The keys that an item may have, in the order in which the documentation lists them.
-pub(in crate::annotation) static KEYS: [&str; 19] = [
+pub(in crate::annotation) static KEYS: [&str; 24] = [
     "kind",
     "apiVersion",
     "name",
@@ -28,6 +28,11 @@ pub(in crate::annotation) static KEYS: [&str; 19] = [
     "group",
     "subchart",
     "release",
+    "tcp",
+    "http",
+    "dns",
+    "status",
+    "container",
 ];
 
 /// The number of entries so far, including those inside of others.

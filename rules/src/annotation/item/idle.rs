@@ -22,6 +22,8 @@ impl Fields<'_> {
         };
         for (key, idle, problem) in [
             ("min", by_name, Problem::NothingToCount),
+            ("status", true, Problem::IdleStatusCode),
+            ("container", true, Problem::IdleContainer),
             (
                 "fresh",
                 dependency.fresh && !kind.is_job(),

@@ -25,6 +25,11 @@ fn item(key: &str) -> &'static str {
         "group" => "- group: VALUE",
         "subchart" => "- subchart: VALUE",
         "release" => "- release: VALUE",
+        "tcp" => "- tcp: VALUE",
+        "http" => "- http: VALUE",
+        "dns" => "- dns: VALUE",
+        "status" => "- http: web\n  status: VALUE",
+        "container" => "- tcp: $(URL)\n  container: VALUE",
         other => panic!("no item for {other:?}"),
     }
 }

@@ -69,7 +69,7 @@ fn values_of_an_item() {
     assert_snapshot!(refused("- kind: Node\n  name: a\n  namespace: data"),
         @r#"sluice.dev/depends-on: line 3, column 14: kind "Node" is not in any namespace; leave the namespace "data" out"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  state: done"),
-        @r#"sluice.dev/depends-on: line 3, column 10: unknown state "done"; the states are present, started, ready, available, complete, addressed"#);
+        @r#"sluice.dev/depends-on: line 3, column 10: unknown state "done"; the states are present, started, ready, available, complete, addressed, connects"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  optional: maybe"),
         @r#"sluice.dev/depends-on: line 3, column 13: "optional" takes true or false, not "maybe""#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  optional: [true]"),

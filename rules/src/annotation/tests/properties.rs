@@ -2,7 +2,7 @@
 
 use super::super::*;
 use crate::dependency::{
-    Alternatives, Min, Need, Part, Parts, Patience, Reference, Revision, Selection, State,
+    Alternatives, Asks, Min, Need, Part, Parts, Patience, Reference, Revision, Selection, State,
 };
 use crate::expression::Expression;
 use crate::kinds::{self, Kind};
@@ -114,6 +114,7 @@ fn references() -> impl Strategy<Value = String> {
             let suffix = match suffix.as_str() {
                 ":addressed" if !addressed => String::new(),
                 ":complete" if !complete => String::new(),
+                ":connects" if kind != "Service" => String::new(),
                 _ => suffix,
             };
             format!("{namespace}{kind}/{name}{suffix}")
@@ -157,6 +158,36 @@ const WORDS: [(&str, OnTimeout); 3] = [
     ("fail", OnTimeout::Fail),
     ("proceed", OnTimeout::Proceed),
 ];
+
+/// Addresses outside of the cluster; their variables may be of one container.
+fn addresses() -> impl Strategy<Value = Dependency> {
+    const TEXTS: [&str; 6] = [
+        "tcp://db.example.com:5432",
+        "tcp://[fd00::1]:1",
+        "tcp://$(HOST):$(PORT)",
+        "dns://$(URL)",
+        "https://web/a?b=c",
+        "http://$(URL)",
+    ];
+    (
+        proptest::sample::select(&TEXTS[..]),
+        100..600_u16,
+        any::<bool>(),
+    )
+        .prop_map(|(text, code, of_one)| {
+            let mut entry = parse_depends_on(text).expect("legal").remove(0);
+            let Reference::Address(address) = &mut entry.reference else {
+                panic!("an address")
+            };
+            if let Asks::Answer(codes) = &mut address.asks {
+                codes.from = codes.from.min(code);
+                codes.to = codes.to.max(code);
+            }
+            let varies = address.variables().next().is_some();
+            address.container = (of_one && varies).then(|| "app".to_owned());
+            entry
+        })
+}
 
 /// Every shape that an item may have, three levels deep.
 fn references_and_states() -> impl Strategy<Value = Dependency> {
@@ -228,7 +259,7 @@ fn references_and_states() -> impl Strategy<Value = Dependency> {
                 ..dependency
             }
         });
-    leaf.prop_recursive(2, 12, 4, |inner| {
+    prop_oneof![3 => leaf, 1 => addresses()].prop_recursive(2, 12, 4, |inner| {
         let items = proptest::collection::vec(inner, 3..5);
         (items, mins(), any::<bool>()).prop_map(|(of, min, optional)| Dependency {
             optional,
@@ -251,12 +282,21 @@ fn item(dependency: &Dependency) -> Value {
             it.part.word(): it.part.name(), "namespace": it.namespace,
             "min": it.min.map(|min| min.to_string()),
         }),
+        Reference::Address(it) => {
+            let (key, codes) = match it.asks {
+                Asks::Connection => ("tcp", None),
+                Asks::Answer(codes) => ("http", Some(codes.to_string())),
+                Asks::Name => ("dns", None),
+            };
+            json!({key: it.to, "status": codes, "container": it.container})
+        }
         Reference::Any(it) => {
             let of: Vec<Value> = it.of.iter().map(item).collect();
             json!({"any": of, "min": it.min.map(|min| min.to_string())})
         }
     };
-    if !matches!(dependency.reference, Reference::Any(_)) {
+    let is_address = matches!(dependency.reference, Reference::Address(_));
+    if !is_address && !matches!(dependency.reference, Reference::Any(_)) {
         item["state"] = json!(dependency.state.word());
         let any = dependency.revision == Revision::Any;
         item["revision"] = json!(any.then_some("any"));
@@ -279,6 +319,7 @@ fn item(dependency: &Dependency) -> Value {
     }
     item["optional"] = match dependency.status {
         Need::Optional => json!("status"),
+        Need::Required if is_address => Value::Null,
         Need::Required => json!(dependency.optional),
     };
     let Value::Object(mut fields) = item else {

@@ -71,9 +71,9 @@ fn states_are_words_of_the_contract() {
     assert_snapshot!(refused("deployment/api:Ready"),
         @r#"sluice.dev/depends-on: line 1, column 16: unknown state "Ready"; did you mean "ready"?"#);
     assert_snapshot!(refused("deployment/api:healthy"),
-        @r#"sluice.dev/depends-on: line 1, column 16: unknown state "healthy"; the states are present, started, ready, available, complete, addressed"#);
+        @r#"sluice.dev/depends-on: line 1, column 16: unknown state "healthy"; the states are present, started, ready, available, complete, addressed, connects"#);
     assert_snapshot!(refused("deployment/api:"),
-        @r#"sluice.dev/depends-on: line 1, column 16: unknown state ""; the states are present, started, ready, available, complete, addressed"#);
+        @r#"sluice.dev/depends-on: line 1, column 16: unknown state ""; the states are present, started, ready, available, complete, addressed, connects"#);
 }
 
 #[test]

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 48] = [
+pub(super) const NO_FIELDS: [&str; 49] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
     "complete",
+    "connects",
     "current",
     "enabled",
     "error",
@@ -81,7 +82,7 @@ pub(super) const LABELS: [&str; 14] = [
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 22] = [
     // These modules read applied objects, which are there whole.
     "advice/limits",
     "advice/spelling",
@@ -106,6 +107,8 @@ const OTHERS: [&str; 21] = [
     "selector",
     "suggest",
     "terms",
+    // Reads the pod of a request, which is there whole.
+    "variables",
 ];
 
 /// The texts in the source of the rules about built-in kinds, tests and comments apart.

@@ -257,6 +257,23 @@ pub(super) fn case(reason: Reason) -> Shown {
             )],
         ),
         Reason::RuleError => on("Gauge.example.com/a", [widget("Gauge", "a")]),
+        Reason::NotProbed
+        | Reason::CannotProbe
+        | Reason::ConnectionRefused
+        | Reason::ConnectionTimedOut
+        | Reason::ConnectionReset
+        | Reason::Unreachable
+        | Reason::NoSuchName
+        | Reason::NoNameServer
+        | Reason::NoTls
+        | Reason::NoHttp
+        | Reason::HttpStatus
+        | Reason::NoVariable
+        | Reason::BadVariable => {
+            return Shown::ByTheGate(
+                "the gate alone can try an address, from the network of its pod: the command takes it from the log of the gate",
+            );
+        }
         Reason::Syncing => {
             return Shown::ByTheGate(
                 "it is of a replica that has just started: the command reads until it knows",

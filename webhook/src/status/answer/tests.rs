@@ -65,7 +65,15 @@ impl Case {
         let pod = waiter("p");
         let now = Timestamp::from_second(self.after).unwrap();
         let rounds = Rounds::new(Arc::clone(known));
-        answer(&pod, &rounds, &known.view(), now, self.patient).outcome
+        answer(
+            &pod,
+            &rounds,
+            &known.view(),
+            &Probed::Unheard,
+            now,
+            self.patient,
+        )
+        .outcome
     }
 
     fn asked(&self) -> Outcome {

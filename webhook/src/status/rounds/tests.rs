@@ -137,7 +137,14 @@ fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> Answered {
         uid: pod.to_owned(),
     };
     let now = Timestamp::from_second(second).unwrap();
-    answer(&waiter, rounds, &rounds.known.view(), now, false)
+    answer(
+        &waiter,
+        rounds,
+        &rounds.known.view(),
+        &Probed::Unheard,
+        now,
+        false,
+    )
 }
 
 /// All that a gate is told, and all that follows from it.
@@ -211,7 +218,7 @@ fn by_itself(rounds: &Rounds, namespace: &str, name: &str, second: i64) -> Strin
     let known = Arc::clone(&rounds.known);
     let mut alone = pod(namespace, name);
     let now = Timestamp::from_second(second).unwrap();
-    let round = Arc::new(Rounds::new(known).judge(&alone, now));
+    let round = Arc::new(Rounds::new(known).judge(&alone, &Probed::Unheard, now));
     let Lookup::Found(judged) = &round.judged else {
         panic!("resolved")
     };

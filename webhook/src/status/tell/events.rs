@@ -275,6 +275,7 @@ mod tests {
             digest: String::new(),
             dependencies: Vec::new(),
             note: None,
+            probes: Vec::new(),
         };
         let asks = |name: &str| {
             let pod = waiter(name);

@@ -48,7 +48,7 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
     let pod = waiter(&name);
     let now = Timestamp::UNIX_EPOCH;
     let rounds = Rounds::new(Arc::clone(known));
-    let answered = answer(&pod, &rounds, &known.view(), now, false);
+    let answered = answer(&pod, &rounds, &known.view(), &Probed::Unheard, now, false);
     match answered.outcome {
         Outcome::Wait(waiting) => waiting.answer,
         other => panic!("{other:?}"),

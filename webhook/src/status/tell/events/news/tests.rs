@@ -89,6 +89,7 @@ fn figures_are_no_stage_but_a_reason_and_a_cause_are() {
             turns: Vec::new(),
         }],
         note: None,
+        probes: Vec::new(),
     };
     let before = topic(&answer("NotReady", "Ready: 1/12"));
     assert_eq!(before, topic(&answer("NotReady", "Ready: 11/12")));

@@ -1,0 +1,142 @@
+//! What the gate tries beside its question: which addresses, when, and what came of each.
+//!
+//! Time, chance and the try itself are arguments.
+
+mod dial;
+mod target;
+
+pub(crate) use dial::Dialer;
+pub(crate) use target::Target;
+
+use std::thread;
+use std::time::Duration;
+use wire::probe::{self, Outcome, Probe};
+
+/// The pause after a try: it doubles from the shortest to the longest. Ten thousand gates that wait for one address try it a thousand
+/// times a second then.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(10);
+/// By so much, at most, a pause is longer: gates that came together need not come back together.
+const SPREAD: f64 = 0.25;
+/// So many are tried at a time.
+const AT_ONCE: usize = 8;
+/// Room for a TLS handshake.
+const STACK: usize = 256 * 1024;
+
+/// Tries one address.
+pub(crate) trait Try: Sync {
+    fn outcome(&self, probe: &Probe) -> Outcome;
+}
+
+/// Everything that is tried.
+pub(crate) struct Prober<T> {
+    by: T,
+    all: Vec<Wanted>,
+}
+
+/// One address.
+struct Wanted {
+    probe: Probe,
+    /// When it is tried next, since the gate started.
+    due: Duration,
+    /// The pause after that.
+    pause: Duration,
+    outcome: Option<Outcome>,
+}
+
+impl<T: Try> Prober<T> {
+    pub(crate) fn new(by: T) -> Self {
+        let all = Vec::new();
+        Self { by, all }
+    }
+
+    /// These are to be tried from now on: what is new of them at once.
+    pub(crate) fn wants(&mut self, probes: Vec<Probe>, now: Duration) {
+        let mut before = std::mem::take(&mut self.all);
+        let wanted = probes.into_iter().map(|probe| {
+            let known = before.iter().position(|it| it.probe == probe);
+            known.map_or_else(
+                || Wanted {
+                    probe,
+                    due: now,
+                    pause: SHORTEST,
+                    outcome: None,
+                },
+                |at| before.swap_remove(at),
+            )
+        });
+        self.all = wanted.collect();
+    }
+
+    /// When the next one is due, since the gate started.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.all.iter().map(|it| it.due).min()
+    }
+
+    /// Tries what is due. `now` tells the time, before and after. Whether something came out otherwise than before.
+    pub(crate) fn run(
+        &mut self,
+        now: impl Fn() -> Duration,
+        chance: &mut impl FnMut() -> f64,
+    ) -> bool {
+        let began = now();
+        let mut due: Vec<&mut Wanted> = self.all.iter_mut().filter(|it| it.due <= began).collect();
+        let mut changed = false;
+        for some in due.chunks_mut(AT_ONCE) {
+            let outcomes = outcomes(&self.by, some);
+            let ended = now();
+            for (wanted, outcome) in some.iter_mut().zip(outcomes) {
+                changed |= wanted.outcome != Some(outcome);
+                wanted.outcome = Some(outcome);
+                wanted.due = ended + wanted.pause.mul_f64(1.0 + SPREAD * chance());
+                wanted.pause = (wanted.pause * 2).min(LONGEST);
+            }
+        }
+        changed
+    }
+
+    /// What came of them so far, as it is sent.
+    pub(crate) fn told(&self) -> String {
+        let told = self.all.iter();
+        probe::told(told.filter_map(|it| Some((it.probe.id.as_str(), it.outcome?))))
+    }
+}
+
+/// One is tried here, and several beside each other: each may take seconds.
+fn outcomes(by: &impl Try, some: &[&mut Wanted]) -> Vec<Outcome> {
+    if let [one] = some {
+        return vec![by.outcome(&one.probe)];
+    }
+    thread::scope(|scope| {
+        let begun: Vec<_> = some
+            .iter()
+            .map(|wanted| {
+                let thread = thread::Builder::new().stack_size(STACK);
+                let probe = &wanted.probe;
+                // Where a pod may have no more threads they are tried one after the other.
+                thread
+                    .spawn_scoped(scope, move || by.outcome(probe))
+                    .map_err(|_| probe)
+            })
+            .collect();
+        let ended = begun.into_iter().map(|begun| match begun {
+            Ok(begun) => begun.join().unwrap_or(Outcome::Failed),
+            Err(probe) => by.outcome(probe),
+        });
+        ended.collect()
+    })
+}
+
+/// With the pod's own network and the variables of the gate.
+impl Try for Dialer {
+    fn outcome(&self, probe: &Probe) -> Outcome {
+        let variable = |name: &str| std::env::var(name).ok();
+        match Target::of(probe, variable) {
+            Ok(target) => self.dial(&target),
+            Err(outcome) => outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

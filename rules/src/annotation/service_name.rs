@@ -1,0 +1,43 @@
+//! A Service by its DNS name: charts have hosts where lists want names.
+
+use super::piece::Piece;
+use super::problem::{Flaw, Problem};
+use crate::kinds::Kind;
+
+/// The label behind the namespace in the DNS name of a Service.
+const SVC: &str = "svc";
+
+/// Returns the namespace and the name of an object of this kind, as they are written; of a Service, out of `db.prod.svc`,
+/// `db.prod.svc.cluster.local` or the like under any cluster domain.
+///
+/// # Errors
+///
+/// The name of one pod of a Service, or two namespaces.
+pub(super) fn parts<'t>(
+    kind: &Kind,
+    namespace: Option<Piece<'t>>,
+    name: Piece<'t>,
+) -> Result<(Option<Piece<'t>>, Piece<'t>), Flaw> {
+    if !kind.is_service() {
+        return Ok((namespace, name));
+    }
+    let labels: Vec<Piece<'_>> = name.split('.').take(4).collect();
+    match labels.as_slice() {
+        [plain, own, svc, ..] if svc.text == SVC => match namespace {
+            Some(other) if other.text != own.text => Err(own.flaw(Problem::TwoNamespaces {
+                name: name.text.to_owned(),
+                own: own.text.to_owned(),
+                other: other.text.to_owned(),
+            })),
+            _ => Ok((Some(*own), *plain)),
+        },
+        [pod, service, own, svc] if svc.text == SVC => {
+            let [pod, service, own] = [pod.text, service.text, own.text];
+            Err(name.flaw(Problem::PodOfService {
+                pod: format!("{own}/pod/{pod}"),
+                service: format!("{own}/service/{service}"),
+            }))
+        }
+        _ => Ok((namespace, name)),
+    }
+}

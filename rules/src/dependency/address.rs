@@ -1,0 +1,120 @@
+//! An address that is not in the cluster: what is asked of it, and how it is told to a gate, which alone can try it.
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use wire::probe::{self, Probe};
+
+/// An address, and what is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// What is asked.
+    pub asks: Asks,
+    /// `db.example.com:5432` to [`Asks::Connection`], a URL with its scheme to [`Asks::Answer`], a name to [`Asks::Name`]. Each may hold
+    /// variables, `$(NAME)`.
+    pub to: String,
+    /// The container out of which the variables are taken; `None` for the first that has each of them.
+    pub container: Option<String>,
+}
+
+/// What is asked of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Asks {
+    /// That a TCP connection is accepted.
+    Connection,
+    /// That an HTTP request gets an answer with one of these status codes.
+    Answer(Codes),
+    /// That a name has an address.
+    Name,
+}
+
+/// Status codes from one to another, both of them in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Codes {
+    /// From 100.
+    pub from: u16,
+    /// To 599.
+    pub to: u16,
+}
+
+impl Codes {
+    /// What the kubelet's probes take for success, and a list that says nothing else.
+    pub const SUCCESS: Self = Self { from: 200, to: 399 };
+
+    /// Whether this code is one of them.
+    pub fn contains(self, code: u16) -> bool {
+        (self.from..=self.to).contains(&code)
+    }
+}
+
+/// `200`, `200-399`
+impl fmt::Display for Codes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to } = self;
+        if from == to {
+            write!(out, "{from}")
+        } else {
+            write!(out, "{from}-{to}")
+        }
+    }
+}
+
+/// `tcp://db.example.com:5432`, `https://search.example.com/health`, `dns://db.example.com`
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.asks {
+            Asks::Connection => write!(out, "tcp://{}", self.to),
+            Asks::Answer(_) => out.write_str(&self.to),
+            Asks::Name => write!(out, "dns://{}", self.to),
+        }
+    }
+}
+
+impl Address {
+    /// A connection to a host, which may be an IPv6 address in brackets, and a port.
+    pub fn connection(host: &str, port: u16) -> Self {
+        Self {
+            asks: Asks::Connection,
+            to: format!("{host}:{port}"),
+            container: None,
+        }
+    }
+
+    /// What a gate is to try. Two entries that ask the same of an address are one probe, whatever else they say.
+    pub fn probe(&self) -> Probe {
+        let what = match self.asks {
+            Asks::Connection => probe::what::TCP,
+            Asks::Answer(_) => probe::what::HTTP,
+            Asks::Name => probe::what::DNS,
+        };
+        // Replicas of one version have to agree, and nothing else rests on it: a gate that is told another name tries once more.
+        let mut hasher = DefaultHasher::new();
+        (what, &self.to).hash(&mut hasher);
+        Probe {
+            id: format!("{:x}", hasher.finish()),
+            what: what.to_owned(),
+            to: self.to.clone(),
+        }
+    }
+
+    /// The names of its variables.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        variables(&self.to)
+    }
+}
+
+/// The names between `$(` and `)` in a text, each of which may be the name of a variable.
+pub fn variables(text: &str) -> impl Iterator<Item = &str> {
+    text.split("$(").skip(1).filter_map(|rest| {
+        let (name, _) = rest.split_once(')')?;
+        is_variable(name).then_some(name)
+    })
+}
+
+/// Whether an environment variable can be called so in a list: as a C identifier.
+pub fn is_variable(name: &str) -> bool {
+    let mut letters = name.bytes();
+    let first = letters
+        .next()
+        .is_some_and(|it| it.is_ascii_alphabetic() || it == b'_');
+    first && letters.all(|it| it.is_ascii_alphanumeric() || it == b'_')
+}

@@ -1,0 +1,247 @@
+//! What a gate has said of the addresses that it was told to try, and what that means.
+
+use crate::dependency::{Address, Asks, Codes};
+use crate::judged::{Judged, Reason, met, unmet};
+use crate::kstatus::Status;
+use wire::probe::Outcome;
+
+/// What the gate of a pod has said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Probed {
+    /// Nobody has heard the gate: it has not asked yet, or it is somebody else who wants to know.
+    #[default]
+    Unheard,
+    /// It cannot probe: it is of an older version.
+    Unable,
+    /// What came of each probe that it has tried, by its `id`.
+    Told(Vec<(String, Outcome)>),
+}
+
+/// What is judged of an address by the word of a gate.
+pub(crate) fn judge(address: &Address, probed: &Probed) -> Judged {
+    let outcomes = match probed {
+        Probed::Unheard => return not_probed(),
+        Probed::Unable => {
+            let message = "the gate of this pod is of an older version, which cannot try an address; delete the pod, and the next one \
+                           gets a gate that can";
+            return unmet(Status::Unknown, Reason::CannotProbe, message.to_owned());
+        }
+        Probed::Told(outcomes) => outcomes,
+    };
+    let id = address.probe().id;
+    match outcomes.iter().find(|(told, _)| *told == id) {
+        Some((_, outcome)) => of(address, *outcome),
+        None => not_probed(),
+    }
+}
+
+fn not_probed() -> Judged {
+    let message =
+        "the gate tries it from the pod's own network, and has not told yet what came of that";
+    unmet(Status::Unknown, Reason::NotProbed, message.to_owned())
+}
+
+/// What one outcome means for what was asked.
+fn of(address: &Address, outcome: Outcome) -> Judged {
+    let waits = |reason: Reason, message: String| unmet(Status::InProgress, reason, message);
+    let unknown = |reason: Reason, message: String| unmet(Status::Unknown, reason, message);
+    match (outcome, address.asks) {
+        (Outcome::Connected, Asks::Connection) => met("it accepts connections"),
+        (Outcome::Found, Asks::Name) => met("the name has an address"),
+        (Outcome::Status(code), Asks::Answer(codes)) => of_status(code, codes),
+        (Outcome::Refused, _) => waits(
+            Reason::ConnectionRefused,
+            "connection refused: nothing listens there; check that it runs, and the port".to_owned(),
+        ),
+        (Outcome::TimedOut, _) => waits(
+            Reason::ConnectionTimedOut,
+            "no answer within 5 s; check that it runs, and that no NetworkPolicy or firewall drops what this pod sends there"
+                .to_owned(),
+        ),
+        (Outcome::Reset, _) => waits(
+            Reason::ConnectionReset,
+            "the connection was closed before an answer; a proxy or a mesh on the way may not be up yet, or has nothing behind it"
+                .to_owned(),
+        ),
+        (Outcome::Unreachable, _) => waits(
+            Reason::Unreachable,
+            "no route leads there; check the address, and the network of the pod's node".to_owned(),
+        ),
+        (Outcome::NoName, _) => waits(
+            Reason::NoSuchName,
+            "no name server knows the name; check its spelling, and the pod's dnsPolicy and dnsConfig".to_owned(),
+        ),
+        (Outcome::NoNameServer, _) => waits(
+            Reason::NoNameServer,
+            "no name server answers; check the cluster's DNS, and that no NetworkPolicy keeps this pod from it".to_owned(),
+        ),
+        (Outcome::NoTls, _) => waits(
+            Reason::NoTls,
+            "what answers does not speak TLS of version 1.2 or 1.3; check the port, or write http://".to_owned(),
+        ),
+        (Outcome::NoHttp, _) => waits(
+            Reason::NoHttp,
+            "what answers does not speak HTTP; check the port, or write https:// or tcp://".to_owned(),
+        ),
+        (Outcome::NoVariable, _) => unknown(Reason::NoVariable, no_variable(address)),
+        (Outcome::NoAddress, _) => unknown(
+            Reason::BadVariable,
+            format!(
+                "{} is no address: it takes HOST:PORT, or a URL with a port or of a scheme whose port is known; correct the value",
+                named(address)
+            ),
+        ),
+        (Outcome::Connected | Outcome::Found | Outcome::Status(_) | Outcome::Unknown, _) => unknown(
+            Reason::CannotProbe,
+            "the gate of this pod is of another version, which cannot try such an address; delete the pod, and the next one gets a \
+             gate that can"
+                .to_owned(),
+        ),
+        (Outcome::Failed, _) => unknown(
+            Reason::NotProbed,
+            "the gate could not try it, because it could make no connection; check the limits of the pod's processes and memory"
+                .to_owned(),
+        ),
+    }
+}
+
+fn of_status(code: u16, codes: Codes) -> Judged {
+    if codes.contains(code) {
+        return met(format!("it answers with status {code}"));
+    }
+    let hint = match code {
+        300..=399 => "; no redirect is followed, so write the address to which it leads",
+        401 | 403 => {
+            "; the gate sends no credentials, so ask for a path that needs none, or for this status"
+        }
+        _ => "",
+    };
+    unmet(
+        Status::InProgress,
+        Reason::HttpStatus,
+        format!("it answers with status {code}, and {codes} is asked for{hint}"),
+    )
+}
+
+fn no_variable(address: &Address) -> String {
+    format!(
+        "{} was not given to the gate of this pod, or is empty; the list has to stand on the pod template (there admission sees which \
+         variables a new pod's gate needs), a container has to have the variable in its env, and a pod that is older than the list is \
+         to be deleted",
+        named(address)
+    )
+}
+
+/// `$(DATABASE_URL)`: by their names alone, never by what is in them.
+fn named(address: &Address) -> String {
+    let names: Vec<String> = address.variables().map(|it| format!("$({it})")).collect();
+    names.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::annotation::parse_depends_on;
+    use crate::dependency::Reference;
+
+    fn address(list: &str) -> Address {
+        let entry = parse_depends_on(list).expect(list).remove(0);
+        match entry.reference {
+            Reference::Address(address) => address,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn judged(list: &str, outcome: Outcome) -> Judged {
+        let address = address(list);
+        let id = address.probe().id;
+        judge(&address, &Probed::Told(vec![(id, outcome)]))
+    }
+
+    #[test]
+    fn each_outcome_has_its_reason() {
+        use Outcome as O;
+        let (tcp, http, dns) = ("tcp://db:1", "http://web/health", "dns://db");
+        for (list, outcome, expected) in [
+            (tcp, O::Connected, Reason::Satisfied),
+            (dns, O::Found, Reason::Satisfied),
+            (http, O::Status(200), Reason::Satisfied),
+            (http, O::Status(399), Reason::Satisfied),
+            (http, O::Status(400), Reason::HttpStatus),
+            (http, O::Status(199), Reason::HttpStatus),
+            (
+                "- {http: web, status: 503}",
+                O::Status(503),
+                Reason::Satisfied,
+            ),
+            (
+                "- {http: web, status: 503}",
+                O::Status(200),
+                Reason::HttpStatus,
+            ),
+            (
+                "- {http: web, status: 200-204}",
+                O::Status(204),
+                Reason::Satisfied,
+            ),
+            (
+                "- {http: web, status: 200-204}",
+                O::Status(205),
+                Reason::HttpStatus,
+            ),
+            (tcp, O::Refused, Reason::ConnectionRefused),
+            (tcp, O::TimedOut, Reason::ConnectionTimedOut),
+            (tcp, O::Reset, Reason::ConnectionReset),
+            (tcp, O::Unreachable, Reason::Unreachable),
+            (dns, O::NoName, Reason::NoSuchName),
+            (dns, O::NoNameServer, Reason::NoNameServer),
+            (http, O::NoTls, Reason::NoTls),
+            (http, O::NoHttp, Reason::NoHttp),
+            ("- tcp: $(URL)", O::NoVariable, Reason::NoVariable),
+            ("- tcp: $(URL)", O::NoAddress, Reason::BadVariable),
+            (tcp, O::Unknown, Reason::CannotProbe),
+            (tcp, O::Failed, Reason::NotProbed),
+            // A gate that says of one thing what is asked of another is believed in nothing.
+            (http, O::Connected, Reason::CannotProbe),
+            (tcp, O::Status(200), Reason::CannotProbe),
+            (tcp, O::Found, Reason::CannotProbe),
+            (dns, O::Connected, Reason::CannotProbe),
+        ] {
+            let judged = judged(list, outcome);
+            assert_eq!(judged.reason, expected, "{list} {outcome:?}");
+            assert_eq!(
+                judged.satisfied,
+                expected == Reason::Satisfied,
+                "{list} {outcome:?}"
+            );
+            assert!(!judged.message.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_nobody_has_told_opens_nothing() {
+        let here = address("tcp://db:1");
+        let other = vec![("another".to_owned(), Outcome::Connected)];
+        for (probed, expected) in [
+            (Probed::Unheard, Reason::NotProbed),
+            (Probed::Unable, Reason::CannotProbe),
+            (Probed::Told(Vec::new()), Reason::NotProbed),
+            (Probed::Told(other), Reason::NotProbed),
+        ] {
+            let judged = judge(&here, &probed);
+            assert_eq!((judged.satisfied, judged.reason), (false, expected));
+        }
+    }
+
+    #[test]
+    fn a_variable_is_told_by_its_name() {
+        let list = "- tcp: $(DB_HOST):$(DB_PORT)";
+        for outcome in [Outcome::NoVariable, Outcome::NoAddress] {
+            let message = judged(list, outcome).message;
+            assert!(
+                message.starts_with("$(DB_HOST) and $(DB_PORT) "),
+                "{message}"
+            );
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The environment variables that a list names, `tcp: $(DATABASE_URL)`: where a pod defines them. The definition goes into the pod's
+//! gate; what is in the variable is read by nobody but that.
+
+use crate::dependency::{Dependency, variables};
+use crate::gate;
+use crate::text::Quoted;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Why a gate cannot be given a variable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum VariableFault {
+    #[error(
+        "no container of the pod has {name} in its env, with a value or a valueFrom; write it there (what comes by envFrom cannot be \
+         looked at)"
+    )]
+    Missing { name: String },
+    #[error(
+        "container {} has no {name} in its env, with a value or a valueFrom; write it there, or name another container (what comes by \
+         envFrom cannot be looked at)",
+        Quoted(.container)
+    )]
+    MissingIn { name: String, container: String },
+    #[error("the pod has no container {}; correct \"container\"", Quoted(.0))]
+    NoContainer(String),
+    #[error(
+        "two entries take $({name}) from containers that define it otherwise; a gate has one of each name, so give one of them another name"
+    )]
+    Twice { name: String },
+    #[error(
+        "$({0}) can be copied into the gate of a pod only where the pod carries the list; write the list on the pod template \
+         (spec.template.metadata.annotations)"
+    )]
+    NotOnTemplate(String),
+}
+
+/// Returns the definitions of the variables that these entries name, as the pod's containers have them, and of the variables that their
+/// values are made of (`value: "$(USER)@$(HOST)"`): in the order of the containers and of their environments, which is the order in which
+/// one may be made of another. `pod` is a pod or a pod template.
+///
+/// # Errors
+///
+/// The first variable that no container has.
+pub fn definitions(entries: &[Dependency], pod: &Value) -> Result<Vec<Value>, VariableFault> {
+    let containers = containers(pod);
+    let mut places = BTreeSet::new();
+    for address in entries.iter().flat_map(Dependency::addresses) {
+        for name in address.variables() {
+            let at = owner(&containers, name, address.container.as_deref())?;
+            let env = env(containers[at]);
+            collect(env, name, env.len(), &mut |place| {
+                places.insert((at, place))
+            });
+        }
+    }
+    let mut found: Vec<&Value> = Vec::new();
+    for (container, place) in places {
+        let definition = &env(containers[container])[place];
+        match found.iter().find(|it| it["name"] == definition["name"]) {
+            None => found.push(definition),
+            Some(other) if *other == definition => {}
+            Some(_) => {
+                let name = definition["name"].as_str().unwrap_or_default().to_owned();
+                return Err(VariableFault::Twice { name });
+            }
+        }
+    }
+    Ok(found.into_iter().cloned().collect())
+}
+
+/// The first variable that these entries name.
+pub fn first(entries: &[Dependency]) -> Option<&str> {
+    let mut addresses = entries.iter().flat_map(Dependency::addresses);
+    addresses.find_map(|address| address.variables().next())
+}
+
+/// The containers of a pod but for its gate: those of the application, then the init containers.
+fn containers(pod: &Value) -> Vec<&Value> {
+    let lists = ["containers", "initContainers"].map(|key| pod["spec"][key].as_array());
+    let all = lists.into_iter().flatten().flatten();
+    all.filter(|it| !gate::is_gate(it)).collect()
+}
+
+fn env(container: &Value) -> &[Value] {
+    container["env"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The place of the first container that has the variable, or of the named container.
+fn owner(containers: &[&Value], name: &str, wanted: Option<&str>) -> Result<usize, VariableFault> {
+    let has = |it: &Value| env(it).iter().any(|it| it["name"] == name);
+    let Some(wanted) = wanted else {
+        let found = containers.iter().position(|it| has(it));
+        let name = name.to_owned();
+        return found.ok_or(VariableFault::Missing { name });
+    };
+    let found = containers.iter().position(|it| it["name"] == wanted);
+    let found = found.ok_or_else(|| VariableFault::NoContainer(wanted.to_owned()))?;
+    if has(containers[found]) {
+        Ok(found)
+    } else {
+        Err(VariableFault::MissingIn {
+            name: name.to_owned(),
+            container: wanted.to_owned(),
+        })
+    }
+}
+
+/// Adds the place of the definition before this place, the last of its name as in Kubernetes, and the places of those that it is made of.
+/// `add` says whether a place is new.
+fn collect(env: &[Value], name: &str, before: usize, add: &mut impl FnMut(usize) -> bool) {
+    let Some(at) = env[..before].iter().rposition(|it| it["name"] == name) else {
+        return;
+    };
+    // A place is walked once, however many lead to it.
+    if !add(at) {
+        return;
+    }
+    for part in variables(env[at]["value"].as_str().unwrap_or_default()) {
+        collect(env, part, at, add);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::annotation::parse_depends_on;
+    use serde_json::json;
+
+    fn pod() -> Value {
+        let secret = json!({"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "db", "key": "password", "new": 1}}});
+        json!({"spec": {
+            "initContainers": [
+                {"name": "sluice-gate", "env": [{"name": "SLUICE_ADDRESSES", "value": "a"}, {"name": "OF_GATE", "value": "x"}]},
+                {"name": "wait", "env": [{"name": "ONLY_INIT", "value": "i:1"}, {"name": "DB_HOST", "value": "init"}]},
+            ],
+            "containers": [
+                {"name": "app", "env": [
+                    {"name": "DB_HOST", "value": "old"},
+                    {"name": "DB_HOST", "value": "db"},
+                    secret,
+                    {"name": "DATABASE_URL", "value": "postgres://u:$(DB_PASSWORD)@$(DB_HOST)/app"},
+                    {"name": "LOOP", "value": "$(LOOP)"},
+                ]},
+                {"name": "web", "env": [{"name": "DB_HOST", "value": "elsewhere"}, {"name": "WEB", "value": "w:1"}]},
+                {"name": "bare"},
+            ],
+        }})
+    }
+
+    fn of(list: &str) -> Result<Vec<String>, VariableFault> {
+        let entries = parse_depends_on(list).expect(list);
+        let found = definitions(&entries, &pod())?;
+        let told = |it: &Value| {
+            let value = it["value"].as_str().unwrap_or("(a source)");
+            format!("{}={value}", it["name"].as_str().unwrap())
+        };
+        Ok(found.iter().map(told).collect())
+    }
+
+    #[test]
+    fn the_first_container_that_has_it_gives_it() {
+        for (list, expected) in [
+            ("tcp://db:1", vec![]),
+            ("- tcp: $(DB_HOST):5432", vec!["DB_HOST=db"]),
+            (
+                "tcp://$(DB_HOST):5432, dns://$(DB_HOST)",
+                vec!["DB_HOST=db"],
+            ),
+            (
+                "- {tcp: $(DB_HOST):1, container: web}",
+                vec!["DB_HOST=elsewhere"],
+            ),
+            (
+                "- {tcp: $(DB_HOST):1, container: wait}",
+                vec!["DB_HOST=init"],
+            ),
+            ("- tcp: $(ONLY_INIT)", vec!["ONLY_INIT=i:1"]),
+            (
+                "- tcp: $(WEB)\n- any: [{http: $(WEB)}, tcp://$(DB_HOST):1]",
+                vec!["DB_HOST=db", "WEB=w:1"],
+            ),
+            (
+                "- tcp: $(DATABASE_URL)",
+                vec![
+                    "DB_HOST=db",
+                    "DB_PASSWORD=(a source)",
+                    "DATABASE_URL=postgres://u:$(DB_PASSWORD)@$(DB_HOST)/app",
+                ],
+            ),
+            ("- tcp: $(LOOP)", vec!["LOOP=$(LOOP)"]),
+        ] {
+            assert_eq!(
+                of(list).as_deref(),
+                Ok(&expected
+                    .iter()
+                    .map(|it| (*it).to_owned())
+                    .collect::<Vec<_>>()[..]),
+                "{list}"
+            );
+        }
+        let entries = parse_depends_on("- tcp: $(DB_PASSWORD)").unwrap();
+        let found = definitions(&entries, &pod()).unwrap();
+        assert_eq!(
+            found[0]["valueFrom"]["secretKeyRef"]["new"], 1,
+            "it is copied as it is"
+        );
+    }
+
+    #[test]
+    fn what_no_container_has_is_refused() {
+        for (list, expected) in [
+            ("- tcp: $(NOPE)", "no container of the pod has NOPE"),
+            ("- tcp: $(OF_GATE)", "no container of the pod has OF_GATE"),
+            (
+                "- {tcp: $(WEB), container: app}",
+                "container \"app\" has no WEB",
+            ),
+            (
+                "- {tcp: $(WEB), container: bare}",
+                "container \"bare\" has no WEB",
+            ),
+            (
+                "- {tcp: $(WEB), container: api}",
+                "the pod has no container \"api\"",
+            ),
+            (
+                "- {tcp: $(DB_HOST):1, container: app}\n- {tcp: $(DB_HOST):2, container: web}",
+                "two entries take $(DB_HOST)",
+            ),
+        ] {
+            let told = of(list).unwrap_err().to_string();
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
+}
