@@ -5,8 +5,6 @@
 //! Fields are read as Go reads them (see the `field` and `conditions` modules): that, more than the rules, is where
 //! another implementation can differ.
 
-mod aggregate;
-mod augment;
 mod builtin;
 mod conditions;
 mod field;
@@ -17,8 +15,6 @@ mod pod;
 mod simple;
 mod workload;
 
-pub use aggregate::{aggregate, with_pods};
-pub use augment::augment;
 pub(crate) use conditions::{Condition, Conditions};
 pub(crate) use field::{flag, group_and_kind, int, text};
 pub(crate) use generic::NOT_OBSERVED;

@@ -7,6 +7,7 @@
 
 mod corpus;
 mod fixtures;
+mod library;
 
 use jiff::Timestamp;
 use rules::kstatus::{Evaluation, Status, compute};

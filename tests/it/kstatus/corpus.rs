@@ -1,10 +1,11 @@
 //! The public suites as data: `kstatus.jsonl` of the corpus.
 
+use super::library::{aggregate, augment, with_pods};
 use super::{judge, some_time};
 use crate::corpus;
 use crate::settle;
 use jiff::Timestamp;
-use rules::kstatus::{Status, aggregate, augment, with_pods};
+use rules::kstatus::Status;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -100,7 +101,7 @@ fn check_augment(case: &Value) -> Option<String> {
     }
     let mut object = case["manifest"].clone();
     if let Err(error) = augment(&mut object, now(case)) {
-        return Some(error.to_string());
+        return Some(error);
     }
     let expected = pairs(list(case, "expected_conditions"));
     let found = pairs(list(&object["status"], "conditions"));

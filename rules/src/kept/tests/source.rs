@@ -82,7 +82,7 @@ pub(super) const LABELS: [&str; 14] = [
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 20] = [
     // These modules read applied objects, which are there whole.
     "advice/limits",
     "advice/spelling",
@@ -97,8 +97,6 @@ const OTHERS: [&str; 22] = [
     "judged",
     "kept",
     "kinds",
-    "kstatus/aggregate",
-    "kstatus/augment",
     "kstatus/go",
     "profile/custom",
     "readiness",
