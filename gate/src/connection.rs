@@ -15,15 +15,15 @@ const CONNECT: Duration = Duration::from_secs(3);
 /// A connection with its TLS session.
 pub(crate) struct Connection(StreamOwned<ClientConnection, Timed>);
 
-/// What a gate does while its request is held.
+/// The gate's work while its request is held.
 pub(crate) trait Aside {
     /// The service has given a sign.
     fn sign(&mut self);
 
-    /// In how long there is something to do.
+    /// The time until the next work; `None` without work.
     fn due(&self) -> Option<Duration>;
 
-    /// Does it. Whether the request is old now, and another one has to be sent in its place.
+    /// Does the work. Returns whether the request is outdated, so that the gate has to send another one in its place.
     fn work(&mut self) -> bool;
 }
 
@@ -80,7 +80,7 @@ impl Connection {
                     if aside.work() {
                         return Ok(None);
                     }
-                    // Nobody has listened meanwhile.
+                    // The work took this time, so it is no silence of the service.
                     silent_at += began.elapsed();
                     continue;
                 }

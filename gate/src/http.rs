@@ -15,14 +15,14 @@ const BODY: usize = wire::LONGEST_ANSWER;
 /// The longest answer as it is sent: chunks of a few bytes each double its length.
 const RAW: usize = HEAD + 2 * BODY;
 
-/// What the service is asked.
+/// The question to the service.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'a> {
     /// The digest of the answer that the gate has.
     pub(crate) seen: Option<&'a str>,
     /// How long it may be held where the answer would have that digest, whole seconds.
     pub(crate) hold: Duration,
-    /// What came of the addresses that were tried.
+    /// The outcomes of the tried addresses.
     pub(crate) probed: &'a str,
 }
 

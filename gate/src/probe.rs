@@ -1,4 +1,4 @@
-//! What the gate tries beside its question: which addresses, when, and what came of each.
+//! The tries beside the gate's question: the addresses, the times, and the outcomes.
 //!
 //! Time, chance and the try itself are arguments.
 
@@ -12,13 +12,13 @@ use std::thread;
 use std::time::Duration;
 use wire::probe::{self, Outcome, Probe};
 
-/// The pause after a try: it doubles from the shortest to the longest. Ten thousand gates that wait for one address try it a thousand
-/// times a second then.
+/// The pause after a try: it doubles from the shortest to the longest. Ten thousand gates that wait for one address then try it a
+/// thousand times a second.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(10);
-/// By so much, at most, a pause is longer: gates that came together need not come back together.
+/// The most by which a pause is longer: gates that came together need not come back together.
 const SPREAD: f64 = 0.25;
-/// So many are tried at a time.
+/// The most addresses that are tried at a time.
 const AT_ONCE: usize = 8;
 /// Room for a TLS handshake.
 const STACK: usize = 256 * 1024;
@@ -28,18 +28,18 @@ pub(crate) trait Try: Sync {
     fn outcome(&self, probe: &Probe) -> Outcome;
 }
 
-/// Everything that is tried.
+/// All addresses to try.
 pub(crate) struct Prober<T> {
     by: T,
     all: Vec<Wanted>,
 }
 
-/// One address.
+/// One address to try.
 struct Wanted {
     probe: Probe,
-    /// When it is tried next, since the gate started.
+    /// The time of the next try, since the gate started.
     due: Duration,
-    /// The pause after that.
+    /// The pause after the next try.
     pause: Duration,
     outcome: Option<Outcome>,
 }
@@ -50,7 +50,7 @@ impl<T: Try> Prober<T> {
         Self { by, all }
     }
 
-    /// These are to be tried from now on: what is new of them at once.
+    /// Sets the addresses to try from now on. A new address is due at once; a known one keeps its outcome and its pause.
     pub(crate) fn wants(&mut self, probes: Vec<Probe>, now: Duration) {
         let mut before = std::mem::take(&mut self.all);
         let wanted = probes.into_iter().map(|probe| {
@@ -68,12 +68,12 @@ impl<T: Try> Prober<T> {
         self.all = wanted.collect();
     }
 
-    /// When the next one is due, since the gate started.
+    /// The time of the next try, since the gate started.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.all.iter().map(|it| it.due).min()
     }
 
-    /// Tries what is due. `now` tells the time, before and after. Whether something came out otherwise than before.
+    /// Tries the addresses that are due. `now` returns the time, before and after. Returns whether an outcome changed.
     pub(crate) fn run(
         &mut self,
         now: impl Fn() -> Duration,
@@ -95,7 +95,7 @@ impl<T: Try> Prober<T> {
         changed
     }
 
-    /// What came of them so far, as it is sent.
+    /// The outcomes so far, in the form of the header.
     pub(crate) fn told(&self) -> String {
         let told = self.all.iter();
         probe::told(told.filter_map(|it| Some((it.probe.id.as_str(), it.outcome?))))

@@ -1,7 +1,4 @@
-//! From a name to its addresses, as the libraries of the pod's containers find them: `/etc/hosts`, then the name servers of
-//! `/etc/resolv.conf` with its search domains and `ndots`.
-//!
-//! By hand, because the C library's own lookup has no deadline, and does not say whether a name is unknown or nobody has answered.
+//! Written here, because the C library's own lookup has no deadline, and does not tell an unknown name from a missing reply.
 
 mod message;
 
@@ -24,9 +21,9 @@ const DATAGRAM: usize = 512;
 /// Why a name has no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unresolved {
-    /// Nobody knows the name, or it has none.
+    /// No server knows the name, or the name has no address.
     NoName,
-    /// Nobody has answered, or those who have could not say.
+    /// No server has answered, or none that answered could say.
     NoServer,
 }
 
@@ -152,7 +149,7 @@ impl Resolver {
     }
 }
 
-/// What a `resolv.conf` says.
+/// The settings of a `resolv.conf`.
 #[derive(Debug, PartialEq, Eq)]
 struct Configuration {
     servers: Vec<IpAddr>,
@@ -219,7 +216,7 @@ fn exchange(server: SocketAddr, query: &[u8], family: Family, until: Instant) ->
     let said = loop {
         socket.set_read_timeout(Some(left(until)?))?;
         let count = socket.recv(&mut bytes)?;
-        // What comes late of another question is passed over.
+        // A late response to another question is skipped.
         if let Some(said) = message::read(&bytes[..count], query, family) {
             break said;
         }

@@ -63,7 +63,7 @@ fn believing(authorities: RootCertStore) -> Arc<ClientConfig> {
     Arc::new(tls)
 }
 
-/// Whoever answers is believed to be who was meant, as the kubelet's probes do it: a status is asked for, and nothing is told.
+/// A configuration that believes every server, as the kubelet's probes do: the gate asks for a status, and sends nothing secret.
 pub(crate) fn unchecked() -> Arc<ClientConfig> {
     let mut provider = CryptoProvider::clone(&provider());
     provider.cipher_suites.extend([

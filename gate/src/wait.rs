@@ -132,7 +132,7 @@ pub(crate) fn until_decided(
     }
 }
 
-/// What goes on while a question is held.
+/// The gate's work while a question is held.
 struct Meanwhile<'a, T, C, H, L> {
     journal: &'a mut Journal,
     prober: &'a mut Prober<T>,

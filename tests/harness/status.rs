@@ -111,7 +111,7 @@ pub struct Request {
     pub line: String,
     /// The text after `Authorization: Bearer`.
     pub token: String,
-    /// What it says of the addresses that it was told to try; `None` of a gate that can try none.
+    /// The outcomes of the addresses that the gate was told to try; `None` for a gate that can try none.
     pub probed: Option<String>,
 }
 

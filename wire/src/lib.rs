@@ -7,7 +7,8 @@
 //!
 //! A gate ignores unknown fields, so an older gate understands a newer service; pods wait for days.
 //!
-//! What is not in the cluster only the gate can try: an answer says what ([`probe::Probe`]), and the next question what came of it.
+//! Only the gate can try an address outside of the cluster: an answer names the address ([`probe::Probe`]), and the next question
+//! holds the outcome.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * said
@@ -69,7 +70,7 @@ pub struct Answer {
     /// A note about the whole list, for example that it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What the gate is to try meanwhile, in its pod's own network.
+    /// The addresses that the gate tries meanwhile, in its pod's own network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<probe::Probe>,
 }

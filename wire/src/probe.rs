@@ -1,4 +1,4 @@
-//! What a gate is to try in its pod's own network, and how it says what came of it.
+//! The addresses that a gate tries in its pod's own network, and the header with the outcomes.
 //!
 //! An answer names the probes. A gate tries each of them and sends the outcomes with its next question, in one header
 //! ([`HEADER`]): `ID=OUTCOME, ID=OUTCOME`. A gate that can probe sends the header with every question, also while it has nothing to
@@ -18,24 +18,24 @@ pub const MOST: usize = 256;
 pub struct Probe {
     /// By what the gate names it when it tells the outcome: letters and digits.
     pub id: String,
-    /// What is asked of the address: [`what::TCP`], [`what::HTTP`], [`what::DNS`], or a word of a later version.
+    /// The kind of the try: [`what::TCP`], [`what::HTTP`], [`what::DNS`], or a word of a later version.
     pub what: String,
     /// `db.example.com:5432`, `https://search.example.com/health`, `db.example.com`. `$(NAME)` stands for a variable of the gate's
     /// environment, which may also hold a URL.
     pub to: String,
 }
 
-/// What a [`Probe`] may ask of an address.
+/// The kinds of tries.
 pub mod what {
-    /// That a connection is accepted.
+    /// A try for an accepted connection.
     pub const TCP: &str = "tcp";
-    /// That one request gets an answer; which status is right is not the gate's to judge.
+    /// A try for the answer to one request; the controller decides which status is right.
     pub const HTTP: &str = "http";
-    /// That a name has an address.
+    /// A try for an address of a name.
     pub const DNS: &str = "dns";
 }
 
-/// What came of one probe.
+/// The outcome of one try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The connection was accepted.
@@ -56,15 +56,15 @@ pub enum Outcome {
     NoName,
     /// No name server has answered, or each has refused to.
     NoNameServer,
-    /// What answers does not speak TLS, or no version of it that the gate speaks.
+    /// The server does not speak TLS, or no version of TLS that the gate speaks.
     NoTls,
-    /// What answers does not speak HTTP.
+    /// The server does not speak HTTP.
     NoHttp,
     /// The gate has no variable of this name.
     NoVariable,
-    /// What stands in the variables is no address.
+    /// The text with its variables is no address.
     NoAddress,
-    /// This gate does not know what is asked.
+    /// This gate does not know the kind of the try.
     Unknown,
     /// The gate could not try.
     Failed,

@@ -36,7 +36,7 @@ fn question(seconds: u64) -> Question<'static> {
     }
 }
 
-/// What a gate does meanwhile that has nothing to do.
+/// A gate without work beside its question.
 #[derive(Default)]
 struct Idle {
     signs: usize,
@@ -56,7 +56,7 @@ impl Aside for Idle {
     }
 }
 
-/// What a gate does that has something to do so often, and finds something new the last time.
+/// A gate with work at a fixed interval, whose last work finds something new.
 struct Busy {
     every: Duration,
     left: usize,

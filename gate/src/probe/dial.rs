@@ -35,7 +35,7 @@ impl Dialer {
         Self { resolver, tls }
     }
 
-    /// What comes of a target.
+    /// Tries a target and returns the outcome.
     pub(crate) fn dial(&self, target: &Target) -> Outcome {
         let until = Instant::now() + WITHIN;
         let found = match target {
@@ -175,7 +175,7 @@ fn status_of(stream: &mut (impl Read + Write), request: &str) -> Result<Outcome,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(of(&error)),
         }
-        // What speaks another protocol may send no line at all, and wait.
+        // A server of another protocol may send no line at all, and wait.
         let begin = line.len().min(HTTP.len());
         if line[..begin] != HTTP[..begin] {
             return Err(Outcome::NoHttp);

@@ -3,12 +3,12 @@
 use std::net::Ipv6Addr;
 use wire::probe::{Outcome, Probe, what};
 
-/// What is tried.
+/// The target of a try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Whether one of these accepts a connection; never empty.
     Connection(Vec<Place>),
-    /// What status a request is answered with.
+    /// The status of the answer to one request.
     Answer {
         place: Place,
         tls: bool,
@@ -62,7 +62,7 @@ const PORTS: [(&str, u16); 31] = [
 ];
 
 impl Target {
-    /// What a probe means, with the variables that `get` finds.
+    /// The target of a probe; `get` returns the value of a variable.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ fn port_of(scheme: &str) -> Option<u16> {
     known.map(|(_, port)| *port)
 }
 
-/// Without the path, the query and who asks: a password may hold an `@` of its own.
+/// The part of an address between the scheme and the path or query, without the user: a password may hold an `@` of its own.
 fn authority(text: &str) -> &str {
     let end = text.find(['/', '?', '#', ';']).unwrap_or(text.len());
     let text = &text[..end];
@@ -156,7 +156,7 @@ fn place(text: &str, default: Option<u16>) -> Option<Place> {
     })
 }
 
-/// A URL. What stands in a variable may have a scheme of its own, which counts.
+/// A URL. The value of a variable may have a scheme of its own, which counts.
 fn answer(text: &str) -> Option<Target> {
     let mut text = text;
     let mut tls = false;
@@ -184,7 +184,7 @@ fn answer(text: &str) -> Option<Target> {
     Some(Target::Answer { place, tls, path })
 }
 
-/// The host of whatever has one.
+/// The host of a URL, or of a host with a port.
 fn name(text: &str) -> Option<Target> {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     place(authority(rest), Some(1)).map(|place| Target::Name(place.host))

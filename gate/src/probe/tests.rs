@@ -4,7 +4,7 @@ use super::*;
 use std::cell::Cell;
 use std::sync::Mutex;
 
-/// What comes of each address, and which were tried.
+/// The outcome of each address, and the addresses that were tried.
 #[derive(Default)]
 struct Script {
     says: Mutex<Vec<(String, Outcome)>>,

@@ -2,14 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What is asked for.
+/// The family of the addresses in a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     V4,
     V6,
 }
 
-/// What a response says.
+/// The content of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     /// The addresses of the name; it may be there and have none.
@@ -54,7 +54,7 @@ pub(super) fn query(id: u16, name: &str, family: Family) -> Option<Vec<u8>> {
     (name.len() <= 253).then_some(bytes)
 }
 
-/// What a response to that question says; `None` where it is none.
+/// The content of a response to that question; `None` for a message that is no such response.
 pub(super) fn read(bytes: &[u8], query: &[u8], family: Family) -> Option<Said> {
     let question = &query[HEADER..];
     let echoes = bytes.get(..2)? == query.get(..2)?
@@ -77,7 +77,7 @@ pub(super) fn read(bytes: &[u8], query: &[u8], family: Family) -> Option<Said> {
     let mut at = HEADER + question.len();
     let mut found = Vec::new();
     for _ in 0..count {
-        // Whoever sends half a record has sent no more of use.
+        // A response that ends within a record holds no usable record behind it.
         let Some((address, next)) = record(bytes, at, family) else {
             break;
         };

@@ -13,7 +13,7 @@ struct Server {
     asked: Arc<Mutex<Vec<(String, u8)>>>,
 }
 
-/// What it says: a code, and addresses of IPv4; `None` where it stays silent.
+/// The server's response: a code, and addresses of IPv4; `None` where it stays silent.
 type Says = fn(&str) -> Option<(u8, Vec<[u8; 4]>)>;
 
 fn name(query: &[u8]) -> (String, usize) {
@@ -158,7 +158,7 @@ fn a_name_that_nobody_knows_is_told_apart_from_servers_that_do_not_answer() {
         Err(Unresolved::NoServer)
     );
     assert!(began.elapsed() < Duration::from_secs(1));
-    // A port that nobody listens on is heard of at once, and asked no more often.
+    // A port without a listener refuses at once, and is not asked again.
     let gone = UdpSocket::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -88,7 +88,7 @@ struct Run {
     log: Vec<String>,
     pauses: Vec<Duration>,
     asked: Vec<(Duration, Option<String>, Duration)>,
-    /// What was said of addresses with each question.
+    /// The outcomes that came with each question.
     told: Vec<String>,
 }
 

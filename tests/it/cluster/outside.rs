@@ -81,7 +81,7 @@ async fn what_keeps_an_address_from_answering_is_named() {
     with_namespace("outside-reasons", async |ns| {
         let (_refused, refused) = reserved(machine);
         let (dropped, dropped_at) = reserved(machine);
-        // Its queue is full, so nobody answers what comes.
+        // Its queue is full, so no connection gets a reply.
         dropped.listen(0).expect("it listens");
         let mut queue = vec![];
         while let Ok(stream) =

@@ -1,4 +1,4 @@
-//! What the gate tries in its pod's own network, and tells with its next question.
+//! The addresses that the gate tries in its pod's own network, and the outcomes in its next question.
 
 use super::*;
 use std::io::{Read, Write};
@@ -131,7 +131,7 @@ fn each_outcome_is_told_by_its_own_word() {
             .unwrap();
         assert_eq!(outcome, expected, "{what} {to}");
     }
-    // What is in a variable is told to nobody.
+    // The value of a variable is never sent or logged.
     let said = format!("{:?} {requests:?}", ended.log);
     assert!(
         !said.contains("secret") && !said.contains("sesame"),

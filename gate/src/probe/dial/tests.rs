@@ -35,7 +35,7 @@ fn heard(stream: &mut impl Read) -> String {
 
 fn tls(versions: &[&'static rustls::SupportedProtocolVersion]) -> Arc<ServerConfig> {
     let key = KeyPair::generate().unwrap();
-    // For another name, and signed by nobody.
+    // The certificate is for another name, and no known authority has signed it.
     let parameters = CertificateParams::new(vec!["other.example".to_owned()]).unwrap();
     let certificate = parameters.self_signed(&key).unwrap();
     let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
