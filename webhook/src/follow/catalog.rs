@@ -95,7 +95,7 @@ impl Catalog {
             .await;
     }
 
-    /// Follows the pods without a node. There are few, whatever the size of the cluster.
+    /// Follows the pods without a node. There are few, even in a large cluster.
     async fn follow_unscheduled(self) {
         self.known.unscheduled_wanted().await;
         let store = Arc::clone(self.known.unscheduled());

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-/// The object is read again after this time, whatever its watches say.
+/// The object is read again after this time, even if its watches show no change.
 const READ_AGAIN: Duration = Duration::from_secs(290);
 /// The pause after a failed read or a broken watch.
 const TRY_AGAIN: Duration = Duration::from_secs(2);

@@ -28,7 +28,7 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 
 /// The server ends a watch after this many seconds, and the next watch begins where it ended. So each watch gives a sign well
-/// within the time for which its store is believed, whatever lies between sluice and the API server; the bookmarks, one a minute,
+/// within the time for which its store is believed, through any proxy in between; the bookmarks, one a minute,
 /// would not. The server sends a bookmark before it ends a watch, so the version to resume from is never too old.
 pub(super) const WATCH_FOR: u32 = 20;
 /// A watch without a sign for this time is dead.

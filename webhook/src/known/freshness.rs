@@ -4,7 +4,7 @@ use rules::lookup::Unavailable;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
-/// Data is believed for this long after the last sign of the API server, whatever its follower does: a follower that hangs or has
+/// Data is believed for this long after the last sign of the API server, even if its follower fails: a follower that hangs or has
 /// ended cannot pass old data off as new.
 pub(super) const BELIEVED_FOR: Duration = Duration::from_secs(30);
 

@@ -1,7 +1,7 @@
 //! The objects of one kind, by their scopes and in the order of the waves.
 //!
 //! Whether an object is ready is judged once after each of its changes, when a view asks; unless the result depends on more than
-//! the object. So a change in a large scope costs one judgement, whatever the size of the scope.
+//! the object. So a change in a large scope costs one judgement, even if the scope is large.
 
 use jiff::Timestamp;
 use rules::dependency::Part;

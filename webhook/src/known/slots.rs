@@ -117,7 +117,7 @@ impl Slots {
         }
     }
 
-    /// Begins to follow a sheet, whatever was known of it before.
+    /// Begins to follow a sheet, and replaces its known content.
     pub(crate) fn begin(&self, sheet: usize, stored: &ConfigMap) {
         let mut known = self.lock();
         known.take_over(sheet, SheetContent::of(stored), &self.waiters);
@@ -266,7 +266,7 @@ impl Table {
             content: before,
             lost,
         } = &mut self.sheets[sheet];
-        // A view that was told `Stale` has to ask again, whatever the sheet holds now.
+        // A view that was told `Stale` has to ask again, even if the sheet holds the same.
         let stale = heard.note();
         *lost = content
             .waves()
@@ -343,7 +343,7 @@ fn is_older(version: Option<&str>, than: Option<&str>) -> bool {
     }
 }
 
-/// The key of a wave: short, and made of letters that a ConfigMap allows, whatever the name of the scope is.
+/// The key of a wave: short, and made of letters that a ConfigMap allows for any name of a scope.
 pub(crate) fn key(wave: &Wave) -> String {
     let text = serde_json::to_vec(wave).unwrap_or_default();
     let digest = Sha256::digest(text);

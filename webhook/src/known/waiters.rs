@@ -31,7 +31,7 @@ impl Bell {
     }
 }
 
-/// An interest in eight bytes, whatever its names are. Two interests of the same fingerprint wake each other's views, which is
+/// An interest in eight bytes. Two interests of the same fingerprint wake each other's views, which is
 /// seldom and harmless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fingerprint(u64);

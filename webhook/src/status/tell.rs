@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tracing::{debug, info};
 use wire::{Answer, said};
 
-/// The target of the log lines about waits, whatever module writes them: `docs/metrics.md` shows it.
+/// The target of the log lines about waits, as `docs/metrics.md` shows it.
 const TARGET: &str = "webhook::status";
 
 /// Tells the outcome of each look at a waiter.

@@ -71,7 +71,7 @@ impl TokenClaims {
     }
 }
 
-/// The issuer of a token, whatever its audience is; `None` if the token names none.
+/// The issuer of a token of any audience; `None` if the token names none.
 pub(crate) fn issuer(token: &str) -> Option<String> {
     Some(payload(token.trim())?["iss"].as_str()?.to_owned())
 }

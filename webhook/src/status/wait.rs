@@ -28,7 +28,7 @@ pub(super) trait WaitSubject {
     /// Judges the waiter once and tells what is new.
     fn look(&mut self, look: &Look<'_>) -> WaitStep<Self::End>;
 
-    /// Returns when the wait has to end, whatever the waiter waits for. Cancel-safe.
+    /// Returns when the wait has to end although its dependencies are not satisfied. Cancel-safe.
     async fn interrupted(&mut self, _: &Service) {
         pending::<()>().await;
     }

@@ -14,7 +14,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tower::service_fn;
 
-/// What follows, before this API server, and what is known of that.
+/// A catalog before this API server, and the cluster that it fills.
 fn catalog(client: Client) -> (Arc<Known>, Tasks) {
     let (known, requests) = Known::new(Settings::of_the_chart());
     let (spawner, tasks) = Tasks::new();
@@ -44,8 +44,8 @@ fn widgets() -> Kind {
     }
 }
 
-/// What is known of a custom kind some time after it was asked for, where the API server answers everything with this
-/// status, or has not said anything yet.
+/// The freshness of a custom kind some time after it was asked for. The API server answers each request with this status, or not at
+/// all.
 async fn known(answers: Option<u16>) -> Freshness {
     let api_server = service_fn(move |_: Request<Body>| async move {
         let Some(code) = answers else {
@@ -183,7 +183,7 @@ async fn a_definition_that_changes_counts_while_its_kind_is_followed() {
     assert!(asked[1].starts_with("/apis/example.com/v2/"), "{asked:?}");
 }
 
-/// Also while discovery still lists its group, and the watch has not ended.
+/// Discovery may still list the group, and the watch may not have ended.
 #[tokio::test(start_paused = true)]
 async fn a_kind_whose_definition_is_deleted_is_not_served_from_that_moment() {
     for others in [true, false] {

@@ -61,7 +61,7 @@ impl Desk {
         desk
     }
 
-    /// What is told after so many seconds of waiting.
+    /// The message after so many seconds of waiting.
     async fn told(&self, seconds: u64) -> String {
         self.told_of(&db(), seconds).await
     }
@@ -169,7 +169,7 @@ async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
     );
     assert_eq!(desk.asked.lock().unwrap().join(" "), first);
 
-    // What has made nothing is looked at as seldom as can be.
+    // A workload without pods is looked at after the longest pauses.
     let claims = (CLAIMS_AT, list(&[]));
     let desk = Desk::new(&[(PODS, list(&[])), (JOBS, list(&[])), claims]);
     for (seconds, looks) in [(1, 1), (14, 1), (2, 2)] {

@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What it holds.
+/// The stored objects.
 #[derive(Default)]
 pub(crate) struct ApiServer(Mutex<Contents>);
 

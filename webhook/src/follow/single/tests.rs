@@ -16,8 +16,8 @@ fn event(sort: &str, object: &Value) -> Value {
     json!({"type": sort, "object": object})
 }
 
-/// What was said, and what was asked, of an object that was written long ago. `shown` is what a watch begins with that is from now on;
-/// then it is silent. Any other is too old.
+/// The notices and the requests about an object that was written long ago. A watch from now on shows `shown`, and then is silent. Any
+/// other watch is too old.
 async fn followed(shown: Vec<Value>, ends: bool, after: Duration) -> (Vec<String>, Vec<String>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let requests = Arc::clone(&asked);

@@ -52,7 +52,7 @@ pub(super) fn running(
     }))
 }
 
-/// The gated pods of a namespace, by wave. Each pod is resolved once for a look, whatever the number of waves.
+/// The gated pods of a namespace, by wave. Each pod is resolved once for a look, even for many waves.
 #[derive(Default)]
 pub(super) struct Pods(BTreeMap<Wave, Members>);
 

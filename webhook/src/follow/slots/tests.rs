@@ -45,7 +45,7 @@ fn wave(namespace: &str) -> Wave {
     Wave { scope, weight: 0 }
 }
 
-/// What a replica knows that looks after slots.
+/// The cluster as a replica knows it that looks after slots.
 fn replica(server: &Arc<ApiServer>) -> Arc<Known> {
     let (known, _) = Known::new(Settings::of_the_chart());
     let stored = ConfigMapRef {

@@ -25,7 +25,7 @@ fn passed(at: i64) -> String {
 }
 
 impl Memory {
-    /// What all sheets hold.
+    /// The entries of all sheets.
     fn held(&self) -> BTreeMap<String, String> {
         let known = self.read();
         known.sheets.iter().flat_map(|it| it.held.clone()).collect()
@@ -349,7 +349,7 @@ fn made(uid: &str, minute: u8, complete: bool) -> Value {
     job
 }
 
-/// What the ConfigMap holds after this Job has completed.
+/// The entries of the ConfigMap after this Job has completed.
 fn stored(job: &Value) -> BTreeMap<String, String> {
     let memory = Memory::default();
     memory.saw_job(job);

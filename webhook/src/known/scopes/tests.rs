@@ -232,7 +232,7 @@ fn a_change_that_leaves_no_trace_is_seen() {
         (written("a", 2, later), false),
         (job("b", "0", false), false),
         (written("a", 3, later), true),
-        // What follows does not take it back.
+        // A later write does not take the change back.
         (written("a", 4, "2026-01-01T00:02:00Z"), true),
     ] {
         store.apply(&object);

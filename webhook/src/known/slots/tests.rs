@@ -60,7 +60,7 @@ fn what_the_watch_tells_late_changes_nothing() {
     other.begin(sheet, &stored("1", &one));
     let waves = || other.waves("shop").len();
     assert_eq!((waves(), waves()), (1, 0));
-    // What is followed anew may be an etcd that was restored.
+    // The API server may have restored its etcd before the sheet is followed again.
     slots.begin(sheet, &stored("7", &one));
     assert_eq!(ask(), Some(one.to_vec()));
     assert!(woken());

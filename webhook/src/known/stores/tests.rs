@@ -85,7 +85,7 @@ async fn a_spelling_is_forgotten_and_its_kind_is_followed_on() {
     assert!(!is_over(&mut forgotten));
 }
 
-/// Which may spell it as it likes.
+/// A role may use any spelling of a kind.
 #[tokio::test(start_paused = true)]
 async fn what_a_role_grants_stays() {
     let stores = Stores::default();

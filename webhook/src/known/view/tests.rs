@@ -1,4 +1,4 @@
-//! What a view reads is what wakes it.
+//! A view is woken by the objects that it reads.
 
 mod budget;
 

@@ -34,7 +34,7 @@ impl Case {
         }
     }
 
-    /// What is known: the pod and the Job, and none of these kinds synced but `synced`.
+    /// The known cluster: the pod and the Job. Of the kinds only `synced` are synced.
     fn known(&self, synced: &[&str]) -> Arc<Known> {
         let (known, _requests) = Known::new(Settings::of_the_chart());
         let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "uid": "seed", "controller": true});
@@ -81,7 +81,7 @@ impl Case {
     }
 }
 
-/// What a second pod of a revision is told, whose Job carries this list.
+/// The outcome for a second pod of a revision whose Job carries this list.
 fn second_pod(list: &str) -> Outcome {
     let case = Case::new(json!({"sluice.dev/depends-on": list}), json!({}));
     Case {
@@ -91,7 +91,7 @@ fn second_pod(list: &str) -> Outcome {
     .asked()
 }
 
-/// `wait`, `late`, `provisional`, `satisfied`, `passed`, or who cut the wait short and how it ended.
+/// `wait`, `late`, `provisional`, `satisfied`, `passed`, or the cut that ended the wait, and the outcome.
 fn word(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Wait(waiting) if waiting.provisional => "provisional",

@@ -1,4 +1,4 @@
-//! What a review says, and when the API server is asked for one at all.
+//! The result of a review, and the tokens for which the API server is asked at all.
 
 use super::super::token::forged;
 use super::*;
@@ -253,7 +253,7 @@ async fn a_token_goes_with_its_pod() {
     desk.pods.gated().apply(&next);
     assert_eq!(desk.ask(&token, 1).await, Err(Unidentified::AnotherPod));
     assert_eq!(desk.reviews(), 1);
-    // What our watch cannot tell, the API server is asked.
+    // The API server decides about a pod that the watch cannot tell of.
     desk.pods.gated().clear(Freshness::Syncing);
     assert!(desk.ask(&token, 1).await.is_ok());
 }

@@ -1,4 +1,4 @@
-//! What is shared is what each would be told by itself, for as long as nothing changes.
+//! A shared result is the result that each pod would get by itself, for as long as nothing changes.
 
 use super::super::answer::{Answered, Outcome, answer};
 use super::super::wait_registry::Waiter;
@@ -213,7 +213,7 @@ async fn what_is_shared_is_what_each_would_be_told_by_itself() {
     assert!(distinct.len() > 100, "{}", distinct.len());
 }
 
-/// What the pod is told by its own round.
+/// The answer of the pod by its own round.
 fn by_itself(rounds: &Rounds, namespace: &str, name: &str, second: i64) -> String {
     let known = Arc::clone(&rounds.known);
     let mut alone = pod(namespace, name);
@@ -256,7 +256,7 @@ async fn a_round_serves_for_a_moment_while_nothing_changes() {
     assert!(!shared([50, 51]), "it is older");
     assert!(!shared([50, 49]), "the clock was set back");
     let first = ask(&rounds, "shop", "web-1-a", 60).round.unwrap();
-    // Nobody waits on a round that opened.
+    // No gate waits on a round that opened.
     let gone = object("shop", "a", &json!({}));
     rounds.known.want(&kind("configmap")).delete(&gone);
     let second = ask(&rounds, "shop", "web-1-b", 60);

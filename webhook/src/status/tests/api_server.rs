@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use tower::Layer;
 use tower::util::MapResponseLayer;
 
-/// Those that were written.
+/// The Events that were written.
 pub(super) type Events = Arc<Mutex<Vec<Value>>>;
 
 /// It says what time it is.

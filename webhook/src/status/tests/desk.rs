@@ -130,7 +130,7 @@ impl Desk {
         self.service.known.want(&kind).apply(object);
     }
 
-    /// What the gate is told that has seen this answer, and waits.
+    /// The answer for a waiting gate that has seen the answer `seen`.
     pub(super) async fn ask(&self, seen: &str) -> wire::Answer {
         let uri = format!("{}?seen={seen}&wait=25", wire::PATH);
         let bearer = format!("Bearer {}", its_own());

@@ -151,7 +151,7 @@ async fn the_time_of_an_answer_tells_nothing() {
     }
 }
 
-/// What requests to each took, in µs.
+/// The durations of requests to each desk, in µs.
 async fn times(desks: &[Desk; 2]) -> [Vec<f64>; 2] {
     let mut times = [Vec::new(), Vec::new()];
     let token = its_own();

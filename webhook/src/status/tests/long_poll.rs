@@ -8,7 +8,7 @@ use axum::body::{BodyDataStream, Bytes};
 use futures::StreamExt;
 
 impl Desk {
-    /// What is sent to a gate that is ready to wait for five minutes.
+    /// The response to a gate that is ready to wait for five minutes.
     async fn hold(&self, seen: &str, token: &str) -> (HeaderMap, BodyDataStream) {
         let uri = format!("{}?seen={seen}&wait=300", wire::PATH);
         let request = Request::get(uri).header("authorization", format!("Bearer {token}"));

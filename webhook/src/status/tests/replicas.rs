@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use tower::service_fn;
 
-/// What was written, and when in whole seconds.
+/// The patches, each with its moment in whole seconds.
 type Writes = Vec<(u64, Value)>;
 
 /// Replicas that look after what is held, each with what it knows.
@@ -22,9 +22,9 @@ pub(super) struct Replicas {
 
 /// An API server, and what is known of it.
 struct Server {
-    /// Where what is held is written to, but for its name.
+    /// The path of the held objects, without a name.
     path: &'static str,
-    /// What stands there, by its name.
+    /// The stored objects, by name.
     stands: Mutex<HashMap<String, Value>>,
     writes: Mutex<Writes>,
     refused: AtomicUsize,
@@ -93,12 +93,12 @@ impl Replicas {
         self.shown.iter().for_each(|show| show(object));
     }
 
-    /// That list is read to its end.
+    /// The list of `list` has been read to its end.
     pub(super) fn arrives(&self, object: &Value) {
         self.server.arrives(object);
     }
 
-    /// What was written when the clock has come to this second.
+    /// The patches so far when the clock has come to this second.
     pub(super) async fn written_at(&self, second: u64) -> Writes {
         let at = self.desk.began + Duration::from_millis(second * 1000 + 500);
         tokio::time::sleep_until(at).await;
@@ -141,7 +141,7 @@ impl Server {
         Client::new(service_fn(answer), "default")
     }
 
-    /// What a patch comes to, which a watch brings back.
+    /// Applies a patch. The watch brings the object back.
     async fn patched(self: Arc<Self>, request: Request<Sent>) -> (u16, Value) {
         let path = request.uri().path();
         let name = path.strip_prefix(self.path).expect("it is held").to_owned();

@@ -77,7 +77,7 @@ impl Desk {
         }
     }
 
-    /// What its Events say of an object of this UID: after how many seconds, the reason and the text.
+    /// The Events about an object of this UID: the seconds since the start, the reason and the text.
     fn said_of(&self, uid: &str) -> Vec<(i64, String, String)> {
         let events = self.events.lock().unwrap();
         let ours = events

@@ -1,4 +1,4 @@
-//! What is told while the API server is silent.
+//! The answers while the API server is silent.
 
 use super::*;
 
@@ -17,7 +17,7 @@ async fn a_gate_is_told_when_the_api_server_has_been_silent_and_goes_on_when_it_
     let note = stale.note.unwrap_or_default();
     assert!(note.contains("to reach the API server again"), "{note}");
     assert_eq!(desk.began.elapsed().as_secs(), 30);
-    // What is still told by a watch that lags behind opens nothing.
+    // An object from a watch that lags behind opens no gate.
     desk.put(
         "configmap",
         &json!({"metadata": {"namespace": "shop", "name": "late"}}),

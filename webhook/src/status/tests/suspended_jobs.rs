@@ -76,7 +76,7 @@ async fn a_wait_of_a_suspended_job_is_told_by_one_event_on_the_job() {
     assert!(text.starts_with("waiting for ConfigMap/go"), "{text}");
 }
 
-/// Else its gate would begin to count anew.
+/// Without the note its gate would count from the start again.
 #[tokio::test(start_paused = true)]
 async fn a_job_whose_wait_took_too_long_is_resumed_and_that_is_noted() {
     for on_timeout in ["fail", "proceed"] {
@@ -115,7 +115,7 @@ async fn whatever_ends_the_wait_of_a_gate_resumes_a_job() {
     skipped["metadata"]["annotations"]["sluice.dev/skip"] = json!("true");
     replicas.see(&skipped);
     assert_eq!(replicas.moments_at(30).await, [10, 20]);
-    // What counts on a node alone is left to the gate.
+    // A dependency on the same node is left to the gate.
     failing = json!({"sluice.dev/depends-on": "- {kind: DaemonSet, name: csi, sameNode: true}"});
     replicas.see(&suspended("three", &failing));
     assert_eq!(replicas.moments_at(40).await, [10, 20, 30]);

@@ -10,7 +10,7 @@ const NOW: i64 = 1;
 /// The UID of a pod that was deleted.
 pub(super) const GONE: &str = "u0";
 
-/// The token of the gate, whatever the time.
+/// The token of the gate, valid at any time.
 pub(super) fn its_own() -> String {
     token(&json!({"nbf": -1_000_000, "exp": 1_000_000}))
 }
@@ -28,7 +28,7 @@ pub(super) fn token(own: &Value) -> String {
     forged(&claims, "c2lnbmVk")
 }
 
-/// What the API server says of a token, as Kubernetes does.
+/// The review of a token by the API server, as Kubernetes answers.
 pub(super) fn reviewed(review: &Value) -> Value {
     let token = review["spec"]["token"].as_str().unwrap_or_default();
     let Some(claims) = claims(token) else {

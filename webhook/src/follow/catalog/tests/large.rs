@@ -25,7 +25,7 @@ fn object(name: &str, long: Option<Place>) -> String {
     )
 }
 
-/// Where tenants may write long texts.
+/// A place where tenants may write long texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Owner,
@@ -42,7 +42,7 @@ fn page(request: &Request<Body>, long: Place) -> String {
     };
     let accept = request.headers().get("accept");
     let is_lean = accept.is_some_and(|it| it.to_str().unwrap().contains("PartialObjectMetadata"));
-    // What only the metadata is asked of lacks the rest.
+    // A request for metadata gets no other field.
     let big = if is_lean && long == Place::Spec {
         None
     } else {

@@ -1,4 +1,4 @@
-//! What a text of rules makes of the verdicts.
+//! The verdicts by a text of rules.
 
 use super::*;
 use futures::FutureExt;

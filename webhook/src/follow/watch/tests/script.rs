@@ -5,7 +5,7 @@ use axum::body::Body as Answer;
 use axum::http::Response;
 use std::collections::VecDeque;
 
-/// What the API server says to a request; `None`: it never answers.
+/// The answer of the API server to a request; `None`: it never answers.
 pub(super) type Api = Box<dyn Fn(String) -> Option<Reply> + Send>;
 
 /// One answer of the script.

@@ -1,4 +1,4 @@
-//! What is believed of an API server that says nothing, or fails.
+//! The time for which a store is believed while the API server is silent, or fails.
 
 use super::*;
 

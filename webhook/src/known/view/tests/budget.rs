@@ -1,4 +1,4 @@
-//! What wakes the dependents of a namespace takes of its share.
+//! The subscriptions of a namespace are charged to its share.
 
 use super::*;
 use rules::dependency;

@@ -1,4 +1,4 @@
-//! What an answer costs does not depend on how many wait.
+//! The cost of an answer does not depend on the number of waiting gates.
 
 use super::*;
 use crate::known::READ;

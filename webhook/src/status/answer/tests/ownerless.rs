@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a pod that says this is told after so many seconds, and whether its gate is to be patient.
+/// The outcome for a pod with these annotations after so many seconds. `patient`: the gate has just asked.
 fn asked(says: &Value, why: Freshness, after: i64, patient: bool) -> Outcome {
     let case = Case {
         after,

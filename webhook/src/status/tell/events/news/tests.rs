@@ -20,7 +20,7 @@ fn stage(text: &str) -> News {
     of_topic(EventReason::Waiting, text, text)
 }
 
-/// What is told of some news, each heard at its second, as `(second, times)`.
+/// The Events of some news, each heard at its second, as `(second, times)`.
 fn told(whose: Whose, heard: impl IntoIterator<Item = (u64, News)>) -> Vec<(u64, i32)> {
     let began = Instant::now();
     let mut told = Told::default();
