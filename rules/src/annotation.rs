@@ -114,7 +114,7 @@ pub struct ReadTerms {
     pub unreadable: Vec<ParseError>,
 }
 
-/// Checks that a pod with these annotations has the variables that its list names. What cannot be read is refused elsewhere.
+/// Checks that a pod with these annotations has the variables that its list names. Other checks refuse an unreadable list.
 ///
 /// # Errors
 ///

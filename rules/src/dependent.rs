@@ -57,7 +57,7 @@ pub struct Dependent {
     pub node: Option<String>,
     /// Whether the pod is held before it takes a node.
     pub held: bool,
-    /// What its gate has said of addresses; that is no part of the pod, and whoever hears the gate fills it in.
+    /// The report of its gate on addresses. It is no part of the pod: the status service fills it in when the gate asks.
     pub probed: Probed,
     /// The controllers from the nearest to the topmost.
     pub owners: Vec<Owner>,

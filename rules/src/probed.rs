@@ -1,23 +1,23 @@
-//! What a gate has said of the addresses that it was told to try, and what that means.
+//! The outcomes that a gate has reported for its addresses, and their meaning.
 
 use crate::dependency::{Address, Asks, Codes};
 use crate::judged::{Judged, Reason, met, unmet};
 use crate::kstatus::Status;
 use wire::probe::Outcome;
 
-/// What the gate of a pod has said.
+/// The report of a pod's gate on its addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Probed {
-    /// Nobody has heard the gate: it has not asked yet, or it is somebody else who wants to know.
+    /// No report: the gate has not asked yet, or the question is not a gate's.
     #[default]
     Unheard,
-    /// It cannot probe: it is of an older version.
+    /// The gate cannot probe: it is of an older version.
     Unable,
-    /// What came of each probe that it has tried, by its `id`.
+    /// The outcome of each probe that the gate has tried, by its `id`.
     Told(Vec<(String, Outcome)>),
 }
 
-/// What is judged of an address by the word of a gate.
+/// Judges an address by the report of a gate.
 pub(crate) fn judge(address: &Address, probed: &Probed) -> Judged {
     let outcomes = match probed {
         Probed::Unheard => return not_probed(),
@@ -41,7 +41,7 @@ fn not_probed() -> Judged {
     unmet(Status::Unknown, Reason::NotProbed, message.to_owned())
 }
 
-/// What one outcome means for what was asked.
+/// The meaning of one outcome for an address.
 fn of(address: &Address, outcome: Outcome) -> Judged {
     let waits = |reason: Reason, message: String| unmet(Status::InProgress, reason, message);
     let unknown = |reason: Reason, message: String| unmet(Status::Unknown, reason, message);

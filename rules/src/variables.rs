@@ -1,5 +1,5 @@
-//! The environment variables that a list names, `tcp: $(DATABASE_URL)`: where a pod defines them. The definition goes into the pod's
-//! gate; what is in the variable is read by nobody but that.
+//! The environment variables that a list names, `tcp: $(DATABASE_URL)`, and the places in which a pod defines them. The
+//! definition goes into the pod's gate; only the gate reads the value.
 
 use crate::dependency::{Dependency, variables};
 use crate::gate;

@@ -69,7 +69,7 @@ pub fn last(log: &str) -> Option<Said> {
 }
 
 impl Said {
-    /// The same line, said again after a minute, stands for the further lines of the first time too.
+    /// A line that the gate repeats after a minute also stands for the further lines of its first time.
     fn after(self, before: Option<Self>) -> Self {
         let same = |it: &Self| it.news() == self.news();
         match before.filter(same) {

@@ -1,33 +1,33 @@
-//! An address that is not in the cluster: what is asked of it, and how it is told to a gate, which alone can try it.
+//! An address outside of the cluster: the kind of the try, and the probe by which a gate, which alone can try it, is told of it.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wire::probe::{self, Probe};
 
-/// An address, and what is asked of it.
+/// An address, and the kind of its try.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// What is asked.
+    /// The kind of the try.
     pub asks: Asks,
     /// `db.example.com:5432` to [`Asks::Connection`], a URL with its scheme to [`Asks::Answer`], a name to [`Asks::Name`]. Each may hold
     /// variables, `$(NAME)`.
     pub to: String,
-    /// The container out of which the variables are taken; `None` for the first that has each of them.
+    /// The container whose variables count; `None` for the first container that has each of them.
     pub container: Option<String>,
 }
 
-/// What is asked of an address.
+/// The kind of a try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Asks {
-    /// That a TCP connection is accepted.
+    /// Satisfied when a TCP connection is accepted.
     Connection,
-    /// That an HTTP request gets an answer with one of these status codes.
+    /// Satisfied when an HTTP request gets an answer with one of these status codes.
     Answer(Codes),
-    /// That a name has an address.
+    /// Satisfied when a name has an address.
     Name,
 }
 
-/// Status codes from one to another, both of them in it.
+/// Status codes, from one to another, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Codes {
     /// From 100.
@@ -37,7 +37,7 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// What the kubelet's probes take for success, and a list that says nothing else.
+    /// The codes of success of the kubelet's probes; the default of a list.
     pub const SUCCESS: Self = Self { from: 200, to: 399 };
 
     /// Whether this code is one of them.
@@ -79,7 +79,8 @@ impl Address {
         }
     }
 
-    /// What a gate is to try. Two entries that ask the same of an address are one probe, whatever else they say.
+    /// The probe by which a gate tries the address. Two entries with one address and one kind of try share a probe, even if their
+    /// other keys differ.
     pub fn probe(&self) -> Probe {
         let what = match self.asks {
             Asks::Connection => probe::what::TCP,

@@ -104,15 +104,15 @@ pub enum Reason {
     NoSuchName,
     /// No name server answers.
     NoNameServer,
-    /// What answers at an address does not speak TLS.
+    /// The server at an address does not speak TLS.
     NoTls,
-    /// What answers at an address does not speak HTTP.
+    /// The server at an address does not speak HTTP.
     NoHttp,
     /// An address answers with another status than those that are asked for.
     HttpStatus,
     /// The gate has no variable of a name that an address is made of.
     NoVariable,
-    /// What stands in the variables of an address is none.
+    /// The variables of an address do not make up one.
     BadVariable,
 }
 

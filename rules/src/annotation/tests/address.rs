@@ -90,7 +90,7 @@ fn both_forms_say_the_same() {
         let read = address(short);
         assert_eq!((read.asks, read.to.as_str()), (asks, to), "{short}");
         assert_eq!(address(&format!("- {long}")), read, "{long}");
-        // What is told of it reads back.
+        // The printed form reads back.
         assert_eq!(
             address(&parse_depends_on(short).unwrap()[0].to_string()),
             read,
