@@ -20,11 +20,11 @@ from pathlib import Path
 
 # For each area: the most findings in 1,000 words, and the files that it is made of. A limit only ever goes down.
 LIMITS = {
-    "rules": (6.4, ["rules/**/*.rs"]),
+    "rules": (6.0, ["rules/**/*.rs"]),
     "wire": (2.0, ["wire/**/*.rs"]),
     "certs": (2.0, ["certs/**/*.rs"]),
     "gate": (2.0, ["gate/**/*.rs"]),
-    "webhook": (2.7, ["webhook/**/*.rs"]),
+    "webhook": (2.0, ["webhook/**/*.rs"]),
     "cli": (2.0, ["cli/**/*.rs"]),
     "tests/harness": (2.0, ["tests/harness/**/*.rs"]),
     "tests/it": (2.0, ["tests/it/**/*.rs"]),
