@@ -131,7 +131,7 @@ mod tests {
         let secret = json!({"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "db", "key": "password", "new": 1}}});
         json!({"spec": {
             "initContainers": [
-                {"name": "sluice-gate", "env": [{"name": "SLUICE_ADDRESSES", "value": "a"}, {"name": "OF_GATE", "value": "x"}]},
+                {"name": "sluice-gate", "volumeMounts": [{"name": "sluice-token"}], "env": [{"name": "SLUICE_ADDRESSES", "value": "a"}, {"name": "OF_GATE", "value": "x"}]},
                 {"name": "wait", "env": [{"name": "ONLY_INIT", "value": "i:1"}, {"name": "DB_HOST", "value": "init"}]},
             ],
             "containers": [

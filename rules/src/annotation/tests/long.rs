@@ -39,7 +39,7 @@ fn keys_of_an_item() {
     assert_snapshot!(refused("- kind: Job\n  name: a\n  nmae: b"),
         @r#"sluice.dev/depends-on: line 3, column 3: unknown key "nmae"; did you mean "name"?"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  when: now"),
-        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, health, timeout, on-timeout, stable, group, subchart, release"#);
+        @r#"sluice.dev/depends-on: line 3, column 3: unknown key "when"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, health, timeout, on-timeout, stable, group, subchart, release, tcp, http, dns, status, container"#);
     assert_snapshot!(refused("- kind: Job\n  name: a\n  ? [x]\n  : y"),
         @r#"sluice.dev/depends-on: line 3, column 5: a key is a plain word; write one such as "kind""#);
 }
@@ -226,7 +226,7 @@ fn yaml_is_kept_small() {
     assert_snapshot!(refused("- job/a\n...\n%YAML 1.2\n---\n- job/b"),
         @r#"sluice.dev/depends-on: line 3, column 1: the list is not valid YAML: YAML directives are disallowed, near "%YAML 1.2""#);
     assert_snapshot!(refused("- {<<: {kind: Job}, name: a}"),
-        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, health, timeout, on-timeout, stable, group, subchart, release"#);
+        @r#"sluice.dev/depends-on: line 1, column 4: unknown key "<<"; the keys are kind, apiVersion, name, selector, namespace, state, min, any, revision, fresh, sameNode, optional, health, timeout, on-timeout, stable, group, subchart, release, tcp, http, dns, status, container"#);
     assert_snapshot!(refused("- job/a\nsvc/b"),
         @r#"sluice.dev/depends-on: line 2, column 1: the list is not valid YAML: simple key expected ':', near "svc/b""#);
     assert_snapshot!(refused("- \"job/a"),

@@ -207,8 +207,7 @@ fn ordinals(zero_ready: bool, text: &str) -> Cluster {
             Some(("StatefulSet", "s")),
             list(text),
         );
-        pod["metadata"]["labels"] =
-            json!({"sluice.dev/gated": "true", "controller-revision-hash": "s-1"});
+        pod["metadata"]["labels"] = json!({"sluice.dev/gated": "true"});
         pod["metadata"]["uid"] = json!(format!("u{ordinal}"));
         let ready = if zero_ready && ordinal == 0 {
             "True"
