@@ -245,7 +245,7 @@ impl From<Refusal> for Reviewed {
     }
 }
 
-/// The webhook that is called.
+/// The webhook of sluice that a request of the API server calls.
 #[derive(Debug, Clone, Copy)]
 enum Half {
     Workloads,

@@ -65,7 +65,7 @@ const FIELD_MANAGER: &str = "sluice";
 /// The time between two rounds while all is well, and the longest time until a broken object is mended.
 const POLL: Duration = Duration::from_secs(10);
 
-/// The time between two rounds after an error.
+/// The time between two rounds of the certificates' upkeep after an error.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The shortest time between two rounds, however often the webhook configuration is written.
@@ -98,25 +98,25 @@ pub struct Config {
     pub cluster_trust_bundle: Option<String>,
     /// The name of our Service, which the Secret and the Events belong to.
     pub service: String,
-    /// The name of our own pod, for Events.
+    /// The name of sluice's own pod, for Events.
     pub instance: String,
     /// The name of the `MutatingWebhookConfiguration`.
     pub webhook_configuration: String,
     /// The DNS names in the certificate: those of the Service, as the API server and the gates ask for it.
     pub names: Vec<String>,
-    /// The lifetimes of the certificates.
+    /// The lifetimes of the CA and of the leaf certificate.
     pub lifetimes: Lifetimes,
 }
 
-/// The issuer of the certificate that we serve.
+/// The issuer of the certificate that the servers show.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one of it in the process"
 )]
 enum Source {
-    /// The replicas, with a CA of their own.
+    /// The replicas issue the certificate, with a CA of their own.
     Own(CaStore),
-    /// An issuer that the administrator chose.
+    /// An issuer that the administrator chose issues the certificate.
     Issued(IssuedStore),
 }
 
@@ -135,7 +135,7 @@ pub struct Authority {
     held: Option<Stored>,
     /// The certificate that the other issuer has signed for us.
     issued: Option<Leaf>,
-    /// The leaf that is served.
+    /// The leaf certificate that the servers show.
     leaf: Option<Leaf>,
     /// Whether the leaf's issuer stood in every `caBundle` when the configuration was last read.
     in_sync: bool,

@@ -26,9 +26,9 @@ use tower::{BoxError, ServiceExt};
 /// The time for an address of the API server to accept a connection. The kernel repeats a lost packet after one
 /// second, and then after twice that: our next attempt comes before the kernel's third.
 const CONNECT: Duration = Duration::from_secs(3);
-/// The silence after which a connection is probed.
+/// The silence on a connection to the API server after which the connection is probed.
 const PROBE_AFTER: Duration = Duration::from_secs(10);
-/// The time between two probes.
+/// The time between two probes of a silent connection to the API server.
 const PROBE_EVERY: Duration = Duration::from_secs(3);
 /// The time without an acknowledgement, of a probe or of data, after which a connection is dead.
 const DEAD_AFTER: Duration = Duration::from_secs(20);

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracing::{info, warn};
 
-/// The difference beyond which the log warns.
+/// The difference between our own clock and the API server's beyond which the log warns.
 const MUCH: SignedDuration = SignedDuration::from_mins(1);
 /// The precision of a `Date`, which is a whole second, rounded down.
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
@@ -54,7 +54,7 @@ impl Clock {
         }))
     }
 
-    /// Registers the gauge of the offset.
+    /// Registers the gauge of the offset of our own clock from the API server's.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "clock_offset_seconds",

@@ -19,7 +19,7 @@ pub(crate) struct Connections {
     places: Mutex<TakenPlaces>,
 }
 
-/// How many connections a listener may have.
+/// The bounds on the connections of one listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// The places of the listener. Beyond them, a new connection replaces another.
@@ -44,7 +44,7 @@ pub struct Certified;
 /// The reason why a connection gets no place, or loses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {
-    /// The client's address holds too many places.
+    /// The connection's client address holds too many places.
     Crowded,
     /// All places are taken, and this connection had the least merit.
     Outranked,
@@ -63,13 +63,13 @@ pub(crate) struct ConnectionPlace {
 /// merit for longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Merit {
-    /// No valid request has come yet.
+    /// No valid request has come over the connection yet.
     Unproven,
     /// A request claims to be valid, such as by its token, and the claim is being checked.
     Claiming,
-    /// A valid request was answered.
+    /// A valid request was answered over the connection, and no other has come since.
     Idle,
-    /// A valid request is being answered.
+    /// A valid request is being answered over the connection.
     Answering,
 }
 
@@ -92,7 +92,7 @@ struct TakenPlaces {
     clients: HashMap<IpAddr, Ranks>,
 }
 
-/// Numbers of connections by their rank.
+/// The numbers of the open connections, ordered by their ranks.
 #[derive(Debug, Default)]
 struct Ranks {
     ranks: BTreeMap<Rank, u64>,
@@ -111,7 +111,7 @@ impl Ranks {
         }
     }
 
-    /// Returns how many places the connections take.
+    /// Returns how many places of the listener the connections take.
     fn places(&self, sharing: usize) -> usize {
         self.ranks.len() - self.sharing + self.sharing.div_ceil(sharing)
     }
@@ -196,12 +196,12 @@ impl Connections {
 }
 
 impl Connection {
-    /// The place of this connection.
+    /// Returns the place of this connection among those of its listener.
     pub(crate) fn place(&self) -> ConnectionPlace {
         self.place.clone()
     }
 
-    /// Returns when another connection needs the place.
+    /// Returns when another connection needs this connection's place.
     pub(crate) async fn lost(&mut self) -> Lost {
         match (&mut self.lost).await {
             Ok(lost) => lost,
@@ -218,7 +218,7 @@ impl Drop for Connection {
 }
 
 impl ConnectionPlace {
-    /// Notes that the request is answered.
+    /// Notes that the request that came through the place is answered.
     pub(crate) fn answered(&self) {
         self.stands(Merit::Idle);
     }

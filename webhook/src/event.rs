@@ -23,7 +23,7 @@ const MAX_NOTE: usize = 1_024;
 /// The bytes of the object's name that go into the Event's name, which has the same limit and an ending.
 const MAX_NAME: usize = 230;
 
-/// The object that an Event is about.
+/// The object that a Kubernetes Event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Regarding {
     /// `None` where only the group of the API version is known.
@@ -34,10 +34,10 @@ pub(crate) struct Regarding {
     pub(crate) uid: Option<String>,
 }
 
-/// The contents of an Event.
+/// The contents of a Kubernetes Event.
 #[derive(Debug, Clone)]
 pub(crate) struct Note {
-    /// `Normal` or `Warning`.
+    /// The type of the Event: `Normal` or `Warning`.
     pub(crate) severity: &'static str,
     pub(crate) action: &'static str,
     pub(crate) reason: &'static str,
@@ -52,19 +52,19 @@ pub(crate) struct Note {
 /// How often equal notes about one object become an Event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
-    /// Each time.
+    /// A new Event each time that the note is written.
     Anew,
-    /// Once, however many replicas write the note.
+    /// One Event, however many replicas write the note.
     Once,
     /// Once; later notes count up the same Event's series, to this number.
     Still(i32),
 }
 
-/// Writes Events to the API server.
+/// Writes Kubernetes Events to the API server.
 #[derive(Clone)]
 pub(crate) struct Writer {
     pub(crate) client: Client,
-    /// The name of our own pod.
+    /// The name of sluice's own pod, which Events name as their reporter.
     pub(crate) instance: String,
     pub(crate) clock: Clock,
 }

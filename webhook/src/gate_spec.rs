@@ -23,15 +23,15 @@ const STATUS_PORT: u16 = 9764;
 /// The address of the status service, and the administrator's settings of the gate.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixed {
-    /// The name of our own Service.
+    /// The name of sluice's own Service, which gates ask.
     pub service: String,
-    /// The namespace of the Service.
+    /// The namespace of sluice's own Service.
     pub namespace: String,
     /// The gate's image.
     pub image: String,
     /// The gate's `imagePullPolicy`.
     pub image_pull_policy: Option<String>,
-    /// Pull secrets that gated pods get.
+    /// The names of the pull secrets that gated pods get for the gate's image.
     pub image_pull_secrets: Vec<String>,
     /// The gate's resources; `None` takes those of a container of the pod.
     pub resources: Option<Resources>,

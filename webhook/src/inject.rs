@@ -44,7 +44,7 @@ pub struct GateSpec {
     pub image_pull_policy: Option<String>,
     /// Pull secrets that a gated pod gets beside its own; each has to be in the pod's namespace.
     pub image_pull_secrets: Vec<String>,
-    /// The CA bundle that the gate trusts, PEM.
+    /// The CA bundle by which the gate verifies the status service, PEM.
     pub ca_bundle: String,
     /// The ClusterTrustBundle that the gate trusts beside `ca_bundle`, at its present contents; `None` where kubelets
     /// cannot mount one.
@@ -52,7 +52,7 @@ pub struct GateSpec {
     /// `host:port` of the status service, in the order in which a gate tries them. The ClusterIP comes first because
     /// it needs no DNS: a `hostNetwork` pod may have no cluster DNS, and the DNS server's own pods may be gated.
     pub addresses: Vec<String>,
-    /// The name in the service's certificate.
+    /// The name in the status service's certificate.
     pub server_name: String,
     /// `runAsUser` of the gate in a pod that names no user, or user 0; usually [`GATE_USER`]. `None` where the
     /// platform assigns users, as `OpenShift` does; the image has a numeric user of its own.
@@ -73,7 +73,7 @@ impl GateSpec {
         .into()
     }
 
-    /// The ports of the addresses, each once.
+    /// The ports of the status service's addresses, each once.
     fn ports(&self) -> Vec<u16> {
         let mut ports: Vec<u16> = Vec::new();
         for address in &self.addresses {
@@ -90,7 +90,7 @@ impl GateSpec {
 /// The fields of an admission request that decisions read.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// The user's operation.
+    /// The operation by which the user changes the object.
     pub operation: Operation,
     /// The object's group, kind, namespace and name.
     pub subject: &'a Subject,
@@ -103,11 +103,11 @@ pub struct Request<'a> {
 /// The operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// `CREATE`
+    /// The operation `CREATE` of an admission request.
     Create,
-    /// `UPDATE`
+    /// The operation `UPDATE` of an admission request.
     Update,
-    /// `DELETE`, `CONNECT` and any future operation: always allowed.
+    /// The operations `DELETE`, `CONNECT` and any future one of an admission request: always allowed.
     Other,
 }
 
@@ -121,7 +121,7 @@ impl Operation {
         }
     }
 
-    /// The label for metrics.
+    /// The word for the operation in metrics.
     pub fn label(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -134,11 +134,11 @@ impl Operation {
 /// The object that a request is about, as messages name it: `shop/Deployment/api`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subject {
-    /// API group, empty for the core group.
+    /// The API group of the object, empty for the core group.
     pub group: String,
-    /// `Deployment`
+    /// The kind of the object: `Deployment`.
     pub kind: String,
-    /// Empty for a cluster-scoped kind.
+    /// The namespace of the object; empty for a cluster-scoped kind.
     pub namespace: String,
     /// `web-7d9f-*` before the API server has generated the rest of the name; empty where the name is unknown.
     pub name: String,

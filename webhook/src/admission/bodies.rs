@@ -9,7 +9,7 @@ use futures::StreamExt;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
-/// The memory that all bodies share.
+/// The memory that the bodies of all admission requests share.
 #[derive(Debug)]
 pub(super) struct Bodies {
     pub(super) limits: AdmissionLimits,

@@ -12,11 +12,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Gives admission the status service's memory.
+/// Gives admission the objects that the status service has in memory.
 #[derive(Debug)]
 pub struct Cached(pub Arc<Known>);
 
-/// The answer for a kind without a watch.
+/// The answer to admission about a kind that no watch follows.
 const UNWATCHED: Unavailable = Unavailable::Syncing;
 
 impl Cached {

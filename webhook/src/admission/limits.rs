@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct AdmissionLimits {
     /// The longest body, in bytes. A review may hold two objects of 3 MiB each.
     pub body: usize,
-    /// The most values in one body.
+    /// The most JSON values in the body of one admission request.
     pub values: usize,
     /// The most bytes that one body may take once it is decoded.
     pub decoded: usize,

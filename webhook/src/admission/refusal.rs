@@ -4,7 +4,7 @@ use super::review::Unreadable;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-/// The reason for an HTTP error.
+/// The reason why an admission request gets an HTTP error.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("the review exceeds {0} bytes; make the object smaller")]

@@ -24,7 +24,7 @@ const USUAL_REPLY: usize = 6 * 1024;
 /// The closing braces of the response and of the review around it.
 const ENDS: &[u8] = b"}}";
 
-/// The request in a review.
+/// The request in an AdmissionReview.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct AdmissionRequest {
@@ -105,11 +105,11 @@ impl Default for AdmissionRequest {
     }
 }
 
-/// The answer in a review.
+/// The answer in an AdmissionReview.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Response {
-    /// The uid of the request, exactly.
+    /// The `uid` of the admission request, exactly as it came.
     pub(super) uid: String,
     pub(super) allowed: bool,
     /// The operations of the patch; empty where the object stays unchanged.
@@ -130,7 +130,7 @@ pub(super) struct Status {
     pub(super) message: String,
 }
 
-/// The review that carries an answer.
+/// The AdmissionReview that carries an answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Reply {

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 /// The time after which memory that an address has given back still counts for a third.
 const OF_LATE: Duration = Duration::from_secs(1);
 
-/// The client that sends a body.
+/// The client that sends the body of an admission request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sender {
     pub(super) address: IpAddr,
@@ -41,14 +41,14 @@ pub(super) struct Room {
 struct OpenBodies {
     held: BTreeMap<u64, Body>,
     loads: HashMap<IpAddr, Load>,
-    /// The number of the next body.
+    /// The number that the next body gets.
     next: u64,
 }
 
 #[derive(Debug)]
 struct Body {
     sender: Sender,
-    /// The bytes that the body holds.
+    /// The bytes of memory that the body holds.
     holds: usize,
     /// The time until which the body keeps the pace.
     on_time_until: Instant,
@@ -62,7 +62,7 @@ struct Body {
 #[derive(Debug)]
 struct Load {
     now: usize,
-    /// The recent mean of `now`, as of `changed`.
+    /// The recent mean of the bytes that the bodies of the address hold, as of `changed`.
     mean: f64,
     changed: Instant,
 }
@@ -80,7 +80,7 @@ pub(super) struct Part {
 pub(super) struct NoRoom;
 
 impl Room {
-    /// Makes room for `bytes`.
+    /// Makes room for so many `bytes` of bodies.
     pub(super) fn new(bytes: usize) -> Self {
         Self {
             bytes,
@@ -150,7 +150,7 @@ impl Part {
         self.room.lock().hold(self.number, 0, Instant::now());
     }
 
-    /// Notified when the body is cut.
+    /// Returns the notifier that is called when the body is cut.
     pub(super) fn cut(&self) -> Arc<Notify> {
         Arc::clone(&self.cut)
     }

@@ -10,15 +10,15 @@ const VALUE: usize = 112;
 const OBJECT: usize = 656;
 /// The bytes for the first four values of a list.
 const LIST: usize = 144;
-/// The bytes of a string beside its text.
+/// The bytes of memory that a string takes beside its text.
 const TEXT: usize = 32;
 
 /// An upper bound on the decoded size of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Weight {
-    /// The number of values of all types.
+    /// The number of JSON values of all types.
     pub(super) values: usize,
-    /// The bytes of memory.
+    /// The bytes of memory that the decoded JSON takes.
     pub(super) bytes: usize,
 }
 

@@ -31,11 +31,11 @@ use tracing::info;
 
 /// The inputs of the tasks that follow the cluster.
 struct FollowInputs {
-    /// The kinds and objects that gates depend on.
+    /// The requests of views for watches of kinds and objects that gates depend on.
     requests: UnboundedReceiver<WatchRequest>,
-    /// Receives the gated pods.
+    /// Receives each gated pod as its watch shows it.
     pods: Option<Observer>,
-    /// Receives the Jobs.
+    /// Receives each Job as its watch shows it.
     jobs: Option<Observer>,
 }
 
@@ -145,7 +145,7 @@ impl Args {
         })
     }
 
-    /// Returns the writer of Events.
+    /// Returns the writer of Kubernetes Events.
     fn events(&self, parts: &Parts) -> Writer {
         Writer {
             client: parts.client.clone(),

@@ -20,7 +20,7 @@ pub(super) struct ConfigurationWatch {
     api: Api<MutatingWebhookConfiguration>,
     name: String,
     events: Option<Events>,
-    /// The time of the last watch request.
+    /// The moment of the last request to watch the object.
     began: Instant,
     /// The pause between the end of a watch and the next request.
     pause: Duration,

@@ -10,18 +10,18 @@ pub enum AuthorityError {
     /// The API server refused, or could not be reached.
     #[error("failed to {doing}: {error}")]
     Api {
-        /// The action that failed, with the object's name.
+        /// The action on the API server that failed, with the object's name.
         doing: String,
         /// The message of the API server or the client.
         error: String,
     },
-    /// The round took longer than its limit.
+    /// A round of the certificates' upkeep took longer than its limit.
     #[error("the API server took longer than {ROUND:?} to answer")]
     Slow,
-    /// Other replicas wrote first, at every attempt.
+    /// Other replicas wrote the Secret first, at every attempt.
     #[error("the Secret {0:?} changed each time it was about to be written")]
     Contended(String),
-    /// There is no webhook configuration.
+    /// The MutatingWebhookConfiguration of this name does not exist.
     #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
     NoConfiguration(String),
     /// Another replica may hold the CA, and gets time to write it back.
@@ -37,7 +37,7 @@ pub enum AuthorityError {
         "the Secret {secret:?} has no {key:?} yet; look at the Certificate in our namespace, and take an issuer that says which CA it signs with"
     )]
     NotIssued {
-        /// The Secret's name.
+        /// The name of the Secret with the issued certificate.
         secret: String,
         /// The key that the Secret lacks.
         key: &'static str,
@@ -45,7 +45,7 @@ pub enum AuthorityError {
     /// The CA beside the issued certificate cannot be read.
     #[error("failed to read the CA of our certificate: {0}")]
     Bundle(String),
-    /// ClusterTrustBundles are not served.
+    /// The API server does not serve ClusterTrustBundles.
     #[error(
         "the API server serves no ClusterTrustBundle in certificates.k8s.io/v1 or v1beta1; turn that on, or set certificates.clusterTrustBundle to false"
     )]
@@ -53,10 +53,10 @@ pub enum AuthorityError {
     /// The Service that would own the Secret does not exist.
     #[error("there is no Service {0:?} for the Secret to belong to; the chart creates it")]
     NoService(String),
-    /// No CA could be made.
+    /// This process could not make a CA.
     #[error(transparent)]
     Ca(#[from] CaError),
-    /// No leaf could be signed.
+    /// This process could not sign a leaf certificate.
     #[error(transparent)]
     Leaf(#[from] LeafError),
 }

@@ -17,7 +17,7 @@ const KEYS: [&str; 3] = ["tls.crt", "tls.key", "ca.crt"];
 /// Reads the Secret with the issued certificate.
 pub(super) struct IssuedStore {
     pub(super) api: Api<Secret>,
-    /// The Secret's name.
+    /// The name of the Secret with the issued certificate.
     pub(super) name: String,
     /// The DNS name that the certificate has to hold.
     pub(super) server_name: String,

@@ -20,7 +20,7 @@ pub struct AuthorityMetrics {
 }
 
 impl AuthorityMetrics {
-    /// Registers the metrics.
+    /// Registers the metrics of the CA and the leaf certificate.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         let Self {

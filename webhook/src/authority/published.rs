@@ -24,27 +24,27 @@ use crate::{
     event::{Note, Regarding, Telling, Writer},
 };
 
-/// Whether the bundle has changed in this round.
+/// Whether the CA bundle has changed in this round of the upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Novelty {
     /// This process has just begun to hold the bundle.
     New,
-    /// The bundle was published before.
+    /// The CA bundle was published before.
     Known,
 }
 
-/// Our webhook configuration.
+/// The MutatingWebhookConfiguration of this installation, into which the CA bundle is written.
 pub(super) struct Published {
     pub(super) client: Client,
-    /// The name of the configuration.
+    /// The name of the MutatingWebhookConfiguration.
     pub(super) name: String,
-    /// The name of our own pod, for Events.
+    /// The name of sluice's own pod, for Events.
     pub(super) instance: String,
     /// The object that Events are about, because the configuration is in no namespace.
     pub(super) beside: Regarding,
     /// The configuration as last read or written; `None` while there is none.
     observed: Option<MutatingWebhookConfiguration>,
-    /// The webhooks that have had the present bundle.
+    /// The names of the webhooks that have had the present CA bundle.
     ours: BTreeSet<String>,
 }
 
@@ -61,12 +61,12 @@ impl Published {
         }
     }
 
-    /// Watches the configuration from now on.
+    /// Watches the MutatingWebhookConfiguration from now on.
     pub(super) fn changes(&self) -> ConfigurationWatch {
         ConfigurationWatch::of(self.api(), self.name.clone())
     }
 
-    /// The version that was seen last.
+    /// The `resourceVersion` of the MutatingWebhookConfiguration that was seen last.
     pub(super) fn version(&self) -> Option<String> {
         self.observed.as_ref().and_then(changes::version)
     }

@@ -88,7 +88,7 @@ impl Authority {
         since.is_some_and(|since| now.duration_since(since) >= SETTLED)
     }
 
-    /// Holds the stored CA from now on.
+    /// Signs with the stored CA from now on.
     fn hold(&mut self, stored: Stored) {
         self.metrics.expiry("ca", stored.ca.not_after());
         if let Some(next) = &stored.next {
@@ -147,7 +147,7 @@ impl Authority {
         self.leaf = Some(leaf);
     }
 
-    /// Sets the two conditions of readiness.
+    /// Sets the two conditions of readiness that depend on the certificates.
     fn report(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
         match &self.leaf {
             None => self

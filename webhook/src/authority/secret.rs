@@ -9,9 +9,9 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 
-/// The certificate of the CA, PEM.
+/// The key of the Secret's data for the certificate of the CA, PEM.
 const CERTIFICATE: &str = "ca.crt";
-/// The private key of the CA, PEM.
+/// The key of the Secret's data for the private key of the CA, PEM.
 const KEY: &str = "ca.key";
 /// The certificate and the private key of the next CA, PEM; usually absent.
 const NEXT: [&str; 2] = ["next.crt", "next.key"];
@@ -134,7 +134,7 @@ pub(super) fn create(name: &str, owner: OwnerReference, stored: &Stored) -> Secr
     }
 }
 
-/// The labels of objects that the replicas create.
+/// The labels of the Secrets that the replicas create.
 pub(super) fn labels() -> BTreeMap<String, String> {
     ["name", "managed-by"]
         .map(|key| (format!("app.kubernetes.io/{key}"), "sluice".to_owned()))

@@ -26,7 +26,7 @@ const ATTEMPTS: usize = 3;
 /// The Secret with the CA.
 pub(super) struct CaStore {
     pub(super) api: Api<Secret>,
-    /// The Secret's name.
+    /// The name of the Secret with the CA.
     pub(super) name: String,
     pub(super) services: Api<Service>,
     /// The name of our Service, which the Secret belongs to.

@@ -24,7 +24,7 @@ const KIND: &str = "ClusterTrustBundle";
 /// the same fields in both.
 const VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
-/// Our ClusterTrustBundle.
+/// The ClusterTrustBundle into which the CA bundle is written.
 pub(super) struct TrustBundle {
     client: Client,
     name: String,

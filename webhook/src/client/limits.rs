@@ -30,9 +30,9 @@ const LONG: usize = 4;
 /// The bound on the answer to a request, in the request's extensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
-    /// The most bytes of the answer.
+    /// The most bytes of the API server's answer.
     pub(crate) most: usize,
-    /// The treatment of a longer answer.
+    /// The treatment of an answer that is longer than `most`.
     pub(crate) beyond: Beyond,
     /// The permit of a long answer, which the reader of the answer keeps until it is done.
     pub(crate) room: Arc<OnceLock<OwnedSemaphorePermit>>,
@@ -112,7 +112,7 @@ where
     }
 }
 
-/// Reads a body, up to its bound.
+/// Reads the body of an answer of the API server, up to its bound.
 async fn whole<B>(body: B, bound: Option<Bound>, room: Arc<Semaphore>) -> Result<Bytes, BoxError>
 where
     B: HttpBody<Data = Bytes>,

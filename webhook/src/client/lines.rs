@@ -12,7 +12,7 @@ use tower::BoxError;
 
 /// The bytes that may arrive of a text before it needs a permit.
 pub(super) const FREE: usize = 256 << 10;
-/// The bytes of an event around its object.
+/// The bytes of a watch event around its object.
 const AROUND: usize = 1 << 10;
 
 /// Splits the body of a watch into lines.
@@ -42,7 +42,7 @@ impl WatchLines {
         }
     }
 
-    /// Returns whole lines, as soon as they are complete.
+    /// Returns the whole lines of the watch, each as soon as it is complete.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, BoxError>> {
         stream::try_unfold(self, async |mut lines| {
             let next = lines.next().await?;

@@ -8,10 +8,10 @@ use rules::kept::TOO_LARGE;
 
 /// A kept value that is longer than this becomes null.
 const LONGEST: usize = 2 << 20;
-/// The sieve looks for no longer key.
+/// The longest key of a mapping that the sieve looks for, in bytes.
 const LONGEST_KEY: usize = 64;
 
-/// The state of the sieve within a text.
+/// The state of the sieve within a JSON text, from which it drops the fields that are not kept.
 #[derive(Debug, Default)]
 pub(super) struct Sieve {
     out: Vec<u8>,
@@ -24,15 +24,15 @@ pub(super) struct Sieve {
 /// A part of the text whose entries are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EventLevel {
-    /// The event, or the list.
+    /// The outermost mapping of the text: a watch event, or a list.
     Root,
-    /// The objects of a list.
+    /// The `items` of a list.
     Items,
     Object,
     Metadata,
 }
 
-/// The treatment of a value.
+/// The treatment of a value by the sieve.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Enter(EventLevel),
@@ -40,15 +40,15 @@ enum Fate {
     Drop,
 }
 
-/// The next element of the text.
+/// The next element of the JSON text that the sieve expects.
 #[derive(Debug, Clone, Copy, Default)]
 enum SieveStep {
     /// A key, an item, or the end of the open place.
     #[default]
     Next,
-    /// The rest of a key.
+    /// The rest of a key of a mapping.
     Key { escaped: bool },
-    /// The value of a key.
+    /// The value of a key of a mapping.
     Value,
     /// The rest of a value that is kept or dropped.
     Raw(Raw),
@@ -64,7 +64,7 @@ struct Raw {
 }
 
 impl Sieve {
-    /// Takes the next part of the text.
+    /// Feeds the sieve with the next part of the text.
     pub(super) fn feed(&mut self, part: &[u8]) {
         let mut rest = part;
         while let [byte, behind @ ..] = rest {
@@ -88,7 +88,7 @@ impl Sieve {
         }
     }
 
-    /// Returns the output.
+    /// Returns the text that the sieve has kept.
     pub(super) fn finish(self) -> Vec<u8> {
         self.out
     }
@@ -132,7 +132,7 @@ impl Sieve {
         }
     }
 
-    /// Takes the first byte of a value.
+    /// Takes the first byte of a JSON value.
     fn value(&mut self, byte: u8) -> bool {
         let fate = match self.within.last() {
             Some((place, _)) => place.fate(&self.key),

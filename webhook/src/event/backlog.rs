@@ -5,12 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// The most notes of one namespace that wait.
+/// The most notes of one namespace that wait to be written as Events.
 const SHARE: usize = 1_000;
 /// The most notes that wait in all. Beyond them, the newest note of the namespace with the most notes makes room.
 const MOST: usize = 5_000;
 
-/// Waiting notes, by namespace.
+/// The notes that wait to be written as Events, by namespace.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     notes: Mutex<Notes>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::debug;
 
-/// The pause between two writes of one replica.
+/// The pause between two Events that one replica writes.
 const PACE: Duration = Duration::from_millis(50);
 
 /// Takes notes for the writer. Clones share the queue.

@@ -33,11 +33,11 @@ pub(crate) struct Catalog {
     pub client: Client,
     /// The resources that the API server serves without a definition.
     pub discovery: Arc<Discovery>,
-    /// The known cluster, which the watches fill.
+    /// The objects of the cluster that this replica knows, which the watches fill.
     pub known: Arc<Known>,
     /// Counts the watches.
     pub metrics: Arc<StatusMetrics>,
-    /// The tasks of the watches.
+    /// Starts and ends the tasks of the watches.
     pub tasks: Spawner,
     /// Receives each gated pod as it arrives, beside its store.
     pub shown: Option<Observer>,
@@ -46,7 +46,7 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Starts the watches that are asked for, for as long as the process runs.
+    /// Starts each watch that a view asks for, for as long as the process runs.
     pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<WatchRequest>) {
         let tasks = &self.tasks;
         tasks.keep("watch of gated pods", self.clone().follow_gated());

@@ -18,7 +18,7 @@ use tracing::debug;
 /// The pause after a question that discovery did not answer.
 pub(super) const ASK_AGAIN: Duration = Duration::from_secs(5);
 
-/// The recent answers of discovery.
+/// The recent answers of the API server's discovery: the groups and resources that it serves.
 #[derive(Default)]
 pub(crate) struct Discovery {
     groups: Answers<APIGroupList>,
@@ -26,13 +26,13 @@ pub(crate) struct Discovery {
     resources: Answers<APIResourceList>,
 }
 
-/// The API server did not answer a question.
+/// The API server did not answer a question of discovery.
 #[derive(Debug)]
 pub(super) struct Unanswered;
 
 struct Answers<T>(Mutex<HashMap<String, Answer<T>>>);
 
-/// An answer, and its moment.
+/// An answer of discovery, and the moment at which it came.
 type Answer<T> = Shared<BoxFuture<'static, (Instant, Said<T>)>>;
 
 enum Said<T> {
@@ -129,7 +129,7 @@ impl<T: Send + Sync + 'static> Answers<T> {
 }
 
 impl<T> Said<T> {
-    /// The time for which the answer serves.
+    /// The time for which an answer of discovery serves.
     fn lasts(&self) -> Duration {
         match self {
             Self::That(_) | Self::Absent => LOOK_AGAIN,

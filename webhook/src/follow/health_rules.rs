@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use tracing::{info, warn};
 
-/// The gauge of the problems of the rules.
+/// Registers the gauge of the problems in the administrator's health rules.
 pub(crate) fn register(registry: &mut Registry) -> Gauge {
     let errors = Gauge::default();
     registry.register(

@@ -17,9 +17,9 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tracing::warn;
 
-/// The changes of this time become one write.
+/// The time whose changes of the memory become one write.
 const GATHER: Duration = Duration::from_millis(200);
-/// The pause after a failed write.
+/// The pause after a write of the memory has failed.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// The pause between two removals of entries that are no longer needed.
 const PRUNE: Duration = Duration::from_mins(5);

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::debug;
 
-/// The shortest pause between two looks.
+/// The shortest pause between two looks at the pods behind dependencies.
 const PACE: Duration = Duration::from_millis(250);
 /// The pause after a look, in multiples of the time that reading the answers took. So all looks together take at most a hundredth
 /// of a core.

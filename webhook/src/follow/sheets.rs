@@ -17,7 +17,7 @@ use serde_json::json;
 /// The prefix of the annotations by which Helm knows its objects.
 const OF_HELM: &str = "meta.helm.sh/";
 
-/// The ConfigMaps of one sort.
+/// The sheets of one sort: the ConfigMaps of the memory, or those of the slots.
 pub(crate) struct Sheets {
     api: Api<ConfigMap>,
     services: Api<Service>,
@@ -36,7 +36,7 @@ impl Sheets {
         }
     }
 
-    /// The name of a sheet.
+    /// The name of the ConfigMap of a sheet.
     pub(super) fn name(&self, sheet: usize) -> &str {
         &self.names[sheet]
     }
@@ -105,7 +105,7 @@ struct LossLabel {
 }
 
 impl Losses {
-    /// Makes the counters and registers them.
+    /// Makes and registers the counters of the entries that sheets have lost.
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let losses = Self::default();
         registry.register(
@@ -116,7 +116,7 @@ impl Losses {
         losses
     }
 
-    /// Counts entries. `of`: "memory" or "slots".
+    /// Counts entries of sheets that were lost. `of`: "memory" or "slots".
     pub(super) fn count(&self, of: &'static str, why: &'static str, number: usize) {
         let number = u64::try_from(number).unwrap_or(u64::MAX);
         self.0.get_or_create(&LossLabel { of, why }).inc_by(number);

@@ -16,15 +16,15 @@ use tracing::{debug, warn};
 const READ_AGAIN: Duration = Duration::from_secs(290);
 /// The pause after a failed read or a broken watch.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// The pause while the object does not exist.
+/// The pause between two reads of an object that does not exist.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// The name of a ConfigMap.
+/// The namespace and the name of a ConfigMap.
 #[derive(Debug, Clone)]
 pub(crate) struct ConfigMapRef {
-    /// `metadata.namespace`
+    /// `metadata.namespace` of the ConfigMap.
     pub namespace: String,
-    /// `metadata.name`
+    /// `metadata.name` of the ConfigMap.
     pub name: String,
 }
 
@@ -32,17 +32,17 @@ pub(crate) struct ConfigMapRef {
 pub(super) enum Notice<K = ConfigMap> {
     /// The object was read. It replaces everything that was known before.
     Read(Box<K>),
-    /// The object was written.
+    /// The followed object was written.
     Written(Box<K>),
-    /// The object does not exist.
+    /// The followed object does not exist.
     Absent,
-    /// The API server refuses to read the object.
+    /// The API server refuses to let sluice read the followed object.
     Refused,
     /// The API server is there, and the object has not changed.
     Sign,
 }
 
-/// A kind that can be followed.
+/// A kind whose single objects can be followed.
 pub(super) trait Followable:
     Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static
 {
@@ -75,9 +75,9 @@ struct Followed<K> {
     told: bool,
 }
 
-/// The next step of a follower.
+/// The next step of the follower of a single object.
 enum FollowStep<K> {
-    /// Read the object after a pause.
+    /// Read the followed object after a pause.
     Read(Duration),
     /// Watch the object from the version that was seen last.
     Watch(WatchProgress),
@@ -88,7 +88,7 @@ enum FollowStep<K> {
     ),
 }
 
-/// The progress of a follower.
+/// The progress of the follower of a single object.
 #[derive(Clone)]
 struct WatchProgress {
     read: Instant,
@@ -128,7 +128,7 @@ impl<K: Followable> Followed<K> {
         }
     }
 
-    /// `/api/v1/namespaces/sluice-system/configmaps/sluice-memory-0`
+    /// The path of the object in the API: `/api/v1/namespaces/sluice-system/configmaps/sluice-memory-0`.
     fn url(&self) -> String {
         format!("{}/{}", self.api.resource_url(), self.name)
     }

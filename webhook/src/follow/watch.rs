@@ -31,7 +31,7 @@ use tracing::{debug, warn};
 /// within the time for which its store is believed, through any proxy in between; the bookmarks, one a minute,
 /// would not. The server sends a bookmark before it ends a watch, so the version to resume from is never too old.
 pub(super) const WATCH_FOR: u32 = 20;
-/// A watch without a sign for this time is dead.
+/// A watch is dead after this time without a sign of life of the API server: an event, a bookmark or the watch's end.
 const SILENT_FOR: Duration = Duration::from_secs(25);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);

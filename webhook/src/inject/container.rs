@@ -21,7 +21,7 @@ const TOKEN_SECONDS: u32 = 600;
 /// The parts of a gate, as they go into patches.
 #[derive(Debug)]
 pub struct GateParts {
-    /// The spec that the parts were made from.
+    /// The spec that the gate's parts were made from.
     pub spec: GateSpec,
     pub(super) ports: Vec<u16>,
     pub(super) volumes: [Value; 2],
@@ -41,7 +41,7 @@ impl From<GateSpec> for GateParts {
 }
 
 impl GateParts {
-    /// Returns the init container for `pod`.
+    /// Returns the gate's init container for `pod`.
     pub(super) fn container(&self, pod: &Value) -> Value {
         let mut gate = self.constant.clone();
         if let Some(user) = self.spec.run_as_user.filter(|_| !names_a_user(pod)) {

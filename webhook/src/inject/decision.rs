@@ -6,12 +6,12 @@ use rules::annotation::ParseError;
 use rules::keys;
 use std::fmt;
 
-/// The decision on a request.
+/// The decision of admission on a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// The answer.
+    /// The answer to the admission request.
     pub action: Action,
-    /// Warnings for the user, beside the answer.
+    /// Warnings for the user of the request, beside the answer.
     pub warnings: Vec<Warning>,
 }
 
@@ -33,19 +33,19 @@ impl From<Deny> for Decision {
     }
 }
 
-/// The answer to a request.
+/// The answer of admission to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Allowed, with these operations; the list is never empty.
     Patch(Change, Vec<Edit>),
-    /// Allowed unchanged.
+    /// The request is allowed, and the object stays unchanged.
     Skip(Skip),
-    /// Refused.
+    /// The request is refused.
     Deny(Deny),
 }
 
 impl Action {
-    /// The label for metrics and audit.
+    /// The word for the answer in metrics and the audit log.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Patch(change, _) => change.label(),
@@ -55,7 +55,7 @@ impl Action {
     }
 }
 
-/// The effect of a patch.
+/// The effect of the patch by which admission changes an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The pod template gets the marker.
@@ -79,7 +79,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The label for metrics and audit.
+    /// The word for the effect of the patch in metrics and the audit log.
     pub fn label(self) -> &'static str {
         match self {
             Self::Marked => "marked",
@@ -95,7 +95,7 @@ impl Change {
     }
 }
 
-/// The reason for leaving an object unchanged.
+/// The reason why admission leaves an object unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skip {
     /// This half of admission does nothing on the operation.
@@ -108,7 +108,7 @@ pub enum Skip {
     NoTemplate,
     /// The object does not ask for a gate.
     NotAsked,
-    /// The marker is right already.
+    /// The marker of the pod template is right already.
     MarkerInPlace,
     /// The object asks for a gate, but marking it now would roll its pods or change a running Job.
     NotRolled,
@@ -121,7 +121,7 @@ pub enum Skip {
 }
 
 impl Skip {
-    /// The label for metrics and audit.
+    /// The word for the reason in metrics and the audit log.
     pub fn label(self) -> &'static str {
         match self {
             Self::Operation => "skipped-operation",
@@ -138,12 +138,12 @@ impl Skip {
     }
 }
 
-/// The place of a list.
+/// The place of a dependent's list of dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListPlace {
-    /// In the object's own annotations.
+    /// The list is in the object's own annotations.
     Object,
-    /// In the annotations of its pod template.
+    /// The list is in the annotations of the object's pod template.
     Template,
 }
 
@@ -156,30 +156,30 @@ impl fmt::Display for ListPlace {
     }
 }
 
-/// The reason for refusing a request.
+/// The reason why admission refuses a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deny {
-    /// The list cannot be read.
+    /// The list of dependencies cannot be read.
     BadList {
-        /// The place of the list.
+        /// The place of the list that cannot be read.
         place: ListPlace,
-        /// The error in the list.
+        /// The error in the list of dependencies.
         error: ParseError,
     },
     /// A container or a volume of the pod has the name of one of our parts.
     NameTaken {
-        /// `container` or `volume`
+        /// Whether a `container` or a `volume` has the name.
         what: &'static str,
-        /// The name.
+        /// The name that one of the gate's parts needs.
         name: &'static str,
     },
-    /// There is no gate for Windows.
+    /// The pod is for Windows, for which there is no gate.
     Windows,
     /// A field that must be a mapping or a list is something else.
     Misshapen {
-        /// A JSON pointer to the field.
+        /// A JSON pointer to the misshapen field.
         path: String,
-        /// `mapping` or `list`
+        /// The shape that the field must have: `mapping` or `list`.
         expected: &'static str,
     },
     /// The gate's parts are not known yet. Controllers try again; an admitted pod would start without a gate.
@@ -193,7 +193,7 @@ impl From<Misshapen> for Deny {
 }
 
 impl Deny {
-    /// The label for metrics and audit.
+    /// The word for the refusal in metrics and the audit log.
     pub fn label(&self) -> &'static str {
         match self {
             Self::BadList { .. } => "denied-bad-list",

@@ -86,7 +86,7 @@ pub(super) struct Lists<'a> {
     pub(super) of_a_job: bool,
     /// The pod, or the pod template, whose containers have the variables that a list may name.
     pub(super) pod: Option<&'a Value>,
-    /// Whether that is the template of a workload.
+    /// Whether `pod` is the template of a workload.
     pub(super) has_template: bool,
 }
 
@@ -187,7 +187,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// Returns the dependencies of all lists together.
+    /// Returns the dependencies of all lists of the object together.
     pub(super) fn declared(self, options: Options) -> Result<Vec<Dependency>, ParseError> {
         // The pod template wins where both places have the same key.
         let mut effective = changed(options, self.object, None);
@@ -212,7 +212,7 @@ fn suspends(annotations: &Annotations) -> bool {
     annotation::suspends(annotations).unwrap_or(false)
 }
 
-/// Returns our annotations that are new or changed.
+/// Returns the annotations of sluice that are new or changed in the object.
 fn changed(options: Options, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
     let stored = |key: &String| old.and_then(|old| old.get(key));
     let Some(new) = new else {

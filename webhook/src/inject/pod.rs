@@ -78,10 +78,10 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
     }
 }
 
-/// The wishes of a pod, beside the gate.
+/// The wishes of a pod that its annotations tell, beside the wish for a gate.
 #[derive(Clone, Copy)]
 struct Placement<'a> {
-    /// The position of the gate.
+    /// The position of the gate among the pod's init containers.
     position: Option<&'a GatePosition>,
     /// Whether the pod is held before it takes a node.
     hold: bool,

@@ -4,9 +4,9 @@
 use rules::annotation::GatePosition;
 use serde_json::Value;
 
-/// The traces of one mesh in a pod.
+/// The traces by which the proxy of one service mesh is found in a pod.
 struct Mesh {
-    /// The name of the proxy's container.
+    /// The name of the mesh's proxy container.
     proxy: &'static str,
     /// The init container that redirects traffic. In a pod with a classic proxy and without this container, a CNI
     /// plugin redirects traffic from the first moment on.

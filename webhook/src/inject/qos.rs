@@ -12,15 +12,15 @@ const RESOURCES: [&str; 2] = ["cpu", "memory"];
 pub(super) enum Class {
     /// Every container has limits, and all requests equal them.
     Guaranteed,
-    /// A container has a request or a limit.
+    /// The class of a pod of which a container has a request or a limit.
     Burstable,
-    /// No container has a request or a limit.
+    /// The class of a pod of which no container has a request or a limit.
     BestEffort,
     /// The pod has resources of its own (KEP-2837): its containers then decide neither its class nor its quota.
     PodLevel,
 }
 
-/// Returns the class of a pod.
+/// Returns the quality-of-service class of a pod.
 pub(super) fn class(pod: &Value) -> Class {
     if says(&pod["spec"]["resources"]) {
         return Class::PodLevel;

@@ -25,45 +25,45 @@ pub struct Resources {
 /// One amount of each resource that decides a pod's `qosClass`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amounts {
-    /// `5m`
+    /// The amount of CPU: `5m`.
     pub cpu: String,
-    /// `8Mi`
+    /// The amount of memory: `8Mi`.
     pub memory: String,
 }
 
 /// The reason why a gate cannot have the administrator's resources.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResourcesError {
-    /// Only requests or only limits are given.
+    /// Only the requests or only the limits of the gate's resources are given.
     #[error(
         "gate.resources has {there} and no {missing}; write both, or neither, and gates ask for what their pods ask for"
     )]
     Half {
-        /// The half that is given.
+        /// The half of the gate's resources that is given: `requests` or `limits`.
         there: &'static str,
-        /// The missing half.
+        /// The half of the gate's resources that is missing: `requests` or `limits`.
         missing: &'static str,
     },
-    /// The text is no quantity.
+    /// The text for an amount is no quantity of Kubernetes.
     #[error(
         "gate.resources.{half}.{key} is {text:?}, which is no quantity; write one such as 5m or 8Mi"
     )]
     NoQuantity {
-        /// `requests` or `limits`
+        /// The half of the gate's resources with the text: `requests` or `limits`.
         half: &'static str,
-        /// `cpu` or `memory`
+        /// The resource that the text gives an amount of: `cpu` or `memory`.
         key: &'static str,
-        /// The text that was given.
+        /// The text that is no quantity.
         text: String,
     },
     /// The amount is zero, which Kubernetes treats as absent: a Guaranteed pod would become Burstable.
     #[error("gate.resources.{half}.{key} is {text:?}; write an amount above zero")]
     Zero {
-        /// `requests` or `limits`
+        /// The half of the gate's resources with the text: `requests` or `limits`.
         half: &'static str,
-        /// `cpu` or `memory`
+        /// The resource that the text gives an amount of: `cpu` or `memory`.
         key: &'static str,
-        /// The text that was given.
+        /// The text that was given as an amount.
         text: String,
     },
     /// The request is above the limit, which the API server refuses in every pod.
@@ -71,11 +71,11 @@ pub enum ResourcesError {
         "gate.resources.requests.{key} ({request}) is above gate.resources.limits.{key} ({limit}); lower the one or raise the other"
     )]
     AboveLimit {
-        /// `cpu` or `memory`
+        /// The resource whose request is above its limit: `cpu` or `memory`.
         key: &'static str,
-        /// The requested amount.
+        /// The requested amount of the resource.
         request: String,
-        /// The limit.
+        /// The limit of the resource.
         limit: String,
     },
 }
@@ -151,7 +151,7 @@ impl Amounts {
     }
 }
 
-/// `cpu=5m,memory=8Mi`
+/// Writes the amounts as the command line takes them: `cpu=5m,memory=8Mi`.
 impl fmt::Display for Amounts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "cpu={},memory={}", self.cpu, self.memory)

@@ -4,7 +4,7 @@ use super::Subject;
 use rules::path::get;
 use serde_json::Value;
 
-/// Whether the object is a Job.
+/// Whether the object of a request is a Job.
 pub(super) fn is_job(subject: &Subject) -> bool {
     subject.group == "batch" && subject.kind == "Job"
 }

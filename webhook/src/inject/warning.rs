@@ -5,10 +5,10 @@ use super::Subject;
 use rules::advice::Advice;
 use rules::annotation::ParseError;
 
-/// A warning about a request that is allowed.
+/// A warning to the user of a request that admission allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
-    /// The list is new, and the pods are not rolled for it.
+    /// The object's list of dependencies is new, and the pods that run are not rolled for it.
     NextRollout,
     /// The list is new and the Job is not: a Job's pods cannot be changed any more.
     AlreadyStarted,

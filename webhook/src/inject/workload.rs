@@ -18,7 +18,7 @@ use rules::keys;
 use rules::object::controller_of;
 use serde_json::{Map, Value};
 
-/// Decides on one workload.
+/// Decides on the admission of one workload.
 pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     let Request {
         operation,
@@ -120,16 +120,16 @@ fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> 
         .map_err(|error| Deny::BadList { place, error })
 }
 
-/// The facts that decide the marker.
+/// The facts that decide whether a pod template gets the marker of a gated workload.
 #[derive(Clone, Copy)]
 struct Mark<'a> {
     /// Whether the object or its template carries a list.
     asked: bool,
     /// Whether the marker stays as it is stored, because this request does not roll the pods, or must not.
     kept: bool,
-    /// The marker in the object.
+    /// The marker in the object of the request.
     present: Option<&'a Value>,
-    /// The marker in the stored object.
+    /// The marker in the object as it is stored.
     stored: Option<&'a Value>,
 }
 

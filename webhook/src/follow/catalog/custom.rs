@@ -30,15 +30,15 @@ const GATHER: Duration = Duration::from_millis(50);
 enum Sought {
     Served(Served),
     NotServed,
-    /// The API server did not answer.
+    /// The API server did not answer the search for the kind.
     Unanswered,
-    /// The definitions have not arrived yet.
+    /// The CustomResourceDefinitions have not arrived yet.
     Syncing,
 }
 
 /// The change of a definition whose kind is followed.
 enum Redefined {
-    /// The definition defines another resource.
+    /// The CustomResourceDefinition now defines another resource for the kind.
     Otherwise,
     /// The definition is gone, or no longer defines the kind.
     NoMore,
@@ -115,8 +115,8 @@ impl Catalog {
         }
     }
 
-    /// Keeps the details of a followed kind as its definition declares them. Returns when the definition defines another resource,
-    /// or is gone.
+    /// Keeps the details of a followed custom kind as its CustomResourceDefinition declares them. Returns when the
+    /// CustomResourceDefinition defines another resource, or is gone.
     async fn redefined(&self, resource: &ApiResource, word: &str, store: &Store) -> Redefined {
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         let name = format!("{}.{}", resource.plural, resource.group);

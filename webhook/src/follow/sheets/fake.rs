@@ -13,19 +13,19 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// The stored objects.
+/// An API server of a test, with its stored objects.
 #[derive(Default)]
 pub(crate) struct ApiServer(Mutex<Contents>);
 
 #[derive(Default)]
 pub(crate) struct Contents {
-    /// Objects by their path, `ConfigMap`s among them.
+    /// The stored objects by their path, `ConfigMap`s among them.
     pub(crate) objects: BTreeMap<String, Value>,
     /// A write with this text in it is refused.
     pub(crate) refused: Option<&'static str>,
-    /// So long an answer takes.
+    /// The time that each answer of the fake API server takes.
     pub(crate) delay: Duration,
-    /// How many writes have been refused.
+    /// How many writes the fake API server has refused.
     pub(crate) refusals: usize,
     version: u64,
 }
@@ -62,7 +62,7 @@ impl ApiServer {
 }
 
 impl Contents {
-    /// Writes an object as another client.
+    /// Writes an object as a client other than sluice.
     pub(crate) fn put(&mut self, path: &str, mut object: Value) {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());

@@ -56,7 +56,7 @@ pub(super) fn running(
 #[derive(Default)]
 pub(super) struct Pods(BTreeMap<Wave, Members>);
 
-/// The pods of one wave.
+/// The gated pods of one wave.
 #[derive(Default)]
 struct Members {
     pending: Vec<Asker>,

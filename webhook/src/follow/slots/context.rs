@@ -7,7 +7,7 @@ use crate::known::Known;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The pause after a failure.
+/// The pause after a look at the slots of a namespace has failed.
 pub(super) const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// The time after which slots are looked through without a known change: time alone makes some dependents ready, and lets others
 /// give up.

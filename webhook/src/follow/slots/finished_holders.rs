@@ -20,22 +20,22 @@ const OF_A_NAMESPACE: usize = 8;
 /// The most holders of all namespaces that are asked about at a time, in the order in which they come.
 const OF_ALL: usize = 64;
 
-/// Asks the API server about holders.
+/// Asks the API server whether holders of slots have finished.
 pub(super) struct HolderCheck {
     client: Client,
     at_a_time: Semaphore,
 }
 
-/// The holders that were asked about.
+/// The holders of slots about which the API server was asked, by their answers.
 #[derive(Default)]
 pub(super) struct HolderAnswers {
     /// The holders that are done, or gone with all of their pods.
     pub(super) finished: Vec<Holder>,
-    /// The holders that are at work.
+    /// The holders that are still at work.
     pub(super) at_work: Vec<Holder>,
     /// The holders about which the API server did not answer; they keep their slots.
     pub(super) unknown: Vec<Holder>,
-    /// One of the errors.
+    /// One of the errors of the questions to the API server.
     pub(super) error: Option<Error>,
 }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 const LIVING: &str = "status.phase!=Succeeded,status.phase!=Failed";
 /// The label by which the pods of a Job tell the UID of the Job.
 const MADE_BY: &str = "batch.kubernetes.io/controller-uid";
-/// The most pods of one request.
+/// The most pods that one list request asks for.
 const PAGE: u32 = 250;
 
 /// Whether no pod of a holder lives any more.

@@ -44,7 +44,7 @@ pub(super) struct Namespace {
     busy: Duration,
 }
 
-/// A wave that a look goes through.
+/// A wave whose slots the present look hands out.
 struct OpenWave {
     wave: Wave,
     /// The holders that were asked about and keep their slots until the next look.
@@ -53,7 +53,7 @@ struct OpenWave {
     error: Option<Error>,
 }
 
-/// The rest of a wave after a step.
+/// Whether a step of the look has left anything of the wave to do.
 enum Left {
     Nothing,
     Some,

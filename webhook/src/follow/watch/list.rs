@@ -12,7 +12,7 @@ const FIRST_PAGE: u32 = 10;
 const LARGEST_PAGE: u32 = 500;
 /// The bytes that the next page is to have, by the size of the page before.
 const PAGE_BYTES: usize = 2 << 20;
-/// The objects that are trimmed in a row before the other work of this thread goes on.
+/// The most listed objects that are trimmed in a row before the other work of this thread goes on.
 const IN_A_ROW: usize = 10;
 
 /// Every object as it is kept, and the version of the list.

@@ -14,13 +14,13 @@ use std::sync::Arc;
 pub(in crate::follow) struct Target {
     /// The kind as the rules name it. The kind decides which fields are kept.
     pub kind: Kind,
-    /// The resource as the API server names it.
+    /// The followed resource as the API server names it.
     pub resource: ApiResource,
-    /// A label selector; `None` for all objects.
+    /// The label selector of the watch; `None` for all objects.
     pub selector: Option<String>,
-    /// A field selector; `None` for all objects.
+    /// The field selector of the watch; `None` for all objects.
     pub fields: Option<String>,
-    /// The namespace; `None` for all namespaces.
+    /// The namespace of the watch; `None` for all namespaces.
     pub namespace: Option<Box<str>>,
     /// The part of each object that is asked for.
     pub detail: Detail,
@@ -33,7 +33,7 @@ pub(in crate::follow) struct Target {
 /// Receives each object that was listed, added or changed.
 pub(crate) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
 
-/// An object as it arrives.
+/// An object as it arrives from a list or a watch.
 pub(super) trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'static {}
 
 impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}
@@ -69,7 +69,7 @@ pub(super) fn kept(target: &Target, mut object: Value) -> Trimmed {
     kept
 }
 
-/// The list request of a target.
+/// The list request for the objects that a watch follows.
 pub(in crate::follow) fn selection(target: &Target) -> Selection {
     Selection {
         path: path(target),
