@@ -97,6 +97,67 @@ fn intended_renewal(pod: &Value, place: usize) -> Value {
     result
 }
 
+/// The names between `$(` and `)` in a text.
+fn variables(text: &str) -> Vec<&str> {
+    let rest = text.split("$(").skip(1);
+    rest.filter_map(|it| Some(it.split_once(')')?.0)).collect()
+}
+
+/// The variables that the list names, and those that their values are made of, in the order of the containers. A container that the list
+/// names comes before the others.
+fn intended_variables(pod: &Value) -> Vec<Value> {
+    let list = pod["metadata"]["annotations"]["sluice.dev/depends-on"].as_str();
+    let list = list.unwrap_or_default();
+    let preferred: Vec<&str> = list
+        .split("container: ")
+        .skip(1)
+        .filter_map(|it| it.split_whitespace().next())
+        .collect();
+    let lists = ["containers", "initContainers"].map(|key| pod["spec"][key].as_array());
+    let containers: Vec<&Value> = lists.into_iter().flatten().flatten().collect();
+    let env = |at: usize| {
+        containers[at]["env"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice)
+    };
+    let has = |at: &usize, name: &str| env(*at).iter().any(|it| it["name"] == name);
+    let mut picked = std::collections::BTreeSet::new();
+    for name in variables(list) {
+        let mut all = 0..containers.len();
+        let is_preferred = |at: &usize| preferred.iter().any(|it| containers[*at]["name"] == *it);
+        let first = all.clone().find(|at| is_preferred(at) && has(at, name));
+        let Some(at) = first.or_else(|| all.find(|at| has(at, name))) else {
+            continue;
+        };
+        picked.insert((
+            at,
+            env(at).iter().rposition(|it| it["name"] == name).unwrap(),
+        ));
+    }
+    loop {
+        let more: Vec<_> = picked
+            .iter()
+            .flat_map(|(at, place)| {
+                let value = env(*at)[*place]["value"].as_str().unwrap_or_default();
+                let places = variables(value).into_iter();
+                places.filter_map(|name| {
+                    let before = &env(*at)[..*place];
+                    Some((*at, before.iter().rposition(|it| it["name"] == name)?))
+                })
+            })
+            .collect();
+        let count = picked.len();
+        picked.extend(more);
+        if picked.len() == count {
+            break;
+        }
+    }
+    picked
+        .into_iter()
+        .map(|(at, place)| env(at)[place].clone())
+        .collect()
+}
+
 /// The pod that is meant to come out, put together in place and without a patch.
 pub(in crate::admission) fn intended(pod: &Value) -> Value {
     let there = names(pod, "initContainers");
@@ -155,6 +216,8 @@ pub(in crate::admission) fn intended(pod: &Value) -> Value {
     for (key, items) in lists_of_the_gate() {
         gate[key] = items;
     }
+    let env = gate["env"].as_array_mut().unwrap();
+    env.extend(intended_variables(pod));
     let user = &pod["spec"]["securityContext"]["runAsUser"];
     if user.is_null() || user == 0 {
         gate["securityContext"]["runAsUser"] = json!(65532);
