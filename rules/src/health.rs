@@ -22,6 +22,8 @@ mod read;
 mod rule;
 
 pub use expression::{Broken, CelExpression};
+#[cfg(test)]
+pub(crate) use library::without_the_nearest;
 pub use library::{builtin, is_builtin};
 pub use read::{MOST_RULES, RuleProblem};
 pub use rule::Rule;
@@ -146,27 +148,27 @@ impl Rules {
         self.found(object).map(|(_, entry)| entry)
     }
 
-    /// The entry of the kind, else of the group, else of the group's parent domain (`*.upbound.io`), with the group and kind of
-    /// the entry.
+    /// The entry for an object's kind, with the group and kind of the entry: the first of [`Rules::candidates`].
     fn found(&self, object: &Value) -> Option<(&For, &RuleEntry)> {
-        if self.entries.is_empty() {
-            return None;
-        }
+        self.candidates(object).next()
+    }
+
+    /// The entries that could judge an object, the nearest first: the kind's, the group's, then those of the group's parent domains
+    /// (`*.upbound.io`).
+    fn candidates(&self, object: &Value) -> impl Iterator<Item = (&For, &RuleEntry)> {
         let (group, kind) = kstatus::group_and_kind(object);
-        let at = |group: &str| {
-            let of_kind = (group.to_owned(), Some(kind.to_owned()));
-            let of_group = (group.to_owned(), None);
-            self.entries
-                .get_key_value(&of_kind)
-                .or_else(|| self.entries.get_key_value(&of_group))
-        };
-        at(group).or_else(|| {
-            let mut rest = group;
-            std::iter::from_fn(move || {
-                rest = rest.split_once('.')?.1;
-                Some(format!("*.{rest}"))
-            })
-            .find_map(|pattern| at(&pattern))
+        let mut rest = Some(group).filter(|_| !self.entries.is_empty());
+        let parents = std::iter::from_fn(move || {
+            let (_, parent) = rest?.split_once('.')?;
+            rest = Some(parent);
+            Some(format!("*.{parent}"))
+        });
+        let groups = std::iter::once(group.to_owned()).chain(parents);
+        groups.flat_map(move |group| {
+            let of_kind = (group, Some(kind.to_owned()));
+            let of_group = (of_kind.0.clone(), None);
+            let at = |key| self.entries.get_key_value(&key);
+            [at(of_kind), at(of_group)].into_iter().flatten()
         })
     }
 }

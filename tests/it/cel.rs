@@ -3,8 +3,6 @@
 use crate::{corpus, settle};
 use rules::health::{CelExpression, Rule};
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
 
 #[test]
 fn rules_mean_what_they_mean_in_flux() {
@@ -54,22 +52,4 @@ fn compiled(case: &Value) -> String {
         .filter_map(|field| word(case, field))
         .find_map(|text| CelExpression::compile(text).err())
         .map_or_else(String::new, |broken| broken.to_string())
-}
-
-#[test]
-fn the_documentation_lists_every_group_of_the_library() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let read = |path: &str| fs::read_to_string(workspace.join(path)).unwrap();
-    let library: Vec<Value> = serde_saphyr::from_str(&read("rules/library/health.yaml")).unwrap();
-    let documentation = read("docs/health-rules.md");
-    for rule in &library {
-        let (group, _) = rule["apiVersion"]
-            .as_str()
-            .unwrap()
-            .split_once('/')
-            .unwrap();
-        assert!(documentation.contains(&format!("| `{group}` |")), "{group}");
-        let kind = rule["kind"].as_str().unwrap_or("every");
-        assert!(documentation.contains(kind), "{group} {kind}");
-    }
 }

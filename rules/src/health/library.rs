@@ -1,7 +1,9 @@
-//! The rules that are built in: `rules/library/health.yaml`.
+//! The rules that are built in: the files of `rules/library`, which `build.rs` puts into the program.
 
-use super::read;
-use super::{Rule, RuleEntry, Rules, unwritten};
+#[cfg(test)]
+pub(super) mod file;
+
+use super::{For, Rule, RuleEntry, Rules, unwritten};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::Status;
 use crate::path::get;
@@ -10,29 +12,34 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// One YAML list of Flux's entries; anchors keep the expressions that many kinds share in one place.
-pub(super) const TEXT: &str = include_str!("../../library/health.yaml");
+/// Group, kind (`None`: every other kind of the group), and the expressions `current`, `inProgress` and `failed`.
+type Row = (
+    &'static str,
+    Option<&'static str>,
+    &'static str,
+    Option<&'static str>,
+    Option<&'static str>,
+);
 
-/// Read once; an expression is compiled when its kind is first met. A test compiles all of them.
-static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
-    let entries: Vec<Value> = serde_saphyr::from_str(TEXT).unwrap_or_default();
-    let mut rules = Rules::default();
-    for entry in &entries {
-        let Ok(key) = read::subject(entry) else {
-            continue;
-        };
-        let text = |field: &str| entry.get(field).and_then(Value::as_str);
-        let rule = Rule::new(
-            text("current").unwrap_or_default(),
-            text("inProgress"),
-            text("failed"),
-        );
-        rules.entries.insert(key, RuleEntry::Rule(Box::new(rule)));
+mod table {
+    use super::Row;
+    include!(concat!(env!("OUT_DIR"), "/library.rs"));
+}
+
+/// An expression is compiled when an object of its kind is first judged. A test compiles all of them.
+pub(super) static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
+    let entry = |&(group, kind, current, in_progress, failed): &Row| {
+        let rule = Rule::fixed(current, in_progress, failed);
+        let subject = (group.to_owned(), kind.map(str::to_owned));
+        (subject, RuleEntry::Rule(Box::new(rule)))
+    };
+    Rules {
+        entries: table::TABLE.iter().map(entry).collect(),
+        unreadable: None,
     }
-    rules
 });
 
-/// What the library says of an object, where it has a rule for its kind.
+/// Judges an object by the rule that the library has for the object's kind; `None` without such a rule.
 ///
 /// Its rules may take for granted, so that each can be about its kind alone: there is a status (unless the rule holds
 /// without one), no condition is of an older generation, and no part that has conditions of its own is held back.
@@ -40,7 +47,16 @@ static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
 /// A rule for a whole group is not for those of its kinds that are known to have no status. One that names its kind knows better:
 /// some operators write a status that the definition does not declare.
 pub fn builtin(object: &Value, statusless: bool) -> Option<Judged> {
-    let Some(((_, named), RuleEntry::Rule(rule))) = LIBRARY.found(object) else {
+    judged_by(LIBRARY.found(object), object, statusless)
+}
+
+/// Judges an object by one entry of the library.
+fn judged_by(
+    entry: Option<(&For, &RuleEntry)>,
+    object: &Value,
+    statusless: bool,
+) -> Option<Judged> {
+    let Some(((_, named), RuleEntry::Rule(rule))) = entry else {
         return None;
     };
     let whole = filled(object);
@@ -94,4 +110,10 @@ pub(super) fn reads_a_generation(object: &Value) -> bool {
 /// Whether the library has a rule for the object's kind.
 pub fn is_builtin(object: &Value) -> bool {
     LIBRARY.entry(object).is_some()
+}
+
+/// Judges an object as if the library had no rule for the object's kind: by the next entry.
+#[cfg(test)]
+pub(crate) fn without_the_nearest(object: &Value, statusless: bool) -> Option<Judged> {
+    judged_by(LIBRARY.candidates(object).nth(1), object, statusless)
 }

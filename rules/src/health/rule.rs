@@ -7,6 +7,7 @@ use crate::kstatus::Status;
 use crate::path::get;
 use crate::profile;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Flux's three expressions.
@@ -24,14 +25,14 @@ pub(super) type Texts<'r> = (&'r str, Option<&'r str>, Option<&'r str>);
 /// Compiled on first use: a command looks at a few of the library's hundreds of rules.
 #[derive(Debug)]
 struct Lazy {
-    text: String,
+    text: Cow<'static, str>,
     compiled: OnceLock<Result<CelExpression, Broken>>,
 }
 
 impl Lazy {
-    fn new(text: &str) -> Self {
+    fn new(text: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            text: text.to_owned(),
+            text: text.into(),
             compiled: OnceLock::new(),
         }
     }
@@ -53,6 +54,20 @@ impl Lazy {
 impl Rule {
     /// A rule of texts that are compiled when they are first needed.
     pub fn new(current: &str, in_progress: Option<&str>, failed: Option<&str>) -> Self {
+        let owned = |text: &str| Lazy::new(text.to_owned());
+        Self {
+            current: owned(current),
+            in_progress: in_progress.map(owned),
+            failed: failed.map(owned),
+        }
+    }
+
+    /// A rule of texts that stand in the program, which are not copied.
+    pub(super) fn fixed(
+        current: &'static str,
+        in_progress: Option<&'static str>,
+        failed: Option<&'static str>,
+    ) -> Self {
         Self {
             current: Lazy::new(current),
             in_progress: in_progress.map(Lazy::new),
@@ -87,8 +102,8 @@ impl Rule {
     pub(super) fn texts(&self) -> Texts<'_> {
         (
             &self.current.text,
-            self.in_progress.as_ref().map(|lazy| lazy.text.as_str()),
-            self.failed.as_ref().map(|lazy| lazy.text.as_str()),
+            self.in_progress.as_ref().map(|lazy| &*lazy.text),
+            self.failed.as_ref().map(|lazy| &*lazy.text),
         )
     }
 

@@ -12,6 +12,7 @@ mod existence;
 mod generic;
 mod health;
 mod job;
+mod library;
 mod pod;
 mod service;
 mod workload;

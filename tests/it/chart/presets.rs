@@ -17,15 +17,12 @@ fn presets() -> Presets {
 /// group.
 fn library() -> Vec<(String, Option<String>)> {
     let in_the_program = ("argoproj.io".to_owned(), Some("Application".to_owned()));
-    let text = include_str!("../../../rules/library/health.yaml");
-    let rules: Vec<Value> = serde_saphyr::from_str(text).expect("the library is YAML");
-    let subject = |rule: &Value| {
-        let (group, _) = rule["apiVersion"].as_str()?.split_once('/')?;
-        Some((group.to_owned(), rule["kind"].as_str().map(str::to_owned)))
-    };
-    rules
-        .iter()
-        .filter_map(subject)
+    crate::docs::library::files()
+        .into_iter()
+        .flat_map(|file| {
+            let subject = move |kind| (file.group.clone(), kind);
+            file.kinds.into_iter().map(subject)
+        })
         .chain([in_the_program])
         .collect()
 }

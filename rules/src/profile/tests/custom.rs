@@ -126,35 +126,6 @@ fn an_object_that_should_have_a_status_waits_for_it() {
     );
 }
 
-/// The gate hears all of it: an earlier check may keep a rule from being asked.
-#[test]
-fn the_library_judges_its_cases_as_they_are_meant() {
-    let none = Cluster::declaring(true);
-    let world = Only {
-        health: Box::new(crate::health::builtin),
-        ..none.world()
-    };
-    let mut wrong = Vec::new();
-    for (name, word, object) in crate::health::tests::library::cases() {
-        let judged = judge(&kind_of(&object), &object, State::Ready, &world, noon());
-        let right = match word.as_str() {
-            "ready" => judged.satisfied && judged.status == Status::Current,
-            "progressing" => judged.status == Status::InProgress,
-            "failed" => judged.status == Status::Failed,
-            "paused" => !judged.satisfied && judged.status != Status::Unknown,
-            other => panic!("{name}: {other}"),
-        };
-        if !right {
-            let told = format!("{} {}", judged.reason, judged.message);
-            wrong.push(format!(
-                "{name} is not {word}: {told}: {}",
-                object["status"]
-            ));
-        }
-    }
-    assert_eq!(wrong, [""; 0]);
-}
-
 #[test]
 fn a_rule_of_a_group_is_for_those_of_its_kinds_that_have_a_status() {
     let reason = |group: &str, kind: &str, declares: bool| {

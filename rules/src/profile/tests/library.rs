@@ -1,0 +1,71 @@
+//! The cases of the library of health rules, judged with every check that a gate hears of: an earlier check may keep a rule from being asked.
+
+use super::*;
+use crate::health::tests::library::cases;
+use crate::health::{builtin, without_the_nearest};
+use std::collections::BTreeSet;
+
+/// How many rules change none of their cases. The number only goes down: add a case that such a rule changes, or take the rule away.
+const UNCHANGING: usize = 126;
+
+/// Judges an object in a world with these health rules.
+fn judged(cluster: &Cluster, object: &Value, health: fn(&Value, bool) -> Option<Judged>) -> Judged {
+    let world = Only {
+        health: Box::new(health),
+        ..cluster.world()
+    };
+    judge(&kind_of(object), object, State::Ready, &world, noon())
+}
+
+#[test]
+fn the_library_judges_its_cases_as_they_are_meant() {
+    let cluster = Cluster::declaring(true);
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let judged = judged(&cluster, &case.object, builtin);
+        let right = match case.word.as_str() {
+            "ready" => judged.satisfied && judged.status == Status::Current,
+            "progressing" => judged.status == Status::InProgress,
+            "failed" => judged.status == Status::Failed,
+            _ => !judged.satisfied && judged.status != Status::Unknown,
+        };
+        if !right {
+            wrong.push(format!(
+                "{:?} is not {}: {} {}: {}",
+                case.rule, case.word, judged.reason, judged.message, case.object
+            ));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// A rule without which each of its cases is judged alike, in a cluster whose definitions declare a status, declare none, or are not
+/// known, has no use.
+#[test]
+fn every_rule_changes_a_case() {
+    let clusters = [
+        Cluster::declaring(true),
+        Cluster::declaring(false),
+        Cluster::empty(),
+    ];
+    let (mut all, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    for case in cases() {
+        let changes = |cluster: &Cluster| {
+            let told = |health| {
+                let judged = judged(cluster, &case.object, health);
+                (judged.satisfied, judged.status)
+            };
+            told(builtin) != told(without_the_nearest)
+        };
+        if !needed.contains(&case.rule) && clusters.iter().any(changes) {
+            needed.insert(case.rule.clone());
+        }
+        all.insert(case.rule);
+    }
+    let without: Vec<_> = all.difference(&needed).collect();
+    assert_eq!(
+        without.len(),
+        UNCHANGING,
+        "the number only goes down: {without:#?}"
+    );
+}

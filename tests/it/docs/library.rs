@@ -1,0 +1,94 @@
+//! The files of the health library, and the table that the page about health rules shows of them.
+
+use super::{read, root};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// The file of one API group.
+pub(crate) struct LibraryFile {
+    /// Its name, with the ending.
+    name: String,
+    /// `cert-manager.io`, or `*.example.com`.
+    pub group: String,
+    /// The kinds with a rule; `None`: every other kind of the group.
+    pub kinds: Vec<Option<String>>,
+    /// Where the rules were read.
+    places: Vec<String>,
+}
+
+/// Every file, by group.
+pub(crate) fn files() -> Vec<LibraryFile> {
+    let folder = root().join("rules/library");
+    let entries = std::fs::read_dir(folder).expect("rules/library is a folder");
+    let mut files: Vec<LibraryFile> = entries
+        .map(|entry| {
+            let path = entry.expect("readable").path();
+            let file: Map<String, Value> = serde_saphyr::from_str(&read(&path)).expect("YAML");
+            let name = path.file_name().expect("a name").to_string_lossy();
+            let stem = name.strip_suffix(".yaml").expect("YAML");
+            let keys = file["kinds"].as_object().expect("a mapping").keys();
+            let kind = |it: &str| Some(it.trim().to_owned()).filter(|it| it != "*");
+            let text = |place: &Value| place.as_str().expect("a text").to_owned();
+            let places = match &file["read"] {
+                Value::Array(all) => all.iter().map(text).collect(),
+                one => vec![text(one)],
+            };
+            LibraryFile {
+                group: stem.replace('_', "*"),
+                kinds: keys.flat_map(|key| key.split(',').map(kind)).collect(),
+                places,
+                name: name.into_owned(),
+            }
+        })
+        .collect();
+    files.sort_by(|one, other| one.group.cmp(&other.group));
+    files
+}
+
+fn row(file: &LibraryFile) -> String {
+    let LibraryFile { name, group, .. } = file;
+    let mut kinds: Vec<&str> = file.kinds.iter().flatten().map(String::as_str).collect();
+    if file.kinds.contains(&None) {
+        kinds.push(if kinds.is_empty() {
+            "every kind"
+        } else {
+            "every other kind"
+        });
+    }
+    let place = |text: &String| {
+        let words: Vec<&str> = text.split(' ').collect();
+        match words[..] {
+            ["unverified"] => "not verified".to_owned(),
+            ["unverified", project] => format!("{project}, not verified"),
+            [project, version, ..] => format!("{project} {version}"),
+            [] | [_] => text.clone(),
+        }
+    };
+    let places: Vec<String> = file.places.iter().map(place).collect();
+    format!(
+        "| [`{group}`](../rules/library/{name}) | {} | {} |\n",
+        kinds.join(", "),
+        places.join("; ")
+    )
+}
+
+/// `UPDATE_DOCS=1` writes it anew.
+#[test]
+fn the_table_of_the_library_is_made_from_its_files() {
+    const HEAD: &str = "| group | kinds | read from |\n| --- | --- | --- |\n";
+    let path = root().join("docs/health-rules.md");
+    let page = read(&path);
+    let (before, rest) = page.split_once(HEAD).expect("the head of the table");
+    let after = rest.split_once("\n\n").map(|(_, after)| after);
+    let mut made = format!("{before}{HEAD}");
+    for file in files() {
+        made.push_str(&row(&file));
+    }
+    if let Some(after) = after {
+        write!(made, "\n{after}").expect("a text takes it");
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &made).expect("it can be written");
+    }
+    assert!(read(&path) == made, "UPDATE_DOCS=1 writes the table anew");
+}
