@@ -20,7 +20,7 @@ use rules::selector::Selector;
 use rules::sheets;
 use rules::slots::Entry;
 use rules::verdict::Search;
-use rules::world::{Objects, Pending, World, leaves_out};
+use rules::world::{Definitions, Hints, Objects, Pending, Remembered, Scopes, World, leaves_out};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -158,7 +158,7 @@ impl Objects for Installed<'_> {
     }
 }
 
-impl World for Installed<'_> {
+impl Scopes for Installed<'_> {
     /// The workloads, and the custom kinds that the administrator lets sluice watch, each once even if two words name it.
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let mut all: Vec<Kind> = scope::workloads().collect();
@@ -217,36 +217,19 @@ impl World for Installed<'_> {
         self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
     }
 
+    /// Nothing is watched here.
+    fn seen_to_change(&self, _: &Scope, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
+
+impl Remembered for Installed<'_> {
     fn slots(&self, wave: &Wave) -> Lookup<Running> {
         let sheet = self.basis.settings.slots_of(&wave.scope.namespace);
         self.noted(&sheet).map(|stored| Running {
             holders: holders(&stored, wave),
             trouble: None,
         })
-    }
-
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.pods(namespace, selector, |pod| pod["spec"]["nodeName"].is_null())
-    }
-
-    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.pods(namespace, selector, gate::is_gated)
-    }
-
-    fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {
-        let home = Some(behind.namespace.as_str());
-        let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
-        let claim = |name: &str| self.object(&claims, home, name);
-        let mut search = Search::new(behind);
-        while let Some(page) = search.asks() {
-            let Lookup::Found(mut found) = self.list(&page.kind(), home, &behind.selector) else {
-                break;
-            };
-            // sluice cuts its lists too.
-            found.truncate(page.most.into());
-            search.saw(page, &found, claim, self, now);
-        }
-        search.found()
     }
 
     fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob> {
@@ -283,6 +266,18 @@ impl World for Installed<'_> {
             .map(|stored| stored["data"][key].is_string())
     }
 
+    /// Nothing is watched here.
+    fn satisfied_since(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    /// Nothing is watched here.
+    fn recovered(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
+
+impl Definitions for Installed<'_> {
     fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         seen(self.reader.declared(kind))
     }
@@ -299,6 +294,38 @@ impl World for Installed<'_> {
             settings, rules, ..
         } = self.basis;
         health::judge(rules, settings.builtin_rules, object, statusless)
+    }
+}
+
+impl Hints for Installed<'_> {
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        self.pods(namespace, selector, |pod| pod["spec"]["nodeName"].is_null())
+    }
+
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        self.pods(namespace, selector, gate::is_gated)
+    }
+
+    fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {
+        let home = Some(behind.namespace.as_str());
+        let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
+        let claim = |name: &str| self.object(&claims, home, name);
+        let mut search = Search::new(behind);
+        while let Some(page) = search.asks() {
+            let Lookup::Found(mut found) = self.list(&page.kind(), home, &behind.selector) else {
+                break;
+            };
+            // sluice cuts its lists too.
+            found.truncate(page.most.into());
+            search.saw(page, &found, claim, self, now);
+        }
+        search.found()
+    }
+}
+
+impl World for Installed<'_> {
+    fn hints(&self) -> Option<&dyn Hints> {
+        Some(self)
     }
 }
 

@@ -30,7 +30,7 @@ use rules::judged::Reason;
 use rules::keys;
 use rules::kstatus::Status;
 use rules::lookup::Lookup;
-use rules::verdict::{self, Decided, JudgedEdge};
+use rules::verdict::{self, JudgedEdge, Verdict};
 use scene::{Chosen, Scene};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -279,7 +279,7 @@ pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent>
 pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
     let dependent = dependent(world, pod)?;
     let policy = &world.basis.settings.policy;
-    let Decided {
+    let Verdict {
         mut answer, edges, ..
     } = verdict::decide(&dependent, policy, world, now, false);
     for (edge, report) in edges.iter().zip(&mut answer.dependencies) {

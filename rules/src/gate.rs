@@ -110,6 +110,12 @@ pub fn is_pending(pod: &Value) -> bool {
     pending && pod["metadata"]["deletionTimestamp"].is_null()
 }
 
+/// Whether a pod is on a node, and its gate has not opened.
+pub(crate) fn is_at_its_gate(pod: &Value) -> bool {
+    let open = matches!(Gate::of(pod), Gate::Passed { .. });
+    is_pending(pod) && !open && pod["spec"]["nodeName"].is_string()
+}
+
 /// Whether the gate of a pod has opened, and its containers may run.
 pub fn has_started(pod: &Value) -> bool {
     matches!(Gate::of(pod), Gate::Passed { .. }) && !has_ended(pod)

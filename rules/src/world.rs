@@ -1,4 +1,4 @@
-//! How the rules look at the cluster: traits, so that they stay pure.
+//! What the rules may look at: traits, so that the rules stay pure.
 
 mod only;
 mod wave;
@@ -26,17 +26,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Objects, as somebody may read them. Every call is answered from memory; an implementation may note what was asked, so
-/// that it knows which change can alter the verdict.
+/// All that a verdict may rest on, and what may be told beside it.
+///
+/// Every call is answered from memory. An implementation answers each question of [`Objects`], [`Scopes`], [`Remembered`] and
+/// [`Definitions`] itself, and may note what was asked, so that it knows which change can alter the verdict.
+pub trait World: Scopes + Remembered + Definitions {
+    /// What explains a verdict in more words; `None` where this world has no hints, so nothing is explained.
+    fn hints(&self) -> Option<&dyn Hints>;
+}
+
+/// Objects, as the one that asks may read them.
 pub trait Objects {
     /// One object. `namespace` is `None` for a cluster-scoped kind.
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value>;
 
-    /// The same object with every field that it has: as it is, where objects are kept whole. It need not be as new as the one
-    /// that [`Objects::object`] tells of, or of the same UID. Never asked of a Secret.
+    /// This object with every field that it has; borrowed where objects are kept whole. It may be older or newer than `object`, and
+    /// may have another UID. Never asked of a Secret.
     fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>>;
 
-    /// The objects of a kind, in one namespace or in all, that the selector selects, in the order of their names.
+    /// The objects of a kind that the selector selects, in one namespace or in all, in the order of their names.
     /// An empty list is `Found`.
     fn list(&self, kind: &Kind, namespace: Option<&str>, selector: &Selector)
     -> Lookup<Vec<Value>>;
@@ -54,7 +62,7 @@ pub enum Pending {
     No,
     /// The administrator does not let sluice look at the records.
     NotFollowed,
-    /// Nobody can say, and why.
+    /// The records cannot be read.
     Unknown(Unavailable),
 }
 
@@ -69,26 +77,25 @@ impl Pending {
     }
 }
 
-/// What the rules may look at: the objects, and what is known beside them.
-///
-/// An implementation says each answer, and whoever asks has to handle that nobody knows. Only [`World::members`],
-/// [`World::first_unready`] and [`World::names`] are worked out here, from [`Objects::list`], and [`World::lack`] and
-/// [`World::behind`] by their looks; an index or a memory may answer them faster.
-pub trait World: Objects {
-    /// The kinds whose objects are looked for in a scope: [`scope::workloads`], and whatever else is known here; or why nobody
-    /// can say yet which these are.
+/// Which objects belong together, and what happens to them.
+pub trait Scopes: Objects {
+    /// The kinds whose objects are looked for in a scope: [`crate::scope::workloads`], and the custom kinds that sluice is meant to
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not known yet which custom kinds these are.
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable>;
 
     /// Whether two words mean one kind: `Certificate` and `certificates`.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool;
 
-    /// Whether sluice is meant to read the objects of a custom kind: the administrator has said so, or it is not known yet what he
-    /// says. That it has read them before does not count: an operator that is removed leaves its definitions, and must not hold up
-    /// every wave.
+    /// Whether sluice is meant to read the objects of a custom kind: a ClusterRole says so, or the ClusterRole has not been read yet.
+    /// Earlier reads do not count: an operator that is removed leaves its definitions, and must not hold up every wave.
     fn is_granted(&self, kind: &Kind) -> bool;
 
-    /// The objects of a kind that may be in a part ([`Part::may_hold`]) of the scopes called `scope` in a namespace, or,
-    /// without a scope, anywhere in the namespace; in the order of their names.
+    /// The objects of a kind that may be in a part ([`Part::may_hold`]) of the scopes called `scope` in a namespace; without a
+    /// scope, anywhere in the namespace. In the order of their names. An index may answer faster.
     fn members(
         &self,
         kind: &Kind,
@@ -107,9 +114,9 @@ pub trait World: Objects {
         Lookup::Found(objects)
     }
 
-    /// The first object in a scope, in the order of [`Position`], that is of one of these kinds, weighs less than `below` and is not
-    /// ready. Every kind is asked for, also after one that cannot be read: who reads only what it is asked for, as the command line
-    /// does, reads them all in one round then.
+    /// The first object in a scope, in the order of [`crate::scope::Position`], that is of one of these kinds, weighs less than
+    /// `below` and is not ready. Every kind is asked for, also after one that cannot be read, so that a world that reads on demand
+    /// reads all kinds in one round. An index or a memory may answer faster.
     ///
     /// # Errors
     ///
@@ -124,95 +131,40 @@ pub trait World: Objects {
         first_unready(self, kinds, scope, below, is_ready)
     }
 
-    /// Whether an object of a kind in a scope weighs less than `below`, where that is cheap to tell; in doubt one does.
+    /// Whether an object of a kind in a scope weighs less than `below`, where an index can tell; else `true`.
     fn may_have_lower(&self, _kind: &Kind, _scope: &Scope, _below: i64) -> bool {
         true
     }
 
-    /// When an object of the scope, plans apart, was last created or its spec written; `None` where it has none.
+    /// When an object of the scope was last created or its spec written, plans apart; `None` for an empty scope.
     ///
     /// # Errors
     ///
-    /// Why nobody can say.
+    /// Why a kind of the scope cannot be read.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable>;
 
-    /// When somebody was last seen to change the spec of an object of the scope without a trace in the object: who only takes fields
-    /// away owns none of them, so `metadata.managedFields` keeps no time of it. Known to those who watch; `now` is the time of asking.
-    fn seen_to_change(&self, _scope: &Scope, _now: Timestamp) -> Option<Timestamp> {
-        None
-    }
+    /// When a watch last saw the spec of an object of the scope change without a trace in the object: a write that only removes
+    /// fields owns none of them, so `metadata.managedFields` keeps no time of it. `None` in a world that does not watch. `now` is
+    /// the time of asking.
+    fn seen_to_change(&self, scope: &Scope, now: Timestamp) -> Option<Timestamp>;
 
     /// Whether Helm is at work on the release of this scope, as the label of its Secret says.
     fn pending(&self, scope: &Scope) -> Pending;
 
     /// The plans of a namespace: ConfigMaps with the label [`crate::keys::PLAN`].
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>>;
+}
 
-    /// Who holds the slots of a wave. To ask is to wish for one.
+/// What sluice remembers beside the objects.
+pub trait Remembered {
+    /// The holders of the slots of a wave. Asking for them is asking for a slot.
     fn slots(&self, wave: &Wave) -> Lookup<Running>;
 
-    /// The pods of a namespace that have no node yet and that the selector selects. They only say why something takes so
-    /// long, so their changes need to wake nobody.
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
-
-    /// The names of the objects of a kind in a namespace, as far as they are known anyway, on the same terms.
-    fn names(&self, kind: &Kind, namespace: &str) -> Vec<String> {
-        let listed = self.list(kind, Some(namespace), &Selector::default());
-        match listed {
-            Lookup::Found(objects) => objects.iter().map(name).map(str::to_owned).collect(),
-            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
-        }
-    }
-
-    /// The gated pods among those, with a node or without, on the same terms.
-    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
-
-    /// What `look` finds of a workload of this name (`Deployment/db`); `None` where its pods lack no room. It looks at every
-    /// pod that waits in the namespace, and finds the same for whoever asks. So an implementation may let one look serve all
-    /// of them for a while.
-    fn lack(
-        &self,
-        _namespace: &str,
-        _workload: &str,
-        look: &dyn Fn() -> Option<Lack>,
-    ) -> Option<Arc<Lack>> {
-        look().map(Arc::new)
-    }
-
-    /// What `look` finds behind a Service, on the same terms: it looks at every workload in the namespace. `service` also says what
-    /// else the outcome depends on.
-    fn behind(
-        &self,
-        _namespace: &str,
-        _service: &str,
-        look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
-    ) -> Vec<Link<(Kind, Value)>> {
-        look()
-    }
-
-    /// The pod behind an object that tells the most of why it is not ready, as a look at some of them has found a while ago;
-    /// `None` where none has anything to tell, or nobody has looked yet. Whoever asks is woken when that changes.
-    fn stuck(&self, _behind: &Behind, _now: Timestamp) -> Option<Stuck> {
-        None
-    }
-
-    /// Since when whoever answers has seen an edge satisfied without a break, by what was found of it now; `None` where it is not
-    /// (`satisfied`), or where nobody can say from here. `edge` tells it from every other.
-    fn satisfied_since(&self, _edge: &str, _satisfied: bool, _now: Timestamp) -> Option<Timestamp> {
-        None
-    }
-
-    /// Since when whoever answers has seen an object satisfied after it was seen otherwise, by what was found of it now; `None` where it
-    /// is not (`satisfied`), or was never seen otherwise while somebody waited. `object` tells it, and the state that is asked of it,
-    /// from every other.
-    fn recovered(&self, _object: &str, _satisfied: bool, _now: Timestamp) -> Option<Timestamp> {
-        None
-    }
-
-    /// A Job, or another object that comes to an end, of that name that was seen complete and has been removed since.
+    /// A Job of that name, or another object that comes to an end, that was seen complete and has been removed since.
     fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob>;
 
-    /// All such objects of a namespace that the selector selects, by their names. Some may still be there.
+    /// All objects of a namespace that come to an end, were seen complete, and are selected by the selector; by their names. Some
+    /// may still be there.
     fn completed_jobs(
         &self,
         what: Completing,
@@ -223,25 +175,79 @@ pub trait World: Objects {
     /// Whether a pod of this revision has passed its gate before.
     fn has_passed(&self, revision: &str) -> Lookup<bool>;
 
+    /// Since when this world has seen an edge satisfied without a break. `edge` is a key of this edge alone; `satisfied` is what was
+    /// found of it now. `None` where it is not satisfied, or in a world that does not watch.
+    fn satisfied_since(&self, edge: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp>;
+
+    /// Since when this world has seen an object satisfied after it was seen unsatisfied. `object` is a key of the object and of the
+    /// state that is asked of it; `satisfied` is what was found of it now. `None` where it is not satisfied, where it was never seen
+    /// unsatisfied while a dependent waited, or in a world that does not watch.
+    fn recovered(&self, object: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp>;
+}
+
+/// What is known of kinds, and of the health of their objects.
+pub trait Definitions {
     /// What the kind's CustomResourceDefinition says of the status of its objects; not found for a kind without one.
     fn declared(&self, kind: &Kind) -> Lookup<Declared>;
 
     /// Whether the health rule for the object's kind reads a generation, and so knows whether a status is of the latest spec.
-    fn rule_reads_a_generation(&self, _object: &Value) -> bool {
-        false
-    }
+    fn rule_reads_a_generation(&self, object: &Value) -> bool;
 
     /// What the health rule for the object's kind says: the administrator's, else the library's; `None` where there is no
-    /// rule. Rules that cannot be read are an answer of their own. `statusless`: its kind is known to have no status.
+    /// rule. A rule that cannot be read is an answer of its own. `statusless`: the kind is known to have no status.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged>;
 }
 
-/// Whether waves and parts look at an object of a kind. Of pods they look at those with a gate, which are all that is watched.
+/// What only explains a verdict. A change of it need not wake a dependent, unless a method says so.
+pub trait Hints: Objects {
+    /// The pods of a namespace without a node that the selector selects.
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
+
+    /// The pods of a namespace with a gate that the selector selects, with a node or without.
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
+
+    /// The names of the objects of a kind in a namespace, as far as they are known without a new watch.
+    fn names(&self, kind: &Kind, namespace: &str) -> Vec<String> {
+        let listed = self.list(kind, Some(namespace), &Selector::default());
+        match listed {
+            Lookup::Found(objects) => objects.iter().map(name).map(str::to_owned).collect(),
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
+    }
+
+    /// What `look` finds of a workload of this name (`Deployment/db`); `None` where every pod of it has room. The look reads
+    /// every waiting pod of the namespace and finds the same for all dependents, so an implementation may keep one result for a while.
+    fn lack(
+        &self,
+        _namespace: &str,
+        _workload: &str,
+        look: &dyn Fn() -> Option<Lack>,
+    ) -> Option<Arc<Lack>> {
+        look().map(Arc::new)
+    }
+
+    /// What `look` finds behind a Service. The look reads every workload of the namespace, so an implementation may keep one result
+    /// for a while; `service` is a key of all that the result depends on.
+    fn behind(
+        &self,
+        _namespace: &str,
+        _service: &str,
+        look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
+    ) -> Vec<Link<(Kind, Value)>> {
+        look()
+    }
+
+    /// The pod behind an object that says most of why the object is not ready, as a search found a while ago; `None` where no pod says
+    /// anything, or before the first search. A change of the answer wakes the dependent that asked.
+    fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck>;
+}
+
+/// Whether waves and parts look at an object of a kind: of pods only at those with a gate, since no other pod is watched.
 fn is_ordered(kind: &Kind, object: &Value) -> bool {
     !kind.is_pod() || gate::is_gated(object)
 }
 
-/// Whether the workload with this UID has made a pod, itself or by what it made.
+/// Whether the workload with this UID has made a pod, directly or through a ReplicaSet or a Job.
 pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) -> bool {
     let Some(owner) = controller_of(pod) else {
         return false;
@@ -250,7 +256,7 @@ pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) 
         return true;
     }
     let (group, kind) = group_kind(owner);
-    // What stands between a pod and the workload that somebody wrote.
+    // Only these stand between a pod and a workload that a user wrote.
     if !matches!(kind, "ReplicaSet" | "Job") {
         return false;
     }
@@ -273,10 +279,9 @@ pub(crate) fn means_same(world: &dyn World, one: &Kind, other: &Kind) -> bool {
 /// Whether a kind that cannot be read is left out where the objects of many kinds are looked for: in waves, groups,
 /// sub-charts and releases.
 ///
-/// Everybody in the cluster may name a custom kind in a list, and that must not hold up everybody else. So one that
-/// is refused, or that nobody knows yet whether it will be, counts only where the administrator has granted it. A built-in kind is
-/// never taken for empty.
-pub fn leaves_out<W: World + ?Sized>(world: &W, kind: &Kind, why: Unavailable) -> bool {
+/// Every user of the cluster may name a custom kind in a list, and that must not hold up all other users. So a kind that is refused, or
+/// that may yet be refused, counts only where the administrator has granted it. A built-in kind is never taken for empty.
+pub fn leaves_out<W: Scopes + ?Sized>(world: &W, kind: &Kind, why: Unavailable) -> bool {
     let custom = matches!(kind, Kind::Custom { .. });
     custom
         && match why {

@@ -3,7 +3,6 @@
 use super::judge::kind_of;
 use jiff::Timestamp;
 use rules::definition::Declared;
-use rules::gate;
 use rules::health::{self, Rules};
 use rules::holder::{Running, Wave};
 use rules::judged::Judged;
@@ -13,7 +12,7 @@ use rules::lookup::{Lookup, Unavailable};
 use rules::memory::{CompletedJob, Completing};
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
-use rules::world::{Objects, Pending, World};
+use rules::world::{Definitions, Hints, Objects, Pending, Remembered, Scopes, World};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -56,21 +55,6 @@ impl<'a> Manifest<'a> {
             }
         }
         world
-    }
-}
-
-impl Manifest<'_> {
-    fn pods(
-        &self,
-        namespace: &str,
-        selector: &Selector,
-        wanted: impl Fn(&Value) -> bool,
-    ) -> Lookup<Vec<Value>> {
-        let kind = Kind::Builtin(kinds::POD);
-        self.list(&kind, Some(namespace), selector).map(|mut pods| {
-            pods.retain(wanted);
-            pods
-        })
     }
 }
 
@@ -148,7 +132,7 @@ impl Objects for Manifest<'_> {
     }
 }
 
-impl World for Manifest<'_> {
+impl Scopes for Manifest<'_> {
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         Ok(scope::workloads().collect())
     }
@@ -174,17 +158,16 @@ impl World for Manifest<'_> {
         self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
     }
 
+    /// A manifest does not change.
+    fn seen_to_change(&self, _: &Scope, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
+
+impl Remembered for Manifest<'_> {
     /// No manifest lists the holders of slots.
     fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Unavailable(Unavailable::Hidden)
-    }
-
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.pods(namespace, selector, |pod| pod["spec"]["nodeName"].is_null())
-    }
-
-    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.pods(namespace, selector, gate::is_gated)
     }
 
     /// No manifest holds the memory of removed objects.
@@ -205,6 +188,16 @@ impl World for Manifest<'_> {
         Lookup::Found(false)
     }
 
+    fn satisfied_since(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    fn recovered(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
+
+impl Definitions for Manifest<'_> {
     /// Kinds of Kubernetes' own groups have no definition, and of others it need not be in the manifest.
     fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         match self.declared.get(&(kind.group(), kind.word())) {
@@ -221,6 +214,12 @@ impl World for Manifest<'_> {
     /// In the order of the status service.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         health::judge(self.rules, true, object, statusless)
+    }
+}
+
+impl World for Manifest<'_> {
+    fn hints(&self) -> Option<&dyn Hints> {
+        None
     }
 }
 

@@ -36,18 +36,18 @@ impl<'w> Evidence<'w> {
         self.now
     }
 
-    /// [`World::declared`]
+    /// What [`Definitions`](crate::world::Definitions) says of a kind.
     pub(super) fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         self.looked().declared(kind)
     }
 
-    /// [`World::is_granted`]
+    /// Whether sluice is meant to read a custom kind ([`Scopes`](crate::world::Scopes)).
     pub(super) fn is_granted(&self, kind: &Kind) -> bool {
         self.looked().is_granted(kind)
     }
 
-    /// [`World::health`], which does not count as use: it reads the object alone, and with other health rules every object is
-    /// judged anew.
+    /// What the health rule of an object's kind says. It does not count as use: a rule reads the object alone, and when the rules
+    /// change every object is judged anew.
     pub(super) fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         self.world.health(object, statusless)
     }

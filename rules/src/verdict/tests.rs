@@ -2,7 +2,6 @@
 
 mod any;
 mod behind;
-mod cause;
 mod cluster;
 mod consent;
 mod cycle;
@@ -11,7 +10,9 @@ mod ends;
 mod health;
 mod kueue;
 mod large;
-mod never;
+mod lockstep;
+mod missing_status;
+mod no_room;
 mod node;
 mod object;
 mod observed;
@@ -20,31 +21,35 @@ mod outside;
 mod owners;
 mod part;
 mod patience;
+mod pod_cause;
 mod recovered;
 mod remembered;
-mod revision;
-mod room;
-mod ruling;
 mod selection;
 mod settle;
 mod slot;
 mod spelling;
 mod stable;
+mod too_late;
 mod unread;
-mod unwritten;
 mod wave;
+mod why;
 
+use super::report::LONGEST_REPORT;
 use super::*;
-use crate::judged::Reason;
+use crate::annotation::MAX_ENTRIES;
+use crate::dependent::Dependent;
+use crate::judged::{Judged, Reason};
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::{self, CompletedJob, Completing};
 use crate::scope::{self, Scope};
 use crate::selector::Selector;
-use crate::world::Pending;
+use crate::world::{Pending, World};
 use cluster::Cluster;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 #[expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 fn owned(kind: &str, name: &str, by: Option<(&str, &str)>, annotations: Value) -> Value {

@@ -1,6 +1,6 @@
 //! A world of objects alone, for tests.
 
-use super::{Objects, Pending, World};
+use super::{Definitions, Hints, Objects, Pending, Remembered, Scopes, World};
 use crate::definition::Declared;
 use crate::holder::{Running, Wave};
 use crate::judged::Judged;
@@ -14,29 +14,28 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Objects, and the certainty that there is nothing else: no plan, no holder of a slot, no pod without a node. The fields say
-/// what a test may want otherwise.
+/// Objects and nothing else: no plan, no holder of a slot, no hints. The fields say what a test may want otherwise.
 pub struct Only<T> {
     /// The objects.
     pub objects: T,
-    /// The answer of [`World::active`].
+    /// The answer of [`Scopes::active`].
     pub active: Result<Option<Timestamp>, Unavailable>,
-    /// The answer of [`World::pending`].
+    /// The answer of [`Scopes::pending`].
     pub pending: Pending,
-    /// The answer of [`World::completed_job`].
+    /// The answer of [`Remembered::completed_job`].
     pub completed_job: Lookup<CompletedJob>,
-    /// The answer of [`World::has_passed`].
+    /// The answer of [`Remembered::has_passed`].
     pub has_passed: Lookup<bool>,
-    /// The answer of [`World::declared`].
+    /// The answer of [`Definitions::declared`].
     pub declared: Lookup<Declared>,
-    /// The answer of [`World::health`].
+    /// The answer of [`Definitions::health`].
     pub health: HealthRule,
 }
 
 type HealthRule = Box<dyn Fn(&Value, bool) -> Option<Judged>>;
 
 impl<T> Only<T> {
-    /// These objects: nothing happens, nothing is remembered, no definition and no health rule says anything.
+    /// These objects: nothing happens, nothing is remembered, there is no definition and no health rule.
     pub fn of(objects: T) -> Self {
         Self {
             objects,
@@ -68,7 +67,7 @@ impl<T: Objects> Objects for Only<T> {
     }
 }
 
-impl<T: Objects> World for Only<T> {
+impl<T: Objects> Scopes for Only<T> {
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         Ok(scope::workloads().collect())
     }
@@ -85,6 +84,10 @@ impl<T: Objects> World for Only<T> {
         self.active
     }
 
+    fn seen_to_change(&self, _: &Scope, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
     fn pending(&self, _: &Scope) -> Pending {
         self.pending
     }
@@ -92,17 +95,11 @@ impl<T: Objects> World for Only<T> {
     fn plans(&self, _: &str) -> Lookup<Vec<Value>> {
         Lookup::Found(Vec::new())
     }
+}
 
+impl<T> Remembered for Only<T> {
     fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Found(Running::default())
-    }
-
-    fn unscheduled(&self, _: &str, _: &Selector) -> Lookup<Vec<Value>> {
-        Lookup::Found(Vec::new())
-    }
-
-    fn peek_gated(&self, _: &str, _: &Selector) -> Lookup<Vec<Value>> {
-        Lookup::Found(Vec::new())
     }
 
     fn completed_job(&self, _: Completing, _: &str, _: &str) -> Lookup<CompletedJob> {
@@ -122,11 +119,31 @@ impl<T: Objects> World for Only<T> {
         self.has_passed.clone()
     }
 
+    fn satisfied_since(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    fn recovered(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
+
+impl<T> Definitions for Only<T> {
     fn declared(&self, _: &Kind) -> Lookup<Declared> {
         self.declared.clone()
     }
 
+    fn rule_reads_a_generation(&self, _: &Value) -> bool {
+        false
+    }
+
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         (self.health)(object, statusless)
+    }
+}
+
+impl<T: Objects> World for Only<T> {
+    fn hints(&self) -> Option<&dyn Hints> {
+        None
     }
 }

@@ -1,6 +1,6 @@
 //! The objects of a scope that come first.
 
-use super::{World, is_ordered, leaves_out};
+use super::{Scopes, is_ordered, leaves_out};
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 use crate::scope::{Position, Scope};
@@ -10,9 +10,9 @@ use serde_json::Value;
 /// Whether an object is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ready {
-    /// That holds until the object itself changes.
+    /// This holds until the object itself changes.
     Lasting(bool),
-    /// That holds now: it also rests on the time, or on what is known of something else.
+    /// This holds now: it also rests on the time, or on another object.
     Momentary(bool),
 }
 
@@ -28,8 +28,8 @@ impl Ready {
 /// The first object of a scope that is not ready, with its kind and where it stands; or the kind that cannot be read, and why.
 pub type FirstUnready = Result<Option<(Position, Kind, Value)>, (Kind, Unavailable)>;
 
-/// [`World::first_unready`] as every list says it, without an index and without a memory.
-pub fn first_unready<W: World + ?Sized>(
+/// [`Scopes::first_unready`] from lists alone, without an index and without a memory.
+pub fn first_unready<W: Scopes + ?Sized>(
     world: &W,
     kinds: &[Kind],
     scope: &Scope,

@@ -10,7 +10,7 @@ use rules::lookup::Lookup;
 use rules::object::created;
 use rules::plan::{self, PlanFlaw};
 use rules::scope::Scope;
-use rules::world::World;
+use rules::world::Scopes;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -65,14 +65,14 @@ impl Hold for PodReleaser {
 
     fn tell(&self, look: &Look<'_>, held: &Held, is_news: bool) -> Option<Instant> {
         let (pod, tell) = (look.waiter, &look.service.tell);
-        let answer = &held.waiting.answer;
+        let answer = &held.verdict.answer;
         if is_news {
             let wait = held.wait();
             tell.waits(pod, wait.reason, answer, wait.since);
         }
         let above = held.round.as_ref().and_then(|round| round.above());
         let subject = GatedPod { pod, above };
-        let event = || tell.waiting(&subject, answer, held.waiting.late);
+        let event = || tell.waiting(&subject, answer, held.verdict.why.is_late());
         look.settled.then(event).flatten()
     }
 

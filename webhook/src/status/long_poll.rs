@@ -1,6 +1,6 @@
 //! An open request of a gate: answered at once, or as soon as there is news for the gate.
 
-use super::answer::{Answered, Outcome, Waiting, answer};
+use super::answer::{PodVerdict, answer};
 use super::identity::Identity;
 use super::rounds::Round;
 use super::service::Service;
@@ -10,11 +10,12 @@ use super::wait::{Look, WaitStep, WaitSubject, instant, reason, wait};
 use super::wait_registry::{Wait, WaitEntry};
 use jiff::Timestamp;
 use rules::probed::Probed;
+use rules::verdict::Verdict;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-use wire::Answer;
+use wire::{Answer, Decision};
 
 /// The longest time that a request stays open.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -95,7 +96,7 @@ impl<'a> LongPoll<'a> {
     fn waits(
         &mut self,
         look: &Look<'_>,
-        waiting: Waiting,
+        verdict: Verdict,
         since: Timestamp,
         round: Option<Arc<Round>>,
     ) -> WaitStep<Result<Answer, Unidentified>> {
@@ -108,16 +109,18 @@ impl<'a> LongPoll<'a> {
         } = *look;
         let above = round.as_ref().and_then(|round| round.above());
         let subject = GatedPod { pod: waiter, above };
-        let Waiting {
+        let Verdict {
             answer,
+            why,
             provisional,
-            late,
             again,
-        } = waiting;
+            ..
+        } = verdict;
         let reason = reason(&answer);
         self.entry.waits(Wait { reason, since });
         let news = answer.digest != self.ask.seen && (settled || !provisional);
-        let tell = (!news && settled).then(|| service.tell.waiting(&subject, &answer, late));
+        let tell =
+            (!news && settled).then(|| service.tell.waiting(&subject, &answer, why.is_late()));
         if service.is_cut_off() {
             self.deadline = self.deadline.min(self.began + SHORTEST);
         }
@@ -155,38 +158,35 @@ impl WaitSubject for LongPoll<'_> {
             now,
             settled,
         } = *look;
-        let Answered {
-            outcome,
+        let probed = &self.ask.probed;
+        let judged = answer(waiter, &service.rounds, view, probed, now, !settled);
+        let PodVerdict {
+            verdict,
             started,
             was_held,
             round,
-        } = answer(
-            waiter,
-            &service.rounds,
-            view,
-            &self.ask.probed,
-            now,
-            !settled,
-        );
+        } = match judged {
+            Ok(judged) => judged,
+            Err(refusal) => return WaitStep::Over(Err(refusal)),
+        };
         let above = round.as_ref().and_then(|round| round.above());
         let subject = GatedPod { pod: waiter, above };
         // A gate that its first question lets through has not waited here.
         let since = started.filter(|_| !self.ask.seen.is_empty());
-        match outcome {
-            Outcome::Wait(waiting) => self.waits(look, waiting, started.unwrap_or(now), round),
-            Outcome::Open(answer, why) => {
+        match verdict.why.decision() {
+            Decision::Wait => return self.waits(look, verdict, started.unwrap_or(now), round),
+            Decision::Open => {
                 let since = since.or(started.filter(|_| was_held));
-                service.tell.opened(&subject, &answer, &why, since);
-                WaitStep::Over(Ok(answer))
+                let dependent = round.as_ref().and_then(|round| round.dependent());
+                service.tell.opened(&subject, &verdict, dependent, since);
             }
-            Outcome::Refuse(answer, why) => {
-                service.tell.refused(&subject, &answer, why, since);
-                let since = started.unwrap_or(now);
-                service.tell.waits(waiter, why.refusal(), &answer, since);
-                WaitStep::Over(Ok(answer))
+            Decision::Refuse => {
+                service.tell.refused(&subject, &verdict, since);
+                let (reason, since) = (verdict.why.label(), started.unwrap_or(now));
+                service.tell.waits(waiter, reason, &verdict.answer, since);
             }
-            Outcome::AnotherPod => WaitStep::Over(Err(Unidentified::AnotherPod)),
         }
+        WaitStep::Over(Ok(verdict.answer))
     }
 
     /// The process drains: the gate gets its answer now and asks another replica.

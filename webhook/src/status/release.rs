@@ -1,7 +1,7 @@
 //! Releases what is held, once the gate of a waiter would wait no longer: a pod with our scheduling gate, or a Job that was created
 //! suspended. A held waiter is judged through a view, as its gate would be, so its wait costs the API server nothing.
 
-use super::answer::{Cut, Opened, Outcome, Waiting, answer_of, outcome};
+use super::answer::{PodVerdict, answer_of};
 use super::hold_writer::{HoldWriter, Trouble, Written};
 use super::rounds::Round;
 use super::service::Service;
@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use kube::Client;
 use rules::lookup::{Lookup, Unavailable};
 use rules::probed::Probed;
-use rules::verdict;
+use rules::verdict::Verdict;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::future::pending;
@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::Instant;
+use wire::Decision;
 
 /// An object that a watch has shown is in its store within this time, if ever: a list that begins anew arrives slowly.
 const ARRIVES: Duration = ANEW;
@@ -114,7 +115,7 @@ pub(super) struct HoldEnd {
 
 /// The wait of a waiter that is held.
 pub(super) struct Held {
-    pub(super) waiting: Waiting,
+    pub(super) verdict: Verdict,
     pub(super) since: Timestamp,
     pub(super) round: Option<Arc<Round>>,
 }
@@ -123,7 +124,7 @@ impl Held {
     /// The wait for the registry and for metrics.
     pub(super) fn wait(&self) -> Wait {
         Wait {
-            reason: reason(&self.waiting.answer),
+            reason: reason(&self.verdict.answer),
             since: self.since,
         }
     }
@@ -212,9 +213,9 @@ impl<H: Hold> HeldWait<'_, H> {
             Lookup::NotFound => return HoldJudgement::Absent,
             Lookup::Unavailable(why) => Err(why),
         };
-        let unread = |what, why| outcome(verdict::unread(what, why), None).into();
+        let unread = |what, why| PodVerdict::from(Verdict::unread(what, why));
         let rounds = &look.service.rounds;
-        let answered = match (look.view.silent(), pod) {
+        let judged = match (look.view.silent(), pod) {
             (Some(what), _) => unread(what, Unavailable::Stale),
             (None, Ok(pod)) => {
                 // No gate runs yet that could try an address.
@@ -222,22 +223,18 @@ impl<H: Hold> HeldWait<'_, H> {
             }
             (None, Err(why)) => unread(H::ALL, why),
         };
-        match answered.outcome {
-            Outcome::Wait(waiting) => HoldJudgement::Held(Held {
-                waiting,
-                since: answered.started.unwrap_or(look.now),
-                round: answered.round,
+        let why = &judged.verdict.why;
+        match why.decision() {
+            Decision::Wait => HoldJudgement::Held(Held {
+                verdict: judged.verdict,
+                since: judged.started.unwrap_or(look.now),
+                round: judged.round,
             }),
-            Outcome::Open(_, why) => HoldJudgement::Ended(HoldEnd {
-                outcome: why.outcome(),
-                timed_out: matches!(why, Opened::Cut(Cut::Timeout)),
+            // The gate of the released pod tells a refusal.
+            Decision::Open | Decision::Refuse => HoldJudgement::Ended(HoldEnd {
+                outcome: why.label(),
+                timed_out: why.is_a_timeout(),
             }),
-            // The gate of the released pod tells the refusal.
-            Outcome::Refuse(_, why) => HoldJudgement::Ended(HoldEnd {
-                outcome: why.refusal(),
-                timed_out: why == Cut::Timeout,
-            }),
-            Outcome::AnotherPod => HoldJudgement::Absent,
         }
     }
 
@@ -246,8 +243,8 @@ impl<H: Hold> HeldWait<'_, H> {
         if let Some(entry) = &self.entry {
             entry.waits(held.wait());
         }
-        let Waiting { answer, again, .. } = &held.waiting;
-        let is_news = answer.digest != self.told && (settled || !held.waiting.provisional);
+        let Verdict { answer, again, .. } = &held.verdict;
+        let is_news = answer.digest != self.told && (settled || !held.verdict.provisional);
         if is_news {
             self.told.clone_from(&answer.digest);
         }

@@ -148,6 +148,14 @@ impl Round {
         }
     }
 
+    /// The dependent that was judged; in a shared round without what is one pod's own.
+    pub(super) fn dependent(&self) -> Option<&Dependent> {
+        match &self.judged {
+            Lookup::Found(judged) => Some(&judged.dependent),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        }
+    }
+
     /// What is kept of it while a gate waits.
     pub(super) fn rest(self: Arc<Self>) -> Rest {
         Rest {

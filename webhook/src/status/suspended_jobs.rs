@@ -76,9 +76,9 @@ impl Hold for JobResumer {
 
     fn tell(&self, look: &Look<'_>, held: &Held, _: bool) -> Option<Instant> {
         let above = held.round.as_ref().and_then(|round| round.above())?;
-        let waiting = &held.waiting;
+        let verdict = &held.verdict;
         let tell = &look.service.tell;
-        let event = || tell.job_waiting(above, &waiting.answer, waiting.late);
+        let event = || tell.job_waiting(above, &verdict.answer, verdict.why.is_late());
         look.settled.then(event).flatten()
     }
 

@@ -9,7 +9,6 @@ pub(crate) use events::Recorder;
 pub(super) use events::{GatedPod, SETTLE};
 pub(crate) use wait_metrics::WaitMetrics;
 
-use super::answer::{Cut, Opened};
 use super::rounds::Above;
 use super::unidentified::Unidentified;
 use super::wait_registry::Waiter;
@@ -17,6 +16,8 @@ use crate::clock::Clock;
 use crate::known::memory::Memory;
 use crate::metrics::StatusMetrics;
 use jiff::Timestamp;
+use rules::dependent::Dependent;
+use rules::verdict::{Verdict, Why};
 use std::sync::Arc;
 use tokio::time::Instant;
 use tracing::{debug, info};
@@ -64,35 +65,38 @@ impl Teller {
         self.recorder.job_waiting(job, answer, late)
     }
 
-    /// Tells that a gate opens. `since`: the start of the pod; `None` where the pod has not waited.
+    /// Tells that a gate opens; the revision of `dependent` has passed if its dependencies are satisfied. `since`: the start of the
+    /// pod; `None` where the pod has not waited.
     pub(super) fn opened(
         &self,
         subject: &GatedPod<'_>,
-        answer: &Answer,
-        why: &Opened,
+        verdict: &Verdict,
+        dependent: Option<&Dependent>,
         since: Option<Timestamp>,
     ) {
-        self.ends(subject.pod, why.outcome(), since);
+        let Verdict { answer, why, .. } = verdict;
+        self.ends(subject.pod, why.label(), since);
         if let Some(conditions) = &self.conditions {
-            conditions.released(subject.pod, why.outcome(), self.clock.now());
+            conditions.released(subject.pod, why.label(), self.clock.now());
         }
         match why {
-            Opened::Satisfied(_) | Opened::Absent | Opened::Passed => {
+            Why::Satisfied | Why::Absent | Why::Passed => {
                 let waited = since.map(|started| self.clock.now().duration_since(started));
                 self.recorder
                     .released(subject, answer, waited.unwrap_or_default());
             }
-            Opened::Unlisted => self.recorder.unlisted(subject, answer),
-            Opened::Cut(cut) => self.cut(subject, answer, *cut),
+            Why::Unlisted => self.recorder.unlisted(subject, answer),
+            _ => self.cut(subject, verdict),
         }
-        if matches!(why, Opened::Absent) {
+        if *why == Why::Absent {
             self.recorder.absent(subject, answer);
         }
         // A marker without a list says nothing about the revision: a list may yet be added to its owner.
-        if let Opened::Satisfied(judged) = why
+        if let Some(dependent) = dependent
+            && *why == Why::Satisfied
             && !answer.dependencies.is_empty()
         {
-            self.memory.pass(&judged.dependent, self.clock.now());
+            self.memory.pass(dependent, self.clock.now());
         }
     }
 
@@ -100,15 +104,14 @@ impl Teller {
     pub(super) fn refused(
         &self,
         subject: &GatedPod<'_>,
-        answer: &Answer,
-        why: Cut,
+        verdict: &Verdict,
         since: Option<Timestamp>,
     ) {
         // The kubelet restarts a refused gate, and the gate is refused again at once: its wait has ended before.
         if since.is_some() {
-            self.ends(subject.pod, why.refusal(), since);
+            self.ends(subject.pod, verdict.why.label(), since);
         }
-        self.cut(subject, answer, why);
+        self.cut(subject, verdict);
     }
 
     /// Forgets the condition of a pod that waits: the hold of the pod has gone.
@@ -139,9 +142,11 @@ impl Teller {
         self.metrics.waited(outcome, seconds.unwrap_or_default());
     }
 
-    fn cut(&self, subject: &GatedPod<'_>, answer: &Answer, why: Cut) {
-        self.metrics.cut(why.label(), answer.verdict);
-        self.recorder.cut(subject, answer, why);
+    fn cut(&self, subject: &GatedPod<'_>, verdict: &Verdict) {
+        if let Some(cut) = verdict.why.cut() {
+            self.metrics.cut(cut, verdict.why.decision());
+        }
+        self.recorder.cut(subject, verdict);
     }
 }
 

@@ -4,6 +4,7 @@
 use super::source::{self, LABELS, NO_FIELDS};
 use super::*;
 use crate::advice::{self, Advice, Seen, Served, Target, Windows, Workload};
+use crate::cause::{Behind, Stuck};
 use crate::definition::Declared;
 use crate::dependency::{Dependency, ObjectRef, Part, Reference, Selection, State};
 use crate::dependent::Dependent;
@@ -20,7 +21,7 @@ use crate::scope::{self, Position, Scope};
 use crate::selector::Selector;
 use crate::slots::Claim;
 use crate::verdict::{self, Policy};
-use crate::world::{Objects, Pending, World};
+use crate::world::{Definitions, Hints, Objects, Pending, Remembered, Scopes, World};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ impl Objects for Cluster<'_> {
     }
 }
 
-impl World for Cluster<'_> {
+impl Scopes for Cluster<'_> {
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         Ok(scope::workloads().collect())
     }
@@ -99,6 +100,16 @@ impl World for Cluster<'_> {
         Pending::NotFollowed
     }
 
+    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
+        Lookup::Found(self.find(|it| is_plan(it) && it["metadata"]["namespace"] == namespace))
+    }
+
+    fn seen_to_change(&self, _: &Scope, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
+
+impl Remembered for Cluster<'_> {
     fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Found(Running::default())
     }
@@ -120,10 +131,30 @@ impl World for Cluster<'_> {
         Lookup::Found(false)
     }
 
-    fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
-        Lookup::Found(self.find(|it| is_plan(it) && it["metadata"]["namespace"] == namespace))
+    fn satisfied_since(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
     }
 
+    fn recovered(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
+
+impl Definitions for Cluster<'_> {
+    fn declared(&self, _: &Kind) -> Lookup<Declared> {
+        Lookup::Found(Declared::unseen())
+    }
+
+    fn health(&self, _: &Value, _: bool) -> Option<Judged> {
+        None
+    }
+
+    fn rule_reads_a_generation(&self, _: &Value) -> bool {
+        false
+    }
+}
+
+impl Hints for Cluster<'_> {
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         Lookup::Found(self.find(|it| {
             it["kind"] == "Pod"
@@ -141,12 +172,14 @@ impl World for Cluster<'_> {
         }))
     }
 
-    fn declared(&self, _: &Kind) -> Lookup<Declared> {
-        Lookup::Found(Declared::unseen())
-    }
-
-    fn health(&self, _: &Value, _: bool) -> Option<Judged> {
+    fn stuck(&self, _: &Behind, _: Timestamp) -> Option<Stuck> {
         None
+    }
+}
+
+impl World for Cluster<'_> {
+    fn hints(&self) -> Option<&dyn Hints> {
+        Some(self)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words of the rules that are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 49] = [
+pub(super) const NO_FIELDS: [&str; 52] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -14,6 +14,7 @@ pub(super) const NO_FIELDS: [&str; 49] = [
     "current",
     "enabled",
     "error",
+    "failure",
     "false",
     "group",
     "lowercase",
@@ -21,9 +22,11 @@ pub(super) const NO_FIELDS: [&str; 49] = [
     "pods",
     "present",
     "release",
+    "skip",
     "sluice",
     "started",
     "subchart",
+    "timeout",
     "updated",
     "warning",
     // A label of Helm's own records, and its value: all labels are kept.

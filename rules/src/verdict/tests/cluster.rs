@@ -4,7 +4,7 @@ use super::*;
 use crate::cause::{Behind, Stuck};
 use crate::definition::Declared;
 use crate::holder::{Running, Wave};
-use crate::world::Objects;
+use crate::world::{Definitions, Hints, Objects, Remembered, Scopes};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
@@ -124,7 +124,7 @@ impl Objects for Cluster {
     }
 }
 
-impl World for Cluster {
+impl Scopes for Cluster {
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let custom = self.custom.iter().map(|(kind, _)| kind.clone());
         let kinds = scope::workloads().chain(custom).collect();
@@ -160,7 +160,9 @@ impl World for Cluster {
         let kind = crate::kinds::builtin("", "ConfigMap").map(Kind::Builtin);
         self.list(&kind.unwrap(), Some(namespace), &Selector::default())
     }
+}
 
+impl Remembered for Cluster {
     fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Unavailable(Unavailable::Hidden)
     }
@@ -191,6 +193,37 @@ impl World for Cluster {
         Lookup::Found(false)
     }
 
+    fn satisfied_since(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
+        self.noted.borrow_mut().push(satisfied);
+        self.seen.filter(|_| satisfied)
+    }
+
+    fn recovered(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
+        self.recovered.filter(|_| satisfied)
+    }
+}
+
+impl Definitions for Cluster {
+    fn rule_reads_a_generation(&self, _: &Value) -> bool {
+        self.rule_reads_a_generation
+    }
+
+    fn declared(&self, kind: &Kind) -> Lookup<Declared> {
+        match kind.word() {
+            "Pool" => Lookup::Found(Declared {
+                status: true,
+                ..Declared::default()
+            }),
+            _ => Lookup::NotFound,
+        }
+    }
+
+    fn health(&self, _: &Value, _: bool) -> Option<Judged> {
+        None
+    }
+}
+
+impl Hints for Cluster {
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         let homeless = |pod: &&Value| pod["spec"]["nodeName"].is_null() && selector.selects(pod);
         Lookup::Found(self.pods_of(namespace).filter(homeless).cloned().collect())
@@ -218,31 +251,10 @@ impl World for Cluster {
         }
         search.found()
     }
+}
 
-    fn satisfied_since(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
-        self.noted.borrow_mut().push(satisfied);
-        self.seen.filter(|_| satisfied)
-    }
-
-    fn recovered(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
-        self.recovered.filter(|_| satisfied)
-    }
-
-    fn rule_reads_a_generation(&self, _: &Value) -> bool {
-        self.rule_reads_a_generation
-    }
-
-    fn declared(&self, kind: &Kind) -> Lookup<Declared> {
-        match kind.word() {
-            "Pool" => Lookup::Found(Declared {
-                status: true,
-                ..Declared::default()
-            }),
-            _ => Lookup::NotFound,
-        }
-    }
-
-    fn health(&self, _: &Value, _: bool) -> Option<Judged> {
-        None
+impl World for Cluster {
+    fn hints(&self) -> Option<&dyn Hints> {
+        Some(self)
     }
 }

@@ -63,39 +63,33 @@ fn without_a_scope_it_counts_as_absent_at_once() {
 
 /// The next pod of the revision is asked again.
 #[test]
-fn a_dependent_that_starts_without_something_is_told_so_on_a_ground_of_its_own() {
-    let ground = |list: &str, objects: Vec<Value>| {
+fn a_dependent_that_starts_without_something_is_told_so_by_a_reason_of_its_own() {
+    let why = |list: &str, objects: Vec<Value>| {
         let cluster = Cluster::of(objects);
         let pod = new_pod(list);
         let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
             panic!("resolved")
         };
         let now = Timestamp::from_second(60).expect("in range");
-        decide(&dependent, &Policy::of_the_chart(), &cluster, now, false).ground
+        decide(&dependent, &Policy::of_the_chart(), &cluster, now, false).why
     };
     let there = || vec![config_map("shop", "a"), config_map("shop", "b")];
     let optional = "{kind: ConfigMap, name: none, optional: true}";
     for (list, expected) in [
-        ("- configmap/a".to_owned(), Ground::Satisfied),
-        (format!("- configmap/a\n- {optional}"), Ground::Absent),
-        ("- subchart/none".to_owned(), Ground::Absent),
-        (
-            format!("- any: [configmap/a, {optional}]"),
-            Ground::Satisfied,
-        ),
-        (
-            format!("- any: [{optional}, configmap/none]"),
-            Ground::Absent,
-        ),
+        ("- configmap/a".to_owned(), Why::Satisfied),
+        (format!("- configmap/a\n- {optional}"), Why::Absent),
+        ("- subchart/none".to_owned(), Why::Absent),
+        (format!("- any: [configmap/a, {optional}]"), Why::Satisfied),
+        (format!("- any: [{optional}, configmap/none]"), Why::Absent),
         (
             format!("- any: [configmap/a, {optional}]\n  min: 2"),
-            Ground::Absent,
+            Why::Absent,
         ),
         (
             format!("- any: [configmap/a, configmap/b, {optional}]\n  min: 2"),
-            Ground::Satisfied,
+            Why::Satisfied,
         ),
     ] {
-        assert_eq!(ground(&list, there()), expected, "{list}");
+        assert_eq!(why(&list, there()), expected, "{list}");
     }
 }

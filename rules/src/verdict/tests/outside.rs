@@ -3,11 +3,10 @@
 use super::*;
 use crate::dependency::{Address, Reference};
 use crate::probed::Probed;
-use crate::verdict::{Decided, Policy, decide};
 use wire::Decision;
 use wire::probe::Outcome;
 
-fn of(pod: &Value, probed: Probed, cluster: &Cluster) -> Decided {
+fn of(pod: &Value, probed: Probed, cluster: &Cluster) -> Verdict {
     let Lookup::Found(mut dependent) = Dependent::resolve(pod, &rollouts(), cluster) else {
         panic!("resolved")
     };
@@ -27,7 +26,7 @@ fn told(text: &str, outcomes: &[Outcome]) -> Probed {
     )
 }
 
-fn summary(decided: &Decided) -> (Decision, Vec<Reason>, Vec<String>) {
+fn summary(decided: &Verdict) -> (Decision, Vec<Reason>, Vec<String>) {
     let reasons = decided.edges.iter().map(|it| it.judged.reason).collect();
     let probes = decided
         .answer

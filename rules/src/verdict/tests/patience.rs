@@ -5,7 +5,7 @@ use super::*;
 use wire::Decision;
 
 /// What a pod is told that was started at second 0, so many seconds after, and when time alone changes it.
-fn decided(list: &str, beside: &[(&str, &str)], objects: Vec<Value>, after: i64) -> Decided {
+fn decided(list: &str, beside: &[(&str, &str)], objects: Vec<Value>, after: i64) -> Verdict {
     let mut pod = pod(list);
     pod["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:00Z");
     for (key, value) in beside {
@@ -24,7 +24,7 @@ fn cache(then: &str) -> String {
 }
 
 /// The verdict, and the note without what is the same in each.
-fn told(decided: &Decided) -> (Decision, &str) {
+fn told(decided: &Verdict) -> (Decision, &str) {
     let answer = &decided.answer;
     (answer.verdict, answer.note.as_deref().unwrap_or_default())
 }
@@ -44,7 +44,7 @@ fn after_its_timeout_the_gate_goes_on_without_this_entry_alone() {
     assert_eq!(shown, ("given up", "1970-01-01T00:02:00Z", 120));
 
     let others = decided(&list, &[], seed(false), 120);
-    assert_eq!(others.ground, Ground::Ruled(Ruling::Overdue));
+    assert_eq!(others.why, Why::EntryLate);
     let without = "without ConfigMap/cache, given up after 2m (NotFound)";
     assert_eq!(told(&others), (Decision::Wait, without));
     assert_eq!(others.again, None);
@@ -61,7 +61,7 @@ fn after_its_timeout_the_gate_goes_on_without_this_entry_alone() {
     );
 
     let open = decided(&list, &[], seed(true), 120);
-    assert_eq!(open.ground, Ground::Ruled(Ruling::GivenUp));
+    assert_eq!(open.why, Why::GivenUp);
     let note = "ConfigMap/cache, given up after 2m (NotFound)";
     assert_eq!(told(&open), (Decision::Open, note));
 }
@@ -71,7 +71,7 @@ fn what_is_satisfied_is_not_given_up_and_what_breaks_later_is() {
     let list = cache("proceed");
     let there = |complete| [seed(complete), vec![config_map("shop", "cache")]].concat();
     let open = decided(&list, &[], there(true), 500);
-    assert_eq!(open.ground, Ground::Satisfied);
+    assert_eq!(open.why, Why::Satisfied);
     assert_eq!(
         told(&decided(&list, &[], there(false), 500)),
         (Decision::Wait, "")
@@ -90,7 +90,7 @@ fn a_timeout_that_fails_refuses_and_says_the_way_out() {
     let note = "the timeout of 2m of ConfigMap/cache has passed, and its on-timeout is \"fail\": mend what it waits for, \
                 raise the timeout, or write \"wait\" or \"proceed\"";
     assert_eq!(told(&refused), (Decision::Refuse, note));
-    assert_eq!(refused.ground, Ground::Ruled(Ruling::EntryTimedOut));
+    assert_eq!(refused.why, Why::EntryTimedOut);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_timeout_that_waits_says_so_loudly() {
         let late = decided(&list, &[], seed(true), 120);
         let note = "the timeout of 2m of ConfigMap/cache has passed, and the pod waits on";
         assert_eq!(told(&late), (Decision::Wait, note));
-        assert_eq!(late.ground, Ground::Ruled(Ruling::Overdue));
+        assert_eq!(late.why, Why::EntryLate);
         assert!(!late.edges[0].judged.satisfied);
     }
 }
@@ -130,40 +130,32 @@ fn several_are_given_up_each_at_its_time_and_any_of_several_as_a_whole() {
 fn of_two_timeouts_the_shorter_one_decides() {
     let list = cache("fail");
     let beside = |timeout, then| [("timeout", timeout), ("on-timeout", then)];
-    let ground =
-        |timeout, then, after| decided(&list, &beside(timeout, then), seed(false), after).ground;
+    let why = |timeout, then, after| decided(&list, &beside(timeout, then), seed(false), after).why;
     let minute = std::time::Duration::from_secs(60);
-    assert_eq!(
-        ground("1m", "proceed", 500),
-        Ground::Ruled(Ruling::Proceed(minute))
-    );
+    assert_eq!(why("1m", "proceed", 500), Why::Proceeded(minute));
     for (timeout, then) in [
         ("2m", "proceed"),
         ("3m", "proceed"),
         ("1m", "wait"),
         ("1m", "fail"),
     ] {
-        let ground = ground(timeout, then, 500);
-        assert_eq!(
-            ground,
-            Ground::Ruled(Ruling::EntryTimedOut),
-            "{timeout} {then}"
-        );
+        let why = why(timeout, then, 500);
+        assert_eq!(why, Why::EntryTimedOut, "{timeout} {then}");
     }
     let failed = [("on-failure", "fail")];
-    let ruled = decided(&list, &failed, vec![failed_job("seed", "x")], 500).ground;
-    let first = Ruling::DependencyFailed("Job/seed".to_owned());
-    assert_eq!(ruled, Ground::Ruled(first));
+    let ruled = decided(&list, &failed, vec![failed_job("seed", "x")], 500).why;
+    let first = Why::DependencyFailed("Job/seed".to_owned());
+    assert_eq!(ruled, first);
 }
 
 #[test]
 fn of_what_is_given_up_a_failure_ends_nothing() {
     let list = "- {kind: Job, name: a, timeout: 1m, on-timeout: proceed}";
     let fail = [("on-failure", "fail")];
-    let ground = |after| decided(list, &fail, vec![failed_job("a", "x")], after).ground;
-    let failed = Ruling::DependencyFailed("Job/a".to_owned());
-    assert_eq!(ground(59), Ground::Ruled(failed));
-    assert_eq!(ground(60), Ground::Ruled(Ruling::GivenUp));
+    let why = |after| decided(list, &fail, vec![failed_job("a", "x")], after).why;
+    let failed = Why::DependencyFailed("Job/a".to_owned());
+    assert_eq!(why(59), failed);
+    assert_eq!(why(60), Why::GivenUp);
 }
 
 #[test]
@@ -175,12 +167,12 @@ fn what_is_still_being_read_gets_its_time() {
     let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
         panic!("resolved")
     };
-    let ground = |patient| {
+    let why = |patient| {
         let now = Timestamp::from_second(120).expect("in range");
-        decide(&dependent, &Policy::of_the_chart(), &cluster, now, patient).ground
+        decide(&dependent, &Policy::of_the_chart(), &cluster, now, patient).why
     };
-    assert_eq!(ground(true), Ground::Ruled(Ruling::Wait));
-    assert_eq!(ground(false), Ground::Ruled(Ruling::GivenUp));
+    assert_eq!(why(true), Why::Unmet);
+    assert_eq!(why(false), Why::GivenUp);
 }
 
 /// A slot is asked for by whoever could start, which is who has given up the rest.

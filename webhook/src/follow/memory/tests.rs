@@ -6,7 +6,7 @@ use super::*;
 use crate::known::Settings;
 use rules::lookup::Unavailable;
 use rules::memory::Completing;
-use rules::world::World;
+use rules::world::Remembered;
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/sluice-system/configmaps";

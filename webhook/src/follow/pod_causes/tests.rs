@@ -7,7 +7,7 @@ use axum::http::{Request as HttpRequest, Response};
 use jiff::Timestamp;
 use kube::client::Body;
 use rules::selector::Selector;
-use rules::world::World;
+use rules::world::Hints;
 use serde_json::json;
 use std::convert::Infallible;
 use std::sync::Mutex;

@@ -11,7 +11,7 @@ use rules::holder::Holder;
 use rules::keys;
 use rules::lookup::Lookup;
 use rules::selector::Selector;
-use rules::world::World;
+use rules::world::Hints;
 use serde_json::Value;
 
 /// The field selector of pods that have not ended.

@@ -12,7 +12,7 @@ use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::scope::{Scope, outspoken, workloads};
 use rules::sheets;
-use rules::world::World;
+use rules::world::Remembered;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;

@@ -8,7 +8,7 @@ use rules::dependency::Part;
 use rules::kinds::{Kind, by_word};
 use rules::lookup::{Lookup, Unavailable};
 use rules::scope::Scope;
-use rules::world::{Ready, World};
+use rules::world::{Ready, Scopes};
 use serde_json::{Value, json};
 use std::cell::Cell;
 

@@ -5,7 +5,7 @@ use crate::known::{Known, Settings, View};
 use rules::annotation::MAX_ENTRIES;
 use rules::kinds::JOB;
 use rules::scope;
-use rules::world::{Objects, World};
+use rules::world::{Objects, Scopes};
 use serde_json::Value;
 use tokio::time::advance;
 

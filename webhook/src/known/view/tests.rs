@@ -8,7 +8,7 @@ use crate::known::Settings;
 use futures::FutureExt;
 use rules::dependency::Reference;
 use rules::scope::Scope;
-use rules::world::{Pending, World};
+use rules::world::{Hints, Pending, Scopes};
 use serde_json::json;
 use std::time::Duration;
 

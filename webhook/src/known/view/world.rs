@@ -1,4 +1,4 @@
-//! What the rules may look at beside the objects.
+//! What the rules may look at beside the objects: scopes, what is remembered, definitions and hints.
 
 use super::{View, behind};
 use crate::known::scopes::{Limit, ScopeInterest};
@@ -16,13 +16,16 @@ use rules::memory::{CompletedJob, Completing};
 use rules::room::Lack;
 use rules::scope::{self, Position, Scope};
 use rules::selector::Selector;
-use rules::world::{FirstUnready, Objects, Pending, Ready, World, leaves_out};
+use rules::world::{
+    Definitions, FirstUnready, Hints, Objects, Pending, Ready, Remembered, Scopes, World,
+    leaves_out,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl View {
-    /// Where the objects of a kind are that waves and parts look at. Of pods it is those with a gate: who says a weight
+    /// The store of a kind that waves and parts look at. Of pods it is the store of those with a gate: a pod with a weight
     /// has one.
     fn ordered(&self, kind: &Kind) -> Arc<Store> {
         if kind.is_pod() {
@@ -32,13 +35,13 @@ impl View {
     }
 }
 
-impl World for View {
+impl Scopes for View {
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.known.plans());
         self.list_of(&store, Some(namespace), &Selector::default())
     }
 
-    /// Beside the workloads every custom kind that somebody depends on and that can be read, or that the administrator lets be watched.
+    /// The workloads, and every custom kind that can be read and is named in a list, or that the administrator has granted.
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let granted = self.known.granted().kinds();
         for kind in granted.iter().flat_map(|kinds| kinds.iter()) {
@@ -61,11 +64,11 @@ impl World for View {
         }
     }
 
-    /// Once it is known that they are, they have one store, and whoever waits for the other is woken.
+    /// Two words of one kind have one store as soon as that is known, and views of the other store are woken.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
         let [one, other] = [one, other].map(|kind| {
             let store = self.known.want_unnamed(kind);
-            // Whoever is not woken is judged anew after a while.
+            // A view that is not woken is judged anew after a while.
             let _ = self.read(&store, Interest::Kind);
             store
         });
@@ -79,7 +82,7 @@ impl World for View {
         if granted.contains(kind) {
             return true;
         }
-        // The administrator may spell it otherwise. Whoever looks over all kinds hears of it if it turns out so.
+        // The administrator may spell it otherwise. A view that looks over all kinds is woken if it turns out so.
         let store = self.known.want_unnamed(kind);
         let _ = self.read(&store, Interest::Kind);
         let mut granted = granted.iter().filter_map(|it| self.known.watched(it));
@@ -105,7 +108,7 @@ impl World for View {
         }
     }
 
-    /// While they are looked for, everything below the weight matters; then only what stands before the first.
+    /// During the search every object below the weight matters; after it, only those up to the first that is not ready.
     fn first_unready(
         &self,
         kinds: &[Kind],
@@ -143,7 +146,7 @@ impl World for View {
             let narrowed = self
                 .reads()
                 .narrow(scope_waiters, &self.bell, look, (&limit, now));
-            // What it is woken by too often otherwise is what it was.
+            // Where this fails, the view is woken too often, as before.
             let _ = self.heeded(narrowed);
         }
         Ok(first)
@@ -162,70 +165,14 @@ impl World for View {
         Pending::of(&self.list(&secrets, Some(namespace), &records))
     }
 
-    fn slots(&self, wave: &Wave) -> Lookup<Running> {
-        let (running, subscription) = self.known.slots().ask(wave, &self.bell);
-        self.hold(subscription);
-        match running {
-            Ok((running, until)) => {
-                let earliest = &mut self.believed().until;
-                *earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
-                Lookup::Found(running)
-            }
-            Err(why) => Lookup::Unavailable(why),
-        }
-    }
-
-    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        self.known.want_unscheduled();
-        read_unsubscribed(self.known.unscheduled(), namespace, selector)
-    }
-
-    fn names(&self, kind: &Kind, namespace: &str) -> Vec<String> {
-        let store = self.known.watched(kind);
-        let store = store.filter(|store| store.believed_until().is_ok());
-        store
-            .map(|store| store.names(namespace))
-            .unwrap_or_default()
-    }
-
-    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
-        read_unsubscribed(self.known.gated(), namespace, selector)
-    }
-
-    fn lack(
-        &self,
-        namespace: &str,
-        workload: &str,
-        look: &dyn Fn() -> Option<Lack>,
-    ) -> Option<Arc<Lack>> {
-        let of = (namespace.to_owned(), workload.to_owned());
-        self.known.lacks.find(of, || look().map(Arc::new))
-    }
-
-    fn behind(
-        &self,
-        namespace: &str,
-        service: &str,
-        look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
-    ) -> Vec<Link<(Kind, Value)>> {
-        behind::links(self, namespace, service, look)
-    }
-
-    fn stuck(&self, behind: &Behind, _: Timestamp) -> Option<Stuck> {
-        let (found, subscription) = self.known.pod_causes().find(behind, &self.bell)?;
-        self.hold(subscription);
-        found
-    }
-
-    /// What a kind that is not served or not granted holds is no part of any scope; of another that is still being read nobody
-    /// can say.
+    /// Skips kinds that are not served or not granted. While a kind is syncing, the answer is unavailable.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
         self.believe_together();
         for store in self.known.counted() {
             let mut usable = self.usable(&store);
             if matches!(usable, Err(Unavailable::Syncing | Unavailable::Stale)) {
-                // Whoever waits for it hears when that changes, and it may just have.
+                // This view is woken when that changes, and it may just have changed.
                 self.read(&store, Interest::Kind)?;
                 usable = self.usable(&store);
             }
@@ -246,6 +193,21 @@ impl World for View {
         let at = now.checked_sub(changed.elapsed()).ok()?;
         // Kubernetes notes times in whole seconds, rounded down, and so does the message that names this one.
         Timestamp::from_second(at.as_second()).ok()
+    }
+}
+
+impl Remembered for View {
+    fn slots(&self, wave: &Wave) -> Lookup<Running> {
+        let (running, subscription) = self.known.slots().ask(wave, &self.bell);
+        self.hold(subscription);
+        match running {
+            Ok((running, until)) => {
+                let earliest = &mut self.believed().until;
+                *earliest = Some(earliest.map_or(until, |earliest| earliest.min(until)));
+                Lookup::Found(running)
+            }
+            Err(why) => Lookup::Unavailable(why),
+        }
     }
 
     fn satisfied_since(&self, edge: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp> {
@@ -297,7 +259,9 @@ impl World for View {
             false => Lookup::Unavailable(Unavailable::Syncing),
         }
     }
+}
 
+impl Definitions for View {
     fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         match kind {
             Kind::Builtin(_) => Lookup::NotFound,
@@ -325,8 +289,58 @@ impl World for View {
     }
 }
 
-/// The objects of a namespace, without a note that they were read: nobody is to be woken by them. A gate asks again before
-/// long, and then they are looked at anew.
+impl Hints for View {
+    fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        self.known.want_unscheduled();
+        read_unsubscribed(self.known.unscheduled(), namespace, selector)
+    }
+
+    fn names(&self, kind: &Kind, namespace: &str) -> Vec<String> {
+        let store = self.known.watched(kind);
+        let store = store.filter(|store| store.believed_until().is_ok());
+        store
+            .map(|store| store.names(namespace))
+            .unwrap_or_default()
+    }
+
+    fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
+        read_unsubscribed(self.known.gated(), namespace, selector)
+    }
+
+    fn lack(
+        &self,
+        namespace: &str,
+        workload: &str,
+        look: &dyn Fn() -> Option<Lack>,
+    ) -> Option<Arc<Lack>> {
+        let of = (namespace.to_owned(), workload.to_owned());
+        self.known.lacks.find(of, || look().map(Arc::new))
+    }
+
+    fn behind(
+        &self,
+        namespace: &str,
+        service: &str,
+        look: &dyn Fn() -> Vec<Link<(Kind, Value)>>,
+    ) -> Vec<Link<(Kind, Value)>> {
+        behind::links(self, namespace, service, look)
+    }
+
+    fn stuck(&self, behind: &Behind, _: Timestamp) -> Option<Stuck> {
+        let (found, subscription) = self.known.pod_causes().find(behind, &self.bell)?;
+        self.hold(subscription);
+        found
+    }
+}
+
+impl World for View {
+    fn hints(&self) -> Option<&dyn Hints> {
+        Some(self)
+    }
+}
+
+/// The objects of a namespace, without a note that they were read: no view is woken by them. A gate asks again before
+/// long, and then they are read anew.
 fn read_unsubscribed(store: &Store, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
     match store.believed_until() {
         Ok(_) => Lookup::Found(store.list(Some(namespace), selector)),

@@ -3,8 +3,10 @@ use crate::known::{Freshness, Known, Settings};
 use crate::status::wait_registry::waiter;
 use rules::dependent::Dependent;
 use rules::kinds::{Kind, by_word};
+use rules::verdict::Why;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use wire::{Answer, Decision};
 
 mod crowd;
 mod ownerless;
@@ -61,28 +63,22 @@ impl Case {
         known
     }
 
-    fn asked_of(&self, known: &Arc<Known>) -> Outcome {
+    fn asked_of(&self, known: &Arc<Known>) -> Verdict {
         let pod = waiter("p");
         let now = Timestamp::from_second(self.after).unwrap();
         let rounds = Rounds::new(Arc::clone(known));
-        answer(
-            &pod,
-            &rounds,
-            &known.view(),
-            &Probed::Unheard,
-            now,
-            self.patient,
-        )
-        .outcome
+        let (view, probed) = (known.view(), Probed::Unheard);
+        let judged = answer(&pod, &rounds, &view, &probed, now, self.patient);
+        judged.unwrap().verdict
     }
 
-    fn asked(&self) -> Outcome {
+    fn asked(&self) -> Verdict {
         self.asked_of(&self.known(&["daemonset", "configmap"]))
     }
 }
 
-/// The outcome for a second pod of a revision whose Job carries this list.
-fn second_pod(list: &str) -> Outcome {
+/// The verdict on a second pod of a revision whose Job carries this list.
+fn second_pod(list: &str) -> Verdict {
     let case = Case::new(json!({"sluice.dev/depends-on": list}), json!({}));
     Case {
         passed: true,
@@ -91,39 +87,39 @@ fn second_pod(list: &str) -> Outcome {
     .asked()
 }
 
-/// `wait`, `late`, `provisional`, `satisfied`, `passed`, or the cut that ended the wait, and the outcome.
-fn word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Wait(waiting) if waiting.provisional => "provisional",
-        Outcome::Wait(waiting) if waiting.late => "late",
-        Outcome::Wait(_) => "wait",
-        Outcome::Open(_, Opened::Satisfied(_)) => "satisfied",
-        Outcome::Open(_, Opened::Absent) => "absent",
-        Outcome::Open(_, Opened::Passed) => "passed",
-        Outcome::Open(_, Opened::Unlisted) => "unlisted",
-        Outcome::Open(_, Opened::Cut(Cut::Skip)) => "skip: open",
-        Outcome::Open(_, Opened::Cut(Cut::Timeout)) => "timeout: open",
-        Outcome::Open(_, Opened::Cut(Cut::Failure)) => "failure: open",
-        Outcome::Refuse(_, Cut::Timeout) => "timeout: refuse",
-        Outcome::Refuse(_, _) => "refuse",
-        Outcome::AnotherPod => "another pod",
+/// `wait`, `late`, `provisional`, `satisfied`, `passed`, or what cut the wait short and how it ended.
+fn word(verdict: &Verdict) -> &'static str {
+    match (&verdict.why, verdict.answer.verdict) {
+        (_, Decision::Wait) if verdict.provisional => "provisional",
+        (why, Decision::Wait) if why.is_late() => "late",
+        (_, Decision::Wait) => "wait",
+        (Why::Satisfied, Decision::Open) => "satisfied",
+        (Why::Absent, Decision::Open) => "absent",
+        (Why::Passed, Decision::Open) => "passed",
+        (Why::Unlisted, Decision::Open) => "unlisted",
+        (Why::Skipped, Decision::Open) => "skip: open",
+        (why, Decision::Open) if why.is_a_timeout() => "timeout: open",
+        (why, Decision::Refuse) if why.is_a_timeout() => "timeout: refuse",
+        (Why::DependencyFailed(_), Decision::Refuse) => "refuse",
+        (why, decision) => panic!("{why:?} {decision:?}"),
     }
 }
 
-fn note(outcome: Outcome) -> String {
-    let answer = match outcome {
-        Outcome::Wait(Waiting { answer, .. })
-        | Outcome::Open(answer, _)
-        | Outcome::Refuse(answer, _) => answer,
-        Outcome::AnotherPod => panic!("no answer"),
-    };
-    answer.note.unwrap_or_default()
+fn note(verdict: Verdict) -> String {
+    verdict.answer.note.unwrap_or_default()
+}
+
+/// A verdict that waits.
+fn waiting(verdict: Verdict) -> Verdict {
+    assert_eq!(verdict.answer.verdict, Decision::Wait, "{verdict:?}");
+    verdict
 }
 
 #[test]
 fn a_second_pod_of_a_revision_opens_at_once() {
-    assert!(matches!(second_pod("configmap/a"), Outcome::Open(..)));
-    assert!(matches!(second_pod("Configmapp/a"), Outcome::Open(..)));
+    for list in ["configmap/a", "Configmapp/a"] {
+        assert_eq!(second_pod(list).answer.verdict, Decision::Open, "{list}");
+    }
 }
 
 /// It may be there when the next pod of the revision asks.
@@ -179,10 +175,8 @@ fn what_must_be_on_its_node_is_asked_of_every_pod() {
         format!("- configmap/a\n- {csi}"),
         format!("- configmap/a\n- any: [configmap/b, {csi}]"),
     ] {
-        let Outcome::Wait(waiting) = second_pod(&list) else {
-            panic!("{list}")
-        };
-        assert_eq!(waiting.answer.dependencies.len(), 1, "{waiting:?}");
+        let waits = waiting(second_pod(&list));
+        assert_eq!(waits.answer.dependencies.len(), 1, "{waits:?}");
     }
 }
 
@@ -273,14 +267,12 @@ fn the_moment_of_a_timeout_is_told_until_it_has_come() {
         after: 59,
         ..timed_out("cm/a", "fail")
     };
-    let Outcome::Wait(waiting) = case.asked() else {
-        panic!("not yet")
-    };
-    assert_eq!(waiting.again.map(Timestamp::as_second), Some(60));
-    let Outcome::Wait(late) = timed_out("cm/a", "wait").asked() else {
-        panic!("it waits on")
-    };
-    assert!(late.late && late.again.is_none(), "{late:?}");
+    assert_eq!(
+        waiting(case.asked()).again.map(Timestamp::as_second),
+        Some(60)
+    );
+    let late = waiting(timed_out("cm/a", "wait").asked());
+    assert!(late.why.is_late() && late.again.is_none(), "{late:?}");
 }
 
 #[test]
@@ -320,18 +312,11 @@ fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
         known.plans().clear(Freshness::Forbidden);
         case.asked_of(&known)
     };
-    let Outcome::Wait(waiting) = asked(9) else {
-        panic!("it waits")
-    };
-    let note = waiting.answer.note.unwrap();
     assert_eq!(
-        note,
+        note(waiting(asked(9))),
         "the right to watch the plans: sluice's ClusterRole lacks it"
     );
-    assert!(matches!(
-        asked(10),
-        Outcome::Open(_, Opened::Cut(Cut::Timeout))
-    ));
+    assert_eq!(word(&asked(10)), "timeout: open");
 }
 
 /// So many seconds after its pod was started.
@@ -359,9 +344,6 @@ fn an_entry_is_given_up_alone_and_that_says_nothing_of_the_revision() {
             "{timeout} {beside}"
         );
     }
-    let Outcome::Wait(waiting) = entry(", on-timeout: proceed", "\n- configmap/b", 59).asked()
-    else {
-        panic!("it waits")
-    };
-    assert_eq!(waiting.again.map(Timestamp::as_second), Some(60));
+    let waits = waiting(entry(", on-timeout: proceed", "\n- configmap/b", 59).asked());
+    assert_eq!(waits.again.map(Timestamp::as_second), Some(60));
 }

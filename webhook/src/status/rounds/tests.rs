@@ -1,12 +1,13 @@
 //! A shared result is the result that each pod would get by itself, for as long as nothing changes.
 
-use super::super::answer::{Answered, Outcome, answer};
+use super::super::answer::{PodVerdict, answer};
 use super::super::wait_registry::Waiter;
 use super::*;
 use crate::known::{READ, Settings};
 use futures::FutureExt;
 use rules::keys::ALLOW_DEPENDENTS_FROM;
 use rules::kinds::{Kind, by_word};
+use rules::verdict::Why;
 use serde_json::json;
 use std::time::Duration;
 
@@ -130,36 +131,21 @@ fn known(says: &Value) -> Arc<Known> {
     known
 }
 
-fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> Answered {
+fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> PodVerdict {
     let waiter = Waiter {
         namespace: namespace.to_owned(),
         name: pod.to_owned(),
         uid: pod.to_owned(),
     };
     let now = Timestamp::from_second(second).unwrap();
-    answer(
-        &waiter,
-        rounds,
-        &rounds.known.view(),
-        &Probed::Unheard,
-        now,
-        false,
-    )
+    let (view, probed) = (rounds.known.view(), Probed::Unheard);
+    answer(&waiter, rounds, &view, &probed, now, false).unwrap()
 }
 
 /// All that a gate is told, and all that follows from it.
-fn told(answered: &Answered) -> String {
-    let told = match &answered.outcome {
-        Outcome::Wait(waiting) => format!("{waiting:?}"),
-        Outcome::Open(answer, why) => {
-            let why = format!("{why:?}");
-            format!("{answer:?} {}", why.split(['(', ' ']).next().unwrap())
-        }
-        Outcome::Refuse(answer, cut) => format!("{answer:?} {cut:?}"),
-        Outcome::AnotherPod => "another pod".to_owned(),
-    };
-    let above = answered.round.as_ref().and_then(|round| round.above());
-    format!("{told} {above:?} {:?}", answered.started)
+fn told(judged: &PodVerdict) -> String {
+    let above = judged.round.as_ref().and_then(|round| round.above());
+    format!("{:?} {above:?} {:?}", judged.verdict, judged.started)
 }
 
 #[tokio::test(start_paused = true)]
@@ -224,13 +210,11 @@ fn by_itself(rounds: &Rounds, namespace: &str, name: &str, second: i64) -> Strin
     };
     let decided = judged.found.decided(judged.dependent.started, now, false);
     alone["metadata"]["name"] = json!(name);
-    let answered = Answered {
-        outcome: super::super::answer::outcome(decided, Some(judged)),
+    told(&PodVerdict {
         started: judged.dependent.started,
-        was_held: false,
         round: Some(Arc::clone(&round)),
-    };
-    told(&answered)
+        ..decided.into()
+    })
 }
 
 fn waits_for(list: &str) -> Rounds {
@@ -261,14 +245,14 @@ async fn a_round_serves_for_a_moment_while_nothing_changes() {
     rounds.known.want(&kind("configmap")).delete(&gone);
     let second = ask(&rounds, "shop", "web-1-b", 60);
     assert!(!Arc::ptr_eq(&first, second.round.as_ref().unwrap()));
-    assert!(matches!(second.outcome, Outcome::Wait(_)));
+    assert_eq!(second.verdict.why, Why::Unmet);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_round_serves_no_longer_than_what_it_read_is_believed() {
     let rounds = waits_for("configmap/a");
     let first = ask(&rounds, "shop", "web-1-a", 50);
-    assert!(matches!(first.outcome, Outcome::Open(..)));
+    assert_eq!(first.verdict.why, Why::Satisfied);
     tokio::time::advance(Duration::from_secs(31)).await;
     let known = &rounds.known;
     for sheet in 0..rules::sheets::COUNT {
@@ -278,9 +262,8 @@ async fn a_round_serves_no_longer_than_what_it_read_is_believed() {
         known.want(&kind(word)).heard();
     }
     known.gated().heard();
-    let Outcome::Wait(stale) = ask(&rounds, "shop", "web-1-b", 50).outcome else {
-        panic!("the ConfigMap is not believed")
-    };
+    let stale = ask(&rounds, "shop", "web-1-b", 50).verdict;
+    assert_eq!(stale.why, Why::Unmet, "the ConfigMap is not believed");
     assert_eq!(stale.answer.dependencies[0].reason, "Stale");
 }
 
@@ -307,9 +290,8 @@ async fn all_who_wait_on_a_round_are_woken_one_after_the_other() {
         assert!(one.now_or_never().is_some());
     }
     assert!(rest.over().now_or_never().is_some(), "who comes late");
-    let Outcome::Open(..) = ask(&rounds, "shop", "web-1-a", 50).outcome else {
-        panic!("a new round")
-    };
+    let anew = ask(&rounds, "shop", "web-1-a", 50).verdict;
+    assert_eq!(anew.why, Why::Satisfied, "a new round");
 }
 
 #[tokio::test(start_paused = true)]
@@ -323,7 +305,7 @@ async fn a_crowd_of_one_revision_is_judged_once_and_leaves_nothing_behind() {
     }
     READ.set(0);
     let asked = (0..size).map(|number| ask(&rounds, "shop", &format!("web-1-{number}a"), 50));
-    let asked: Vec<Answered> = asked.collect();
+    let asked: Vec<PodVerdict> = asked.collect();
     assert!(READ.get() < size + 20, "{}", READ.get());
     drop(asked);
     for second in 0..size {

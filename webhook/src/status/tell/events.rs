@@ -7,7 +7,6 @@
 mod news;
 
 use crate::event::{Note, Outbox, Regarding, Telling};
-use crate::status::answer::Cut;
 use crate::status::rounds::Above;
 use crate::status::wait_registry::Waiter;
 use dashmap::DashMap;
@@ -15,6 +14,7 @@ use jiff::SignedDuration;
 pub(in crate::status) use news::SETTLE;
 use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
 use rules::judged::Reason;
+use rules::verdict::{Verdict, Why};
 use std::sync::Arc;
 use tokio::time::Instant;
 use wire::{Answer, Decision, said};
@@ -97,13 +97,13 @@ impl Recorder {
     }
 
     /// Notes an answer that the dependencies alone would not give.
-    pub(super) fn cut(&self, subject: &GatedPod<'_>, answer: &Answer, why: Cut) {
+    pub(super) fn cut(&self, subject: &GatedPod<'_>, Verdict { answer, why, .. }: &Verdict) {
         let reason = match why {
-            Cut::Skip => EventReason::Skipped,
-            Cut::Timeout => EventReason::TimedOut,
-            Cut::Failure => EventReason::DependencyFailed,
+            Why::Skipped => EventReason::Skipped,
+            Why::DependencyFailed(_) => EventReason::DependencyFailed,
+            _ => EventReason::TimedOut,
         };
-        if answer.verdict == Decision::Open {
+        if why.decision() == Decision::Open {
             self.told.remove(&subject.pod.uid);
             let news = News::opened(reason, format!("opened without {}", unmet(answer)));
             self.send(pod(subject.pod), &news, 1);

@@ -6,7 +6,7 @@ use crate::known::View;
 use axum::body::Bytes;
 use futures::{StreamExt, stream};
 use rules::lookup::Unavailable;
-use rules::world::World;
+use rules::world::Hints;
 use std::sync::LazyLock;
 
 /// 9 MB of text, as it is written.

@@ -8,7 +8,7 @@ use rules::kinds::{self, Kind, by_word};
 use rules::lookup::Lookup;
 use rules::profile;
 use rules::scope::{self, Scope};
-use rules::world::{self, FirstUnready, World};
+use rules::world::{self, FirstUnready, Scopes};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;

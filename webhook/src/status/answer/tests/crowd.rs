@@ -48,11 +48,8 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
     let pod = waiter(&name);
     let now = Timestamp::UNIX_EPOCH;
     let rounds = Rounds::new(Arc::clone(known));
-    let answered = answer(&pod, &rounds, &known.view(), &Probed::Unheard, now, false);
-    match answered.outcome {
-        Outcome::Wait(waiting) => waiting.answer,
-        other => panic!("{other:?}"),
-    }
+    let judged = answer(&pod, &rounds, &known.view(), &Probed::Unheard, now, false).unwrap();
+    waiting(judged.verdict).answer
 }
 
 /// The pods at their gates wait for a Service, beside so many Deployments.

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The outcome for a pod with these annotations after so many seconds. `patient`: the gate has just asked.
-fn asked(says: &Value, why: Freshness, after: i64, patient: bool) -> Outcome {
+/// The verdict on a pod with these annotations after so many seconds. `patient`: the gate has just asked.
+fn asked(says: &Value, why: Freshness, after: i64, patient: bool) -> Verdict {
     let case = Case {
         after,
         patient,
@@ -29,18 +29,15 @@ fn a_timeout_on_the_pod_ends_the_wait_for_an_owner_that_cannot_be_read() {
         assert_eq!(told(then, 9), "wait", "{then}");
         assert_eq!(told(then, 10), expected, "{then}");
     }
-    let Outcome::Wait(waiting) = asked(&says("proceed"), Freshness::Forbidden, 9, true) else {
-        panic!("it waits")
-    };
+    let waits = waiting(asked(&says("proceed"), Freshness::Forbidden, 9, true));
     assert_eq!(
-        waiting.again,
+        waits.again,
         Timestamp::from_second(10).ok(),
         "its gate is told in time"
     );
-    let Outcome::Open(answer, _) = asked(&says("proceed"), Freshness::Forbidden, 10, true) else {
-        panic!("it opens")
-    };
-    let note = answer.note.unwrap();
+    let opens = asked(&says("proceed"), Freshness::Forbidden, 10, true);
+    assert_eq!(opens.answer.verdict, Decision::Open);
+    let note = note(opens);
     assert!(
         note.starts_with("the right to watch the pod's owner"),
         "{note}"

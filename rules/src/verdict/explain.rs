@@ -1,0 +1,25 @@
+//! Words: what a judgement alone does not say. Nothing here makes an edge satisfied.
+//!
+//! Floors, top to bottom; a file calls and imports only files below its own, and the files of `judge`:
+//! * `edges`: all edges of a dependent
+//! * `pod_cause`: why the pods behind an edge are not ready
+//! * `no_room`, `lead`: why pods find no node, and what the judge has found a lead to
+//! * `cycle`, `near_miss`, `too_late`: the way back to the dependent, a slip in a name, an object that never comes
+//! * `targets`: the objects that an edge leads to
+//! * `basis`, `search`: the judge and the hints, and the search behind one object
+
+mod basis;
+mod cycle;
+mod edges;
+mod lead;
+mod near_miss;
+mod no_room;
+mod pod_cause;
+mod search;
+mod targets;
+mod too_late;
+
+pub use edges::judge;
+pub use pod_cause::cause_of;
+pub use search::Search;
+pub use too_late::MISSING_AFTER;

@@ -1,0 +1,22 @@
+//! What the edges of one dependent are explained by.
+
+use super::super::judge::Judge;
+use crate::dependent::Dependent;
+use crate::world::Hints;
+
+/// The judge of one dependent, and the hints of its world.
+#[derive(Clone, Copy)]
+pub(super) struct Explain<'a> {
+    pub(super) judge: &'a Judge<'a>,
+    pub(super) hints: &'a dyn Hints,
+}
+
+impl<'a> Explain<'a> {
+    pub(super) fn new(judge: &'a Judge<'a>, hints: &'a dyn Hints) -> Self {
+        Self { judge, hints }
+    }
+
+    pub(super) fn dependent(&self) -> &'a Dependent {
+        self.judge.dependent
+    }
+}

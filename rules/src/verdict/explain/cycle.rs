@@ -1,0 +1,101 @@
+//! Cycles: a dependent that waits for an object that waits for it.
+//!
+//! A cycle is followed from an edge that is not satisfied, over what the objects behind it declare, within the dependent's
+//! namespace: a path through another would tell what is there. Alternatives and optional edges are no links, since they
+//! may yet be satisfied otherwise.
+
+use super::super::judge::Typed;
+use super::basis::Explain;
+use super::targets::needed;
+use crate::dependent::Dependent;
+use crate::plan;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// So many objects are looked at, at most: a cycle among more is not found.
+const MOST: usize = 64;
+
+/// The object that a way is sought to. A custom kind has more than one spelling, so a UID tells more than a name.
+#[derive(Clone, Copy)]
+pub(super) struct Goal<'a> {
+    pub(super) name: &'a str,
+    /// Empty where it is unknown.
+    pub(super) uid: &'a str,
+}
+
+impl Goal<'_> {
+    fn is(&self, name: &str, object: &Value) -> bool {
+        name == self.name || !self.uid.is_empty() && object["metadata"]["uid"] == self.uid
+    }
+}
+
+/// An object on the way, the names up to it, and the objects that it needs; `None` for all that it declares.
+struct Waypoint {
+    dependent: Dependent,
+    path: Vec<String>,
+    needs: Option<Vec<Typed>>,
+}
+
+impl Explain<'_> {
+    /// The names on a way from a dependent over these objects, or over all that it needs, to the goal; `None` where there is no way.
+    pub(super) fn way(
+        &self,
+        from: &Dependent,
+        needs: Option<Vec<Typed>>,
+        goal: Goal<'_>,
+    ) -> Option<Vec<String>> {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![Waypoint {
+            dependent: from.clone(),
+            path: vec![from.name()],
+            needs,
+        }];
+        while let Some(Waypoint {
+            dependent,
+            path,
+            needs,
+        }) = open.pop()
+        {
+            let needs = needs.unwrap_or_else(|| {
+                let judge = self.judge.of(&dependent);
+                Explain::new(&judge, self.hints).needs()
+            });
+            for (kind, object) in needs {
+                let behind = kind.is_service().then(|| needed(self.behind(&object)));
+                let next = Dependent::of_workload(kind, &object, &dependent.namespace);
+                let name = next.name();
+                let mut path = path.clone();
+                if goal.is(&name, &object) {
+                    path.push(goal.name.to_owned());
+                    return Some(path);
+                }
+                path.push(name.clone());
+                if seen.len() < MOST && seen.insert(name) {
+                    open.push(Waypoint {
+                        dependent: next,
+                        path,
+                        needs: behind,
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// The objects that have to be ready before the dependent starts, as it declares. A dependent without a gate waits for nothing.
+    fn needs(&self) -> Vec<Typed> {
+        let (dependent, judge) = (self.dependent(), self.judge);
+        let is_gated = dependent.asks_for_a_gate()
+            || plan::is_injected(&dependent.namespace, judge.world) == Some(true);
+        if !is_gated {
+            return Vec::new();
+        }
+        let declared = dependent.edges(judge.policy.config_depends_on, judge.world);
+        let links = |edge| needed(self.links(edge));
+        declared
+            .unwrap_or_default()
+            .iter()
+            .flat_map(links)
+            .collect()
+    }
+}

@@ -1,0 +1,24 @@
+//! Where the judge has found a lead, it is followed to words.
+
+use super::super::judge::Lead;
+use super::basis::Explain;
+use crate::judged::Judged;
+
+impl Explain<'_> {
+    /// Adds to what was found of an entry that is not satisfied.
+    pub(super) fn follow(&self, lead: Option<Lead>, judged: &mut Judged) {
+        let told = match lead {
+            None => None,
+            Some(Lead::NoSuchName(missing)) => {
+                let meant = self.near_miss(&missing);
+                let meant = meant.map(|meant| format!("did you mean {meant}?"));
+                meant.or_else(|| self.never_made())
+            }
+            Some(Lead::NothingThere) => self.never_made(),
+            Some(Lead::OnlyByInstaller { name, object }) => self.never_mended(name, object),
+        };
+        if let Some(told) = told {
+            judged.message = format!("{}; {told}", judged.message);
+        }
+    }
+}

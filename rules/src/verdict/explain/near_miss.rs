@@ -1,0 +1,83 @@
+//! Which other object of the dependent's own namespace may be meant by a name that does not exist. Of another namespace nothing is told.
+
+use super::basis::Explain;
+use crate::dependency::{Dependency, Edge, ObjectRef, Reference};
+use crate::kinds::Kind;
+use crate::scope;
+use crate::suggest::nearest;
+
+impl Explain<'_> {
+    /// An object with nearly this name, or a workload of another kind with this name: `Deployment/db`.
+    pub(super) fn near_miss(&self, missing: &ObjectRef) -> Option<String> {
+        let ObjectRef { kind, name, .. } = missing;
+        let (dependent, judge) = (self.dependent(), self.judge);
+        let listed = dependent.edges(judge.policy.config_depends_on, judge.world);
+        let listed = listed.unwrap_or_default();
+        let others = |kind: &Kind| {
+            let mut names = self.hints.names(kind, &dependent.namespace);
+            names.retain(|name| {
+                let is_listed =
+                    |edge: &Edge| edge.entry().is_some_and(|it| names_it(it, kind, name));
+                !dependent.is(kind, name) && !listed.iter().any(is_listed)
+            });
+            names
+        };
+        let mut near = others(kind);
+        near.retain(|other| !is_another_of_a_series(name, other));
+        let near = nearest(name, near.iter().map(String::as_str));
+        let called_so = || {
+            let mut kinds = scope::workloads().filter(|other| other != kind);
+            kinds.find(|other| others(other).contains(name))
+        };
+        let namesake = || {
+            scope::workloads()
+                .any(|it| it == *kind)
+                .then(called_so)
+                .flatten()
+        };
+        near.map(|near| format!("{kind}/{near}"))
+            .or_else(|| namesake().map(|other| format!("{other}/{name}")))
+    }
+}
+
+/// Whether an entry is about an object of the dependent's namespace.
+fn names_it(entry: &Dependency, kind: &Kind, name: &str) -> bool {
+    match &entry.reference {
+        Reference::Object(it) => it.kind == *kind && it.name == name,
+        Reference::Any(of) => of.of.iter().any(|it| names_it(it, kind, name)),
+        Reference::Selected(_) | Reference::Part(_) | Reference::Address(_) => false,
+    }
+}
+
+/// Whether names differ in their numbers alone: a list that names the second migration does not mean the first.
+fn is_another_of_a_series(name: &str, other: &str) -> bool {
+    let is_figure = |letter: char| letter.is_ascii_digit();
+    let same = |name: &str| {
+        let parts = name.split(is_figure).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect::<Vec<_>>()
+    };
+    name.contains(is_figure) && other.contains(is_figure) && same(name) == same(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_of_a_series_is_no_slip() {
+        for (name, other, expected) in [
+            ("migrate-2", "migrate-1", true),
+            ("migrate-10", "migrate-9", true),
+            ("v1-db", "v2-db", true),
+            ("migrate", "migrate-1", false),
+            ("migrtae-1", "migrate-1", false),
+            ("db", "dba", false),
+        ] {
+            assert_eq!(
+                is_another_of_a_series(name, other),
+                expected,
+                "{name} {other}"
+            );
+        }
+    }
+}

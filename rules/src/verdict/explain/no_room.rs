@@ -1,0 +1,195 @@
+//! Room: dependencies whose pods fit on no node, and the pods at their gates that hold the resource that is lacking.
+//!
+//! A pod at its gate is on a node and holds there what it requests. Where the pods of its dependency come later and find no room, both
+//! wait for ever, and neither says why. The words stay within the dependent's namespace, since they quote the scheduler.
+
+mod amount;
+
+use super::super::judge::{Typed, listed};
+use super::basis::Explain;
+use super::cycle::Goal;
+use crate::cause;
+use crate::dependent::Dependent;
+use crate::gate;
+use crate::judged::Reason;
+use crate::kinds::Kind;
+use crate::lookup::Lookup;
+use crate::object::name;
+use crate::room::{Lack, Occupant};
+use crate::selector::Selector;
+use amount::{Amount, requested};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// So many waiting pods are looked at, at most.
+const MOST: usize = 64;
+
+/// A pod that no node takes, and the scheduler's reason.
+struct WithoutNode {
+    pod: String,
+    says: String,
+}
+
+impl Explain<'_> {
+    /// Says which pod of these workloads finds no node, where that may be the reason why they are not ready.
+    pub(super) fn lack_of_room(&self, reason: Reason, workloads: &[Typed]) -> Option<String> {
+        if !is_about_pods(reason) {
+            return None;
+        }
+        let namespace = &self.dependent().namespace;
+        workloads.iter().find_map(|(kind, object)| {
+            let name = Dependent::of_workload(kind.clone(), object, namespace).name();
+            let goal = Goal {
+                name: &name,
+                uid: object["metadata"]["uid"].as_str().unwrap_or_default(),
+            };
+            let look = || self.look(kind, object, goal);
+            let lack = self.hints.lack(namespace, &name, &look)?;
+            Some(told(&lack, &self.dependent().name()))
+        })
+    }
+
+    /// Looks at the pods of a workload that find no node, and at all pods that wait. Every dependent finds the same.
+    fn look(&self, kind: &Kind, workload: &Value, goal: Goal<'_>) -> Option<Lack> {
+        let without_node = self.without_node_of(kind, workload)?;
+        let gated = self.gated_by(&Selector::default());
+        let at_gates: Vec<&Value> = gated
+            .iter()
+            .filter(|pod| gate::is_at_its_gate(pod))
+            .collect();
+        let mut known = BTreeMap::new();
+        let mut lack = |resource: &str| {
+            let occupants = self.occupants(&at_gates, resource, goal, &mut known);
+            (resource.to_owned(), occupants)
+        };
+        let lacking = without_node.lacks().map(&mut lack).collect();
+        Some(Lack {
+            lacking,
+            pod: without_node.pod,
+            says: without_node.says,
+        })
+    }
+
+    fn occupants(
+        &self,
+        at_gates: &[&Value],
+        resource: &str,
+        goal: Goal<'_>,
+        known: &mut BTreeMap<String, bool>,
+    ) -> Vec<Occupant> {
+        let requesting = at_gates.iter();
+        let requesting = requesting.filter_map(|pod| Some((*pod, requested(pod, resource)?)));
+        let occupant = |(pod, amount)| {
+            let (dependent, waits) = self.waits(pod, goal, known)?;
+            Some(Occupant {
+                pod: name(pod).to_owned(),
+                dependent,
+                waits,
+                amount,
+            })
+        };
+        requesting.take(MOST).filter_map(occupant).collect()
+    }
+
+    /// The dependent of a pod, and whether it waits for the goal, directly or through others. `known` keeps that by the names of dependents.
+    fn waits(
+        &self,
+        pod: &Value,
+        goal: Goal<'_>,
+        known: &mut BTreeMap<String, bool>,
+    ) -> Option<(String, bool)> {
+        let Lookup::Found(dependent) = Dependent::resolve(pod, &[], self.judge.world) else {
+            return None;
+        };
+        let name = dependent.name();
+        let way = || self.way(&dependent, None, goal).is_some();
+        let waits = *known.entry(name.clone()).or_insert_with(way);
+        Some((name, waits))
+    }
+
+    fn without_node_of(&self, kind: &Kind, workload: &Value) -> Option<WithoutNode> {
+        if kind.is_pod() {
+            return WithoutNode::of(workload);
+        }
+        // The labels only narrow the search: the owner decides.
+        let selector = Selector::labels(&workload["spec"]["selector"]["matchLabels"]);
+        if selector.0.is_empty() {
+            return None;
+        }
+        let Lookup::Found(pods) = self
+            .hints
+            .unscheduled(&self.dependent().namespace, &selector)
+        else {
+            return None;
+        };
+        let mut pods = pods.iter().filter(|pod| self.is_of(pod, workload));
+        pods.find_map(WithoutNode::of)
+    }
+}
+
+/// What a dependent that waits for the workload is told of a lack.
+fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> String {
+    let told = format!("Pod/{pod} finds no node ({says})");
+    let held = lacking
+        .iter()
+        .find_map(|(resource, occupants)| held_by_waiting(resource, occupants, dependent));
+    match held {
+        Some(held) => format!(
+            "{told}, and {held}: give the cluster room, lower requests, or delete a pod that waits"
+        ),
+        None => told,
+    }
+}
+
+/// How much of a resource is held by pods that wait for the workload, the dependent's own pods among them; `None` where it is nothing.
+fn held_by_waiting(resource: &str, occupants: &[Occupant], dependent: &str) -> Option<String> {
+    let waiting = || {
+        let waits = |it: &&Occupant| it.waits || it.dependent == dependent;
+        occupants.iter().filter(waits)
+    };
+    let sum = waiting().map(|it| it.amount).sum();
+    let names: Vec<String> = waiting().map(|it| it.pod.clone()).collect();
+    let amount = Amount { resource, sum };
+    let told = || {
+        format!(
+            "{amount} is held by pods that wait for it: {}",
+            listed(&names)
+        )
+    };
+    (!names.is_empty()).then(told)
+}
+
+/// Whether the pods behind an object may be the cause of what was found of it.
+pub(super) fn is_about_pods(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::InProgress
+            | Reason::Failed
+            | Reason::NotObserved
+            | Reason::NoStatusYet
+            | Reason::JobNotComplete
+            | Reason::NoEndpoints
+            | Reason::HealthNotMet
+            | Reason::HealthFailed
+            | Reason::LowerWeight
+    )
+}
+
+impl WithoutNode {
+    fn of(pod: &Value) -> Option<Self> {
+        let says = cause::without_a_node(pod)?;
+        let pod = name(pod).to_owned();
+        Some(Self { pod, says })
+    }
+
+    /// What no node has enough of, in the scheduler's words: `1 Insufficient cpu, 2 Too many pods`.
+    fn lacks(&self) -> impl Iterator<Item = &str> {
+        self.says.split([',', ':']).filter_map(|part| {
+            let (_, why) = part.trim().split_once(' ')?;
+            match why {
+                "Too many pods" => Some("pods"),
+                _ => why.strip_prefix("Insufficient "),
+            }
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! Why a dependency is not ready: down to the pod that holds it up, and from a pod at its gate on to the dependency of that pod.
+//!
+//! The words stay within the dependent's namespace, since they quote the objects there.
+
+use super::super::judge::{Judge, JudgedEdge, Policy, Typed};
+use super::basis::Explain;
+use super::no_room::is_about_pods;
+use crate::cause::{self, Behind, By, Cause, Stuck};
+use crate::dependency::{Edge, State};
+use crate::dependent::Dependent;
+use crate::job;
+use crate::judged::Reason;
+use crate::kinds::Kind;
+use crate::lookup::Lookup;
+use crate::object::name;
+use crate::profile;
+use crate::world::World;
+use jiff::Timestamp;
+use serde_json::Value;
+use wire::said::clean;
+
+/// So many objects of one edge are asked whether they are ready, at most.
+const ASKED: usize = 64;
+/// So many unready objects of one edge are looked behind, at most.
+const LOOKED: usize = 5;
+/// So many gates are followed, one behind the other, at most.
+const GATES: usize = 3;
+/// Longest word of a dependency at the end of a chain, in characters.
+const WORD: usize = 120;
+
+/// Why an object of this namespace is not ready, as its pods say; `None` where they say nothing, or in a world without hints.
+pub fn cause_of(
+    (kind, object): (&Kind, &Value),
+    namespace: &str,
+    policy: &Policy,
+    world: &dyn World,
+    now: Timestamp,
+) -> Option<String> {
+    let dependent = Dependent::of_workload(kind.clone(), object, namespace);
+    let judge = Judge::new(&dependent, policy, world, now);
+    Explain::new(&judge, world.hints()?).told(kind, object, GATES)
+}
+
+impl Explain<'_> {
+    /// Why the objects that an edge means are not ready. `without_node`: it is told already that a pod finds no node.
+    pub(super) fn cause(&self, edge: &JudgedEdge, without_node: bool) -> Option<String> {
+        self.cause_behind(edge, without_node, GATES)
+    }
+
+    fn cause_behind(&self, edge: &JudgedEdge, without_node: bool, gates: usize) -> Option<String> {
+        let reason = edge.judged.reason;
+        let of_a_job = reason.is_final_failure() || reason == Reason::JobHeld;
+        if edge.foreign || !(is_about_pods(reason) || of_a_job) {
+            return None;
+        }
+        let meant = self.meant(&edge.edge);
+        let unready = |(kind, object): &&Typed| {
+            !profile::judge(kind, object, State::Ready, self.judge.world, self.judge.now).satisfied
+        };
+        let mut unready = meant
+            .iter()
+            .map(|link| &link.to)
+            .take(ASKED)
+            .filter(unready)
+            .take(LOOKED);
+        unready.find_map(|(kind, object)| {
+            let told = match self.stuck(kind, object) {
+                Some(Stuck {
+                    cause: Cause::NoNode { .. },
+                    ..
+                }) if without_node => return None,
+                found => self.told_of(kind, object, found, gates)?,
+            };
+            Some(match meant.len() {
+                1 => told,
+                _ => format!("{kind}/{}: {told}", name(object)),
+            })
+        })
+    }
+
+    fn told(&self, kind: &Kind, object: &Value, gates: usize) -> Option<String> {
+        self.told_of(kind, object, self.stuck(kind, object), gates)
+    }
+
+    /// The pod that holds an object up.
+    fn stuck(&self, kind: &Kind, object: &Value) -> Option<Stuck> {
+        let behind = Behind::of(kind, object, &self.dependent().namespace)?;
+        self.hints.stuck(&behind, self.judge.now)
+    }
+
+    /// What is told of an object; `found` is what its pods say.
+    fn told_of(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        found: Option<Stuck>,
+        gates: usize,
+    ) -> Option<String> {
+        if kind.is_pod() {
+            let cause = Cause::of(object, self.judge.now)?;
+            let more = self.beyond(&cause, kind, object, gates);
+            return Some(format!("it {cause}{more}"));
+        }
+        if kind.is_job() && job::is_held(object) {
+            let more = self.beyond(&Cause::Gate, kind, object, gates);
+            return (!more.is_empty()).then(|| format!("it waits{more}"));
+        }
+        let Some(stuck) = found else {
+            return self.refused(kind, object);
+        };
+        if matches!(stuck.cause, Cause::NoPods { .. }) {
+            let told = self.refused(kind, object);
+            return Some(told.unwrap_or_else(|| self.none_selected(object, &stuck)));
+        }
+        let more = match Behind::of(kind, object, &self.dependent().namespace) {
+            Some(behind) if behind.by == By::Owners => self.beyond_pod(&behind, &stuck, gates),
+            _ => self.beyond(&stuck.cause, kind, object, gates),
+        };
+        Some(format!("{stuck}{more}"))
+    }
+
+    /// What is told of a Service that selects no pod: there may be a workload whose pods it will select.
+    fn none_selected(&self, service: &Value, stuck: &Stuck) -> String {
+        let behind = self.behind(service).into_iter().next();
+        match behind.map(|link| link.to) {
+            Some((kind, workload)) => {
+                format!(
+                    "{kind}/{}, whose pods it selects, has none",
+                    name(&workload)
+                )
+            }
+            None => stuck.to_string(),
+        }
+    }
+
+    /// What is told where the controller of the object, or of a workload behind it, may make no pods.
+    fn refused(&self, kind: &Kind, object: &Value) -> Option<String> {
+        if !kind.is_service() {
+            let why = cause::refused(object)?;
+            return Some(format!("its pods are refused: {why}"));
+        }
+        let behind = self.behind(object).into_iter();
+        let mut behind = behind.map(|link| link.to);
+        behind.find_map(|(kind, workload)| {
+            let why = cause::refused(&workload)?;
+            Some(format!(
+                "the pods of {kind}/{} are refused: {why}",
+                name(&workload)
+            ))
+        })
+    }
+
+    /// What the gate of a pod waits for.
+    fn beyond(&self, cause: &Cause, kind: &Kind, object: &Value, gates: usize) -> String {
+        if *cause != Cause::Gate || gates == 0 {
+            return String::new();
+        }
+        let behind = kind.is_service().then(|| self.behind(object));
+        let behind = behind.map(|links| links.into_iter().map(|link| link.to).collect());
+        let workloads: Vec<Typed> = behind.unwrap_or_else(|| vec![(kind.clone(), object.clone())]);
+        let told = workloads.into_iter().find_map(|(kind, workload)| {
+            let dependent = Dependent::of_workload(kind, &workload, &self.dependent().namespace);
+            self.beyond_gate_of(&dependent, gates)
+        });
+        told.unwrap_or_default()
+    }
+
+    /// What the gate of a pod waits for that belongs to an object by its owners: the list is on the pod, wherever the object keeps the
+    /// template.
+    fn beyond_pod(&self, behind: &Behind, stuck: &Stuck, gates: usize) -> String {
+        if stuck.cause != Cause::Gate || gates == 0 {
+            return String::new();
+        }
+        let all = self.gated_by(&behind.selector);
+        let pod = all.iter().find(|pod| name(pod) == stuck.name);
+        let Some(Lookup::Found(dependent)) =
+            pod.map(|pod| Dependent::resolve(pod, &[], self.judge.world))
+        else {
+            return String::new();
+        };
+        self.beyond_gate_of(&dependent, gates).unwrap_or_default()
+    }
+
+    fn beyond_gate_of(&self, dependent: &Dependent, gates: usize) -> Option<String> {
+        let judge = self.judge.of(dependent);
+        let told = Explain::new(&judge, self.hints).awaited(gates - 1);
+        if judge.is_reading() {
+            self.judge.note_reading();
+        }
+        told
+    }
+
+    /// What the dependent waits for, as it declares, and why that is not ready.
+    fn awaited(&self, gates: usize) -> Option<String> {
+        let judge = self.judge;
+        let edges = self
+            .dependent()
+            .edges(judge.policy.config_depends_on, judge.world);
+        // Judging a slot asks for it.
+        let edges = edges
+            .ok()?
+            .into_iter()
+            .filter(|edge| !matches!(edge, Edge::Slot(_)));
+        let mut judged = edges.map(|edge| judge.edge(edge, false));
+        let (mut unmet, lead) = judged.find(|(edge, _)| !edge.judged.satisfied)?;
+        self.follow(lead, &mut unmet.judged);
+        let (edge, reason) = (&unmet.edge, unmet.judged.reason);
+        if reason == Reason::Syncing {
+            judge.note_reading();
+        }
+        Some(match self.cause_behind(&unmet, false, gates) {
+            Some(cause) => format!(" for {edge}; {cause}"),
+            None => match unmet.judged.told(unmet.foreign) {
+                None if unmet.foreign => format!(" for {edge} ({reason})"),
+                message => {
+                    let message = clean(message.unwrap_or_default(), WORD);
+                    format!(" for {edge} ({reason}: {message})")
+                }
+            },
+        })
+    }
+}

@@ -1,0 +1,314 @@
+//! The search behind an object for the pod that holds it up: which lists to read, one after another, and what they say.
+//!
+//! The reader (the controller from time to time, the command line at once) asks [`Search::asks`] what to read, hands over what was read,
+//! and stops when nothing more is asked for.
+
+use crate::cause::{self, Behind, By, Cause, Page, Stuck};
+use crate::dependency::State;
+use crate::job;
+use crate::kinds::{self, Kind};
+use crate::lookup::Lookup;
+use crate::object::{self, name};
+use crate::profile;
+use crate::selector::{Requirement, Selector};
+use crate::suggest::nearest;
+use crate::world::{World, has_made};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use wire::said::clean;
+
+/// Deeper than any chain of owners that controllers make (PipelineRun, TaskRun, Pod), and a bound on forged ones.
+const OWNERS: usize = 5;
+/// Longest word of a dependency, in characters.
+const WORD: usize = 120;
+/// Longest text of an object, in characters.
+const SAYS: usize = 240;
+
+/// What is left to read, and what was found so far.
+pub struct Search<'b> {
+    behind: &'b Behind,
+    pages: std::vec::IntoIter<Page>,
+    /// The UIDs of the objects whose children are read next.
+    owners: Vec<String>,
+    found: Option<Stuck>,
+    over: bool,
+    is_bare: bool,
+}
+
+impl<'b> Search<'b> {
+    /// A search behind one object.
+    pub fn new(behind: &'b Behind) -> Self {
+        Self {
+            behind,
+            pages: behind.pages().into_iter(),
+            owners: behind.owner.iter().cloned().collect(),
+            found: None,
+            over: false,
+            is_bare: true,
+        }
+    }
+
+    /// What to read next, in the namespace and by the labels of [`Behind`].
+    pub fn asks(&mut self) -> Option<Page> {
+        (!self.over).then(|| self.pages.next()).flatten()
+    }
+
+    /// Takes in what was read. `claim` reads a claim by its name.
+    pub fn saw(
+        &mut self,
+        page: Page,
+        things: &[Value],
+        claim: impl Fn(&str) -> Lookup<Value>,
+        world: &dyn World,
+        now: Timestamp,
+    ) {
+        let own = self.own(things, world);
+        self.is_bare &= own.is_empty();
+        match self.behind.by {
+            By::Labels if self.behind.owner.is_none() && own.iter().all(|it| is_leaving(it)) => {
+                self.found = Some(nothing_selected(self.behind, world));
+            }
+            By::Labels => self.found = stuck_pod(&own, claim, world, now),
+            By::Owners => {
+                self.over = !own.is_empty();
+                self.found = match page.kind.kind {
+                    "Pod" => stuck_pod(&own, claim, world, now),
+                    _ => stuck_thing(page, &own, world, now),
+                };
+            }
+            By::Steps(_) => {
+                self.over = own.is_empty();
+                let found = stuck_thing(page, &own, world, now);
+                self.found = found.or_else(|| self.found.take());
+                let uids = own.iter().filter_map(|it| it["metadata"]["uid"].as_str());
+                self.owners = uids.map(str::to_owned).collect();
+            }
+        }
+    }
+
+    /// Whether whole lists of the namespace were read, and held nothing of the object: most custom kinds make no pods.
+    pub fn is_in_vain(&self) -> bool {
+        self.is_bare && self.behind.by == By::Owners && self.behind.selector.0.is_empty()
+    }
+
+    /// What holds the object up, as far as was read.
+    pub fn found(self) -> Option<Stuck> {
+        self.found
+    }
+
+    /// Those of some things that belong to the object. Labels only narrow the search: the owner decides.
+    fn own<'t>(&self, things: &'t [Value], world: &dyn World) -> Vec<&'t Value> {
+        let home = &self.behind.namespace;
+        let mut known = BTreeMap::new();
+        let is_own = |thing: &&Value| match (self.behind.by, &self.behind.owner) {
+            (_, None) => true,
+            (By::Labels, Some(uid)) => has_made(world, home, uid, thing),
+            (By::Owners | By::Steps(_), Some(_)) => {
+                leads_to(&self.owners, thing, home, world, &mut known)
+            }
+        };
+        things.iter().filter(is_own).collect()
+    }
+}
+
+/// Whether the owners of a thing lead to one of these UIDs. A custom kind on the way is read where the administrator has granted it;
+/// `known` keeps what was found of owners.
+fn leads_to(
+    to: &[String],
+    thing: &Value,
+    namespace: &str,
+    world: &dyn World,
+    known: &mut BTreeMap<String, bool>,
+) -> bool {
+    let mut passed = Vec::new();
+    let mut next = owner(thing, to);
+    let leads = loop {
+        let (uid, reference) = match next {
+            Above::Sought => break true,
+            Above::Nothing => break false,
+            Above::Owner(uid, reference) => (uid, reference),
+        };
+        if let Some(leads) = known.get(&uid) {
+            break *leads;
+        }
+        passed.push(uid.clone());
+        if passed.len() == OWNERS {
+            break false;
+        }
+        let Some(object) = read(&reference, namespace, world) else {
+            break false;
+        };
+        if object["metadata"]["uid"] != uid.as_str() {
+            break false;
+        }
+        next = owner(&object, to);
+    };
+    known.extend(passed.into_iter().map(|uid| (uid, leads)));
+    leads
+}
+
+/// Where the owners of an object lead.
+enum Above {
+    /// To one of the owners that are sought.
+    Sought,
+    /// To this UID, by this reference.
+    Owner(String, Value),
+    /// To no owner.
+    Nothing,
+}
+
+/// Where the owners of an object lead. Some controllers own the objects that they make without being called their controller.
+fn owner(object: &Value, to: &[String]) -> Above {
+    let references = object["metadata"]["ownerReferences"].as_array();
+    let mut references = references.into_iter().flatten();
+    let is_one = |it: &Value| {
+        it["uid"]
+            .as_str()
+            .is_some_and(|uid| to.iter().any(|to| to == uid))
+    };
+    if references.clone().any(is_one) {
+        return Above::Sought;
+    }
+    let next = object::controller_of(object).or_else(|| references.next());
+    let found = next.and_then(|it| Some((it["uid"].as_str()?.to_owned(), it.clone())));
+    found.map_or(Above::Nothing, |(uid, it)| Above::Owner(uid, it))
+}
+
+fn read(reference: &Value, namespace: &str, world: &dyn World) -> Option<Value> {
+    let (group, kind) = object::group_kind(reference);
+    let kind = match kinds::builtin(group, kind) {
+        Some(builtin) if matches!(builtin.group, "apps" | "batch") => Kind::Builtin(builtin),
+        Some(_) => return None,
+        None => Kind::Custom {
+            group: group.to_owned(),
+            word: kind.to_owned(),
+        },
+    };
+    let custom = matches!(kind, Kind::Custom { .. });
+    if custom && !world.is_granted(&kind) {
+        return None;
+    }
+    match world.object(
+        &kind,
+        Some(namespace),
+        reference["name"].as_str().unwrap_or_default(),
+    ) {
+        Lookup::Found(object) => Some(object),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    }
+}
+
+/// The pod that says most of why it is not ready.
+fn stuck_pod(
+    pods: &[&Value],
+    claim: impl Fn(&str) -> Lookup<Value>,
+    world: &dyn World,
+    now: Timestamp,
+) -> Option<Stuck> {
+    let mut stuck = Stuck::among(pods.iter().copied(), now)?;
+    if matches!(stuck.cause, Cause::NoNode { .. })
+        && let Some(pod) = pods.iter().find(|pod| name(pod) == stuck.name)
+        && let Some((name, says)) =
+            cause::claims(pod).find_map(|name| Some((name, unbound(claim(name), world, now)?)))
+    {
+        let name = clean(name, WORD);
+        stuck.cause = Cause::Claim { name, says };
+    }
+    Some(stuck)
+}
+
+/// Why a claim is not bound; `None` where it is bound or cannot be read.
+fn unbound(found: Lookup<Value>, world: &dyn World, now: Timestamp) -> Option<String> {
+    let says = match found {
+        Lookup::Found(claim) => {
+            let kind = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
+            let judged = profile::judge(&kind, &claim, State::Ready, world, now);
+            (!judged.satisfied).then_some(judged.message)?
+        }
+        Lookup::NotFound => "it does not exist".to_owned(),
+        Lookup::Unavailable(_) => return None,
+    };
+    Some(clean(&says, WORD))
+}
+
+/// The youngest of some things other than pods that is not as it should be.
+fn stuck_thing(page: Page, own: &[&Value], world: &dyn World, now: Timestamp) -> Option<Stuck> {
+    let kind = page.kind();
+    let says = |thing: &Value| {
+        let judged = profile::judge(&kind, thing, State::Ready, world, now);
+        // A Job that sluice holds back has words of its own.
+        let unready = !judged.satisfied && !job::is_held(thing) && !is_leaving(thing);
+        unready.then(|| profile::told(thing, judged.status).unwrap_or(judged.message))
+    };
+    let made = |thing: &&&Value| Reverse(object::created(thing));
+    let mut own: Vec<&&Value> = own.iter().collect();
+    own.sort_by_key(|thing| (made(thing), name(thing).to_owned()));
+    // Objects of a custom kind may be made anew after each failure: only the last one counts.
+    if matches!(kind, Kind::Custom { .. }) {
+        own.truncate(1);
+    }
+    let (thing, says) = own.iter().find_map(|it| Some((it, says(it)?)))?;
+    Some(Stuck {
+        kind: page.kind.kind,
+        name: name(thing).to_owned(),
+        cause: Cause::Unready(clean(&says, SAYS)),
+        alike: 1,
+        of: 1,
+    })
+}
+
+/// What is found of a Service whose labels no pod has.
+fn nothing_selected(behind: &Behind, world: &dyn World) -> Stuck {
+    let cause = Cause::NoPods {
+        labels: clean(&behind.selector.to_string(), WORD),
+        near: near(&behind.selector, &behind.namespace, world),
+    };
+    Stuck {
+        kind: "Pod",
+        name: String::new(),
+        cause,
+        alike: 0,
+        of: 0,
+    }
+}
+
+/// The workload whose pods have all of these labels but one, which may be a slip. Where there is a single label, the pods have one
+/// that is spelt nearly so.
+fn near(selector: &Selector, namespace: &str, world: &dyn World) -> Option<String> {
+    let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET].map(Kind::Builtin);
+    usual.iter().find_map(|kind| {
+        let listed = world.list(kind, Some(namespace), &Selector::default());
+        let Lookup::Found(workloads) = listed else {
+            return None;
+        };
+        workloads.iter().find_map(|workload| {
+            let template = object::template(workload)?;
+            let labels = &template["metadata"]["labels"];
+            let differs = |it: &&Requirement| !Selector(vec![(*it).clone()]).selects(template);
+            let differing: Vec<&Requirement> = selector.0.iter().filter(differs).collect();
+            let [only] = differing.as_slice() else {
+                return None;
+            };
+            let own = labels[&only.key].as_str();
+            let wanted = only.to_string();
+            let told = match own {
+                Some(own) => {
+                    let own = format!("{}={own}", only.key);
+                    let alone = selector.0.len() == 1;
+                    let is_near = || nearest(&wanted, [own.as_str()]).is_some();
+                    (!alone || is_near()).then(|| format!("have {own}"))?
+                }
+                None if selector.0.len() == 1 => return None,
+                None => format!("lack {wanted}"),
+            };
+            let of = format!("{kind}/{}", name(workload));
+            Some(clean(&format!("those of {of} {told}"), WORD))
+        })
+    })
+}
+
+fn is_leaving(thing: &Value) -> bool {
+    thing["metadata"]["deletionTimestamp"].is_string()
+}

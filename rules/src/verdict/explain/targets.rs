@@ -1,0 +1,195 @@
+//! The objects that an edge leads to within the dependent's namespace, and the workloads behind a Service.
+
+use super::super::judge::Typed;
+use super::basis::Explain;
+use crate::dependency::{Edge, ObjectRef, Parts, Selection};
+use crate::edges::{self, Link};
+use crate::gate;
+use crate::kinds::{self, Kind};
+use crate::lookup::Lookup;
+use crate::object::{self, controller_of};
+use crate::profile;
+use crate::selector::Selector;
+use crate::world::has_made;
+use serde_json::Value;
+
+impl Explain<'_> {
+    /// The workloads and Services that an edge of the dependent leads to. Where others may stand for them nothing is looked up.
+    pub(super) fn links(&self, edge: &Edge) -> Vec<Link<Typed>> {
+        if edge.entry().is_some_and(edges::has_choice) {
+            return Vec::new();
+        }
+        self.meant(edge)
+    }
+
+    /// The workloads and Services that an edge of the dependent means, also where others may stand for them.
+    pub(super) fn meant(&self, edge: &Edge) -> Vec<Link<Typed>> {
+        let mut links = edges::links(edge, self);
+        links.retain(|link| link.to.1["spec"].is_object());
+        links
+    }
+
+    /// The workloads among some objects, and those behind the Services.
+    pub(super) fn workloads(&self, links: &[Link<Typed>]) -> Vec<Typed> {
+        let workloads = |link: &Link<Typed>| {
+            let (kind, object) = &link.to;
+            if !kind.is_service() {
+                return vec![link.to.clone()];
+            }
+            let behind = self.behind(object).into_iter();
+            behind.map(|link| link.to).collect()
+        };
+        links.iter().flat_map(workloads).collect()
+    }
+
+    /// The workloads whose pods a Service selects. There is a way around a workload where other pods may serve.
+    pub(super) fn behind(&self, service: &Value) -> Vec<Link<Typed>> {
+        let selector = Selector::labels(&service["spec"]["selector"]);
+        if selector.0.is_empty() {
+            return Vec::new();
+        }
+        let kinds = self.kinds_behind();
+        let words: Vec<String> = kinds.iter().map(Kind::to_string).collect();
+        let of = format!("Service/{} {}", object::name(service), words.join(","));
+        let look = || {
+            let mut links = edges::behind(self.selected_by(&selector, &kinds));
+            if let [only] = links.as_mut_slice() {
+                only.must = !self.has_others(service, &only.to, &selector);
+            }
+            links
+        };
+        self.hints.behind(&self.dependent().namespace, &of, &look)
+    }
+
+    /// Whether pods may serve a Service that are not among the waiting pods of this workload.
+    fn has_others(&self, service: &Value, (kind, workload): &Typed, selector: &Selector) -> bool {
+        let is_of = |pod: &&Value| match kind.word() {
+            "Pod" => pod["metadata"]["name"] == workload["metadata"]["name"],
+            _ => self.is_of(pod, workload),
+        };
+        let gated = self.gated_by(selector);
+        let waiting = gated
+            .iter()
+            .filter(|pod| gate::is_at_its_gate(pod))
+            .filter(is_of);
+        let behind = profile::pods_behind(service, self.judge.world);
+        behind.is_none_or(|behind| behind > waiting.count())
+    }
+
+    /// The kinds of workloads whose pods may serve: the usual ones, and the dependent's own.
+    fn kinds_behind(&self) -> Vec<Kind> {
+        let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET];
+        let usual = usual.map(Kind::Builtin);
+        let own = self
+            .dependent()
+            .owners
+            .last()
+            .map(|owner| owner.kind.clone());
+        let own = own.filter(|own| !usual.contains(own));
+        usual.into_iter().chain(own).collect()
+    }
+
+    /// The workloads of these kinds whose pods have these labels, and such pods without a workload.
+    fn selected_by(&self, selector: &Selector, kinds: &[Kind]) -> Vec<Typed> {
+        let home = Some(self.dependent().namespace.as_str());
+        let mut found = Vec::new();
+        for kind in kinds {
+            let listed = self.judge.world.list(kind, home, &Selector::default());
+            let Lookup::Found(objects) = listed else {
+                continue;
+            };
+            let selected = objects.into_iter().filter(|it| makes(it, selector));
+            found.extend(selected.map(|object| (kind.clone(), object)));
+        }
+        let mut bare = self.gated_by(selector);
+        bare.retain(|pod| controller_of(pod).is_none());
+        let of_kind = |pod| (Kind::Builtin(kinds::POD), pod);
+        found.extend(bare.into_iter().map(of_kind));
+        found
+    }
+
+    /// The pods with a gate and these labels.
+    pub(super) fn gated_by(&self, selector: &Selector) -> Vec<Value> {
+        match self.hints.peek_gated(&self.dependent().namespace, selector) {
+            Lookup::Found(gated) => gated,
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
+    }
+
+    /// Whether a workload has made a pod, directly or through a ReplicaSet or a Job.
+    pub(super) fn is_of(&self, pod: &Value, workload: &Value) -> bool {
+        let uid = workload["metadata"]["uid"].as_str();
+        let namespace = &self.dependent().namespace;
+        uid.is_some_and(|uid| has_made(self.judge.world, namespace, uid, pod))
+    }
+
+    /// Whether a namespace, as it is written, is the dependent's own.
+    fn is_own(&self, namespace: Option<&String>) -> bool {
+        namespace.is_none_or(|namespace| *namespace == self.dependent().namespace)
+    }
+}
+
+impl edges::Targets for Explain<'_> {
+    type Object = Typed;
+
+    fn named(&self, named: &ObjectRef) -> Option<Typed> {
+        let own = Some(self.dependent().namespace.as_str());
+        if !self.is_own(named.namespace.as_ref()) {
+            return None;
+        }
+        match self.judge.world.object(&named.kind, own, &named.name) {
+            Lookup::Found(object) => Some((named.kind.clone(), object)),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        }
+    }
+
+    fn selected(&self, selection: &Selection) -> Vec<Typed> {
+        let own = Some(self.dependent().namespace.as_str());
+        if !self.is_own(selection.namespace.as_ref()) {
+            return Vec::new();
+        }
+        match self
+            .judge
+            .world
+            .list(&selection.kind, own, &selection.selector)
+        {
+            Lookup::Found(mut objects) => {
+                objects.retain(|object| !self.dependent().includes(&selection.kind, object));
+                let kind = |object| (selection.kind.clone(), object);
+                objects.into_iter().map(kind).collect()
+            }
+            Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        }
+    }
+
+    fn part(&self, parts: &Parts) -> Vec<Typed> {
+        if parts.namespace.is_some() {
+            return Vec::new();
+        }
+        let own = self.dependent().namespace.as_str();
+        self.judge.objects_of(parts, own).unwrap_or_default()
+    }
+
+    /// The first object that is not ready, which holds the dependent back.
+    fn lighter(&self, below: i64) -> Vec<Typed> {
+        let scope = self.dependent().scope.as_ref();
+        let first = scope.and_then(|scope| self.judge.first_below(scope, below).ok()?);
+        first
+            .map(|(_, kind, object)| (kind, object))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// The objects that there is no way around.
+pub(super) fn needed(links: Vec<Link<Typed>>) -> Vec<Typed> {
+    let links = links.into_iter().filter(|link| link.must);
+    links.map(|link| link.to).collect()
+}
+
+/// Whether the pods of a workload have these labels.
+fn makes(workload: &Value, selector: &Selector) -> bool {
+    let own = &workload["spec"]["selector"]["matchLabels"];
+    let by_template = object::template(workload).is_some_and(|it| selector.selects(it));
+    by_template || selector.matches(|key| own.get(key)?.as_str())
+}

@@ -1,0 +1,54 @@
+//! Dependencies that never come, and the way out, in the words of [`advice`], which says the same when the list is written.
+
+use super::basis::Explain;
+use crate::advice::{self, Advice, Target};
+use crate::installer;
+use crate::scope::Scope;
+use jiff::SignedDuration;
+use serde_json::Value;
+
+/// So long after the dependent was made, every object that its installer makes at once is there.
+pub const MISSING_AFTER: SignedDuration = SignedDuration::from_secs(6);
+
+impl Explain<'_> {
+    /// Says of an object that is not there that its installer may never make it. An installer that is about to make it cannot be told from
+    /// one that waits for the dependent first, so this is said after a while.
+    pub(super) fn never_made(&self) -> Option<String> {
+        let dependent = self.dependent();
+        let installed =
+            dependent.scope.is_some() || installer::is_addressed(&dependent.as_written());
+        let made = dependent.created.filter(|_| installed);
+        let overdue = made.is_some_and(|made| self.judge.reached(made + MISSING_AFTER));
+        overdue.then(|| {
+            "it may be a later hook or sync wave: if the installer waits for this workload, it never makes it"
+                .to_owned()
+        })
+    }
+
+    /// Says of an object that is there, and that only its installer can mend, why the installer never does. `name` is
+    /// `Job/migrate`.
+    pub(super) fn never_mended(&self, name: String, object: Value) -> Option<String> {
+        let own = self.dependent().scope.as_ref();
+        let same_release = own
+            .zip(Scope::of(&object))
+            .map(|(own, it)| own.is_of_release(&it));
+        let target = Target {
+            object,
+            same_release,
+        };
+        let late = advice::too_late(&self.dependent().as_written(), name, &target);
+        // The object has been made before, so this cannot be why it does not come.
+        let late = late.filter(|it| !matches!(it, Advice::NeverMade { .. }));
+        late.map(|late| late.to_string())
+    }
+}
+
+/// What is said of a cycle, by the names on its way: `Deployment/api`, `Deployment/db`, `Deployment/api`.
+pub(super) fn of_cycle(path: &[String]) -> String {
+    if let [_, service, _] = path
+        && let Some(name) = service.strip_prefix("Service/")
+    {
+        return Advice::OwnService(name.to_owned()).to_string();
+    }
+    format!("{}; take one entry out of a list", path.join(" -> "))
+}

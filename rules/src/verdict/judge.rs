@@ -1,0 +1,52 @@
+//! Facts: what is found of each edge of one dependent.
+//!
+//! Floors, top to bottom; a file calls and imports only files below its own:
+//! * `edges`: all edges of a dependent, each an entry of the list, the wave or the slot
+//! * `entry`: one entry, and alternatives, which are entries themselves
+//! * `named`, `selected`, `part`, `wave`, `slot`: the objects that an edge means
+//! * `object`: one object that is there
+//! * `address`, `node`, `remembered`: an address outside of the cluster, the pod of a DaemonSet on one node, an object that is gone
+//! * `absent`, `missing_status`, `observed`, `recovered`, `stable`: one reason each to wait on
+//! * `settle`, `same_workload`: whether the object may be replaced, or waits itself
+//! * `lockstep`: whether an object is of the dependent's revision
+//! * `home`, `several`, `patience`: where objects are, what is said of several, and for how long each is waited for
+//! * `basis`: what every edge is judged by
+//! * `consent`, `finding`, `judgement`: what may be told, and what was found
+
+mod absent;
+mod address;
+mod basis;
+mod consent;
+mod edges;
+mod entry;
+mod finding;
+mod home;
+mod judgement;
+mod lockstep;
+mod missing_status;
+mod named;
+mod node;
+mod object;
+mod observed;
+mod part;
+mod patience;
+mod recovered;
+mod remembered;
+mod same_workload;
+mod selected;
+mod settle;
+mod several;
+mod slot;
+mod stable;
+mod wave;
+
+pub(super) use basis::Judge;
+pub use consent::{ClusterScoped, CrossNamespace, Policy, consents, consents_to_nobody};
+pub use edges::can_start;
+pub(super) use finding::Lead;
+pub use judgement::{JudgedEdge, Judgement, Turn};
+pub use observed::unobserved;
+pub(super) use part::Typed;
+pub use patience::Overdue;
+pub(super) use patience::{expire, next_timeout};
+pub(super) use slot::listed;

@@ -1,0 +1,105 @@
+//! What every edge of one dependent is judged by.
+
+use super::consent::Policy;
+use crate::dependent::Dependent;
+use crate::judged::{Judged, unavailable};
+use crate::kinds::{self, Kind};
+use crate::world::World;
+use jiff::Timestamp;
+use std::cell::{Cell, RefCell};
+use wire::probe::Probe;
+
+/// One dependent, what it is judged by, and what was noted while its edges were judged.
+pub(in crate::verdict) struct Judge<'a> {
+    pub(in crate::verdict) dependent: &'a Dependent,
+    pub(in crate::verdict) policy: &'a Policy,
+    pub(in crate::verdict) world: &'a dyn World,
+    pub(in crate::verdict) now: Timestamp,
+    /// Whether a satisfied object counts at once, although it may be replaced or fall over in a moment.
+    pub(super) at_once: bool,
+    again: Cell<Option<Timestamp>>,
+    reading: Cell<bool>,
+    probes: RefCell<Vec<Probe>>,
+}
+
+impl<'a> Judge<'a> {
+    pub(in crate::verdict) fn new(
+        dependent: &'a Dependent,
+        policy: &'a Policy,
+        world: &'a dyn World,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            dependent,
+            policy,
+            world,
+            now,
+            at_once: false,
+            again: Cell::new(None),
+            reading: Cell::new(false),
+            probes: RefCell::default(),
+        }
+    }
+
+    /// Judges another dependent by the same policy, world and time.
+    pub(in crate::verdict) fn of<'d>(&'d self, dependent: &'d Dependent) -> Judge<'d> {
+        Judge::new(dependent, self.policy, self.world, self.now)
+    }
+
+    /// Judges the same dependent, for which satisfied objects count at once.
+    pub(super) fn at_once(&self) -> Judge<'_> {
+        Judge {
+            at_once: true,
+            ..self.of(self.dependent)
+        }
+    }
+
+    /// Whether it is that time. If not, the dependent is to be judged again then.
+    pub(in crate::verdict) fn reached(&self, time: Timestamp) -> bool {
+        if self.now >= time {
+            return true;
+        }
+        let earlier = self.again.get().map_or(time, |again| again.min(time));
+        self.again.set(Some(earlier));
+        false
+    }
+
+    /// When time alone may change what was found, at the earliest.
+    pub(in crate::verdict) fn again(&self) -> Option<Timestamp> {
+        self.again.get()
+    }
+
+    /// Notes that the list of a dependency is still being read.
+    pub(in crate::verdict) fn note_reading(&self) {
+        self.reading.set(true);
+    }
+
+    /// Whether the list of a dependency is still being read.
+    pub(in crate::verdict) fn is_reading(&self) -> bool {
+        self.reading.get()
+    }
+
+    /// Notes an address that the dependent's gate is to try.
+    pub(super) fn note_probe(&self, probe: Probe) {
+        let mut probes = self.probes.borrow_mut();
+        if !probes.contains(&probe) {
+            probes.push(probe);
+        }
+    }
+
+    /// Takes the addresses that the dependent's gate is to try.
+    pub(in crate::verdict) fn take_probes(&self) -> Vec<Probe> {
+        self.probes.take()
+    }
+
+    /// The kinds whose objects may be in a scope. Which custom kinds those are, a ClusterRole says.
+    ///
+    /// # Errors
+    ///
+    /// What was found where the ClusterRole cannot be read.
+    pub(super) fn kinds(&self) -> Result<Vec<Kind>, Judged> {
+        let roles = Kind::Builtin(kinds::CLUSTER_ROLE);
+        let kinds = self.world.kinds();
+        kinds.map_err(|why| unavailable(why, &roles, false))
+    }
+}

@@ -1,0 +1,139 @@
+//! Whether a dependency outside of the dependent's namespace may be told of at all.
+
+use crate::annotation;
+use crate::judged::{Judged, Reason, unavailable, unmet};
+use crate::keys;
+use crate::kinds::{self, Kind};
+use crate::kstatus::Status;
+use crate::lookup::{Lookup, Unavailable};
+use crate::world::{World, means_same};
+use serde_json::Value;
+
+const NAMESPACE: Kind = Kind::Builtin(kinds::NAMESPACE);
+
+/// What the administrator has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// Which namespaces may depend on which without the target's consent.
+    pub cross_namespace: CrossNamespace,
+    /// Which namespaces may depend on which kinds of cluster-scoped objects.
+    pub cluster_scoped: ClusterScoped,
+    /// Whether [`crate::keys::CONFIG_DEPENDS_ON`] counts.
+    pub config_depends_on: bool,
+}
+
+impl Policy {
+    /// The defaults of the chart.
+    pub fn of_the_chart() -> Self {
+        Self {
+            cross_namespace: CrossNamespace::default(),
+            cluster_scoped: ClusterScoped::default(),
+            config_depends_on: true,
+        }
+    }
+}
+
+/// What the administrator allows beyond the consent of the target namespaces: `(from, to)`, `*` for any.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CrossNamespace(pub Vec<(String, String)>);
+
+impl CrossNamespace {
+    fn allows(&self, from: &str, to: &str) -> bool {
+        self.0.iter().any(|(f, t)| fits(f, from) && fits(t, to))
+    }
+}
+
+/// What the administrator allows of cluster-scoped objects, for which no namespace can consent: `(from, kind)`, `*` for any
+/// namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterScoped(pub Vec<(String, Kind)>);
+
+impl ClusterScoped {
+    fn allows(&self, from: &str, kind: &Kind, world: &dyn World) -> bool {
+        let mut allowed = self.0.iter();
+        allowed.any(|(f, it)| fits(f, from) && means_same(world, it, kind))
+    }
+}
+
+/// The kinds of what the API server's discovery tells every account of a cluster: which kinds are served.
+impl Default for ClusterScoped {
+    fn default() -> Self {
+        let discovered = [kinds::CUSTOM_RESOURCE_DEFINITION, kinds::API_SERVICE];
+        Self(
+            discovered
+                .map(|kind| ("*".to_owned(), Kind::Builtin(kind)))
+                .into(),
+        )
+    }
+}
+
+fn fits(pattern: &str, name: &str) -> bool {
+    pattern == "*" || pattern == name
+}
+
+/// Whether a Namespace consents to dependents in the namespace `from`.
+pub fn consents(namespace: &Value, from: &str) -> bool {
+    let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM].as_str();
+    let mut listed = listed.unwrap_or_default().split(',');
+    listed.any(|name| fits(name.trim(), from))
+}
+
+/// The first word of a consent ([`keys::ALLOW_DEPENDENTS_FROM`]) that can be the name of no namespace.
+pub fn consents_to_nobody(listed: &str) -> Option<&str> {
+    let mut words = listed.split(',').map(str::trim);
+    words.find(|word| *word != "*" && !annotation::names_namespace(word))
+}
+
+/// Whether the dependents of a namespace may be told of an object elsewhere.
+pub(super) enum Consent {
+    Given,
+    /// The way to consent.
+    Withheld(String),
+    /// The Namespace that could consent cannot be read.
+    Unknown(Unavailable),
+}
+
+impl Consent {
+    /// The consent to objects in namespace `to`.
+    pub(super) fn of_namespace(from: &str, to: &str, policy: &Policy, world: &dyn World) -> Self {
+        if policy.cross_namespace.allows(from, to) {
+            return Self::Given;
+        }
+        let withheld = || {
+            let key = keys::ALLOW_DEPENDENTS_FROM;
+            Self::Withheld(format!(
+                "Namespace {to} has not agreed; add {from} to its annotation {key}"
+            ))
+        };
+        match world.object(&NAMESPACE, None, to) {
+            Lookup::Found(namespace) if consents(&namespace, from) => Self::Given,
+            Lookup::Found(_) => withheld(),
+            Lookup::NotFound => {
+                // The dependent's own namespace is read in its place, so that the time does not tell that there is none.
+                let _ = world.object(&NAMESPACE, None, from);
+                withheld()
+            }
+            Lookup::Unavailable(why) => Self::Unknown(why),
+        }
+    }
+
+    /// The consent to cluster-scoped objects of a kind.
+    pub(super) fn of_cluster(from: &str, kind: &Kind, policy: &Policy, world: &dyn World) -> Self {
+        if policy.cluster_scoped.allows(from, kind, world) {
+            return Self::Given;
+        }
+        Self::Withheld(format!(
+            "it is in no namespace; the administrator of sluice has to allow it, by the chart's value clusterScoped.allow: \
+             {{from: {from}, kind: {kind}}}"
+        ))
+    }
+
+    /// What was found of a dependency without consent; `None` with it.
+    pub(super) fn refusal(self) -> Option<Judged> {
+        match self {
+            Self::Given => None,
+            Self::Withheld(way_out) => Some(unmet(Status::Unknown, Reason::NotPermitted, way_out)),
+            Self::Unknown(why) => Some(unavailable(why, &NAMESPACE, false)),
+        }
+    }
+}

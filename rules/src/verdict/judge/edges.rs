@@ -1,0 +1,70 @@
+//! All edges of one dependent: the entries of its list, the wave, and the slot.
+
+use super::basis::Judge;
+use super::finding::{EntryFinding, Lead};
+use super::judgement::JudgedEdge;
+use super::patience;
+use crate::dependency::Edge;
+use jiff::Timestamp;
+
+impl Judge<'_> {
+    /// What was found of each edge: the entries and the wave in their order, then the slots.
+    pub(in crate::verdict) fn edges(&self, edges: Vec<Edge>) -> Vec<(JudgedEdge, Option<Lead>)> {
+        // A slot is for a dependent that can start at once, so it is judged after all other edges.
+        let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
+            .into_iter()
+            .partition(|edge| matches!(edge, Edge::Slot(_)));
+        let others = others.into_iter().map(|edge| self.edge(edge, false));
+        let mut found: Vec<(JudgedEdge, Option<Lead>)> = others.collect();
+        let can_start = holds_up_nothing(
+            found.iter().map(|(edge, _)| edge),
+            self.dependent.started,
+            self.now,
+        );
+        found.extend(slots.into_iter().map(|edge| self.edge(edge, can_start)));
+        found.retain(|(edge, _)| !self.is_idle_wave(edge));
+        found
+    }
+
+    /// What was found of one edge. `can_start`: nothing but a slot is missing.
+    pub(in crate::verdict) fn edge(
+        &self,
+        edge: Edge,
+        can_start: bool,
+    ) -> (JudgedEdge, Option<Lead>) {
+        let (foreign, EntryFinding { judged, lead }, turn) = match &edge {
+            Edge::Listed(entry) => self.lasting(entry),
+            Edge::Wave(below) => (false, self.below(*below).into(), None),
+            Edge::Slot(most) => (false, self.slot(*most, can_start).into(), None),
+        };
+        let judged = JudgedEdge {
+            edge,
+            foreign,
+            judged,
+            turns: turn.into_iter().collect(),
+        };
+        (judged, lead)
+    }
+
+    /// Whether an edge is a satisfied wave of a dependent without a weight of its own, as most dependents have it.
+    fn is_idle_wave(&self, edge: &JudgedEdge) -> bool {
+        matches!(edge.edge, Edge::Wave(_))
+            && edge.judged.satisfied
+            && self.dependent.weight().is_none()
+    }
+}
+
+/// Whether a dependent that was started then could start at once: none of these edges holds it back, or it has given up those
+/// that do. The judge that asks for a slot and the writer that gives slots must agree on this.
+pub fn can_start(edges: &[JudgedEdge], started: Option<Timestamp>, now: Timestamp) -> bool {
+    holds_up_nothing(edges, started, now)
+}
+
+fn holds_up_nothing<'e>(
+    edges: impl IntoIterator<Item = &'e JudgedEdge>,
+    started: Option<Timestamp>,
+    now: Timestamp,
+) -> bool {
+    let mut edges = edges.into_iter();
+    edges.all(|edge| edge.judged.satisfied || patience::is_given_up(edge, started, now))
+}

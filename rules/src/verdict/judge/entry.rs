@@ -1,0 +1,85 @@
+//! One entry of a list, and alternatives, each of which is an entry itself.
+
+use super::basis::Judge;
+use super::finding::EntryFinding;
+use super::home::Home;
+use super::judgement::Turn;
+use super::several::{self, Member};
+use super::stable;
+use crate::dependency::{Alternatives, Dependency, Reference};
+use crate::judged::Judged;
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+
+impl Judge<'_> {
+    /// What was found of an entry, and whether its message texts must stay in another namespace; and when a satisfied entry will
+    /// have lasted for as long as it has to.
+    pub(super) fn lasting(&self, entry: &Dependency) -> (bool, EntryFinding, Option<Turn>) {
+        let (foreign, EntryFinding { judged, lead }) = self.entry(entry);
+        let Some(takes) = entry.stable.filter(|takes| !takes.is_zero()) else {
+            return (foreign, EntryFinding { judged, lead }, None);
+        };
+        // An entry that is held back only by what may become of it is not broken, so its time goes on.
+        let lasts = judged.satisfied
+            || stable::may_be_met(&judged) && self.at_once().entry(entry).1.judged.satisfied;
+        let (judged, turn) = self.stable(judged, entry, takes, lasts);
+        (foreign, EntryFinding { judged, lead }, turn)
+    }
+
+    /// What was found of an entry, and whether its message texts must stay in another namespace; for how long it has been so is
+    /// not asked.
+    fn entry(&self, entry: &Dependency) -> (bool, EntryFinding) {
+        match &entry.reference {
+            Reference::Object(it) => {
+                self.in_its_home(&it.kind, it.namespace.as_deref(), entry, |home| {
+                    self.named(it, home, entry)
+                })
+            }
+            Reference::Selected(it) => {
+                self.in_its_home(&it.kind, it.namespace.as_deref(), entry, |home| {
+                    self.selected(it, home, entry)
+                })
+            }
+            Reference::Part(it) => self.part(it, entry),
+            // An address is in no namespace.
+            Reference::Address(it) => (false, self.address(it).into()),
+            // Each alternative is in a place of its own, and what is said of all is fit for the dependent's namespace.
+            Reference::Any(alternatives) => (false, self.any(alternatives, entry)),
+        }
+    }
+
+    fn in_its_home<'h>(
+        &'h self,
+        kind: &Kind,
+        written: Option<&'h str>,
+        entry: &Dependency,
+        judge: impl FnOnce(Home<'h>) -> EntryFinding,
+    ) -> (bool, EntryFinding) {
+        let home = match self.home(kind, written) {
+            Ok(home) => home,
+            Err(why) => return (false, self.unread(why, kind, entry.optional).into()),
+        };
+        // Asked before anything is looked up, so that the answer cannot depend on whether the target exists.
+        let refusal = self.consent(kind, home).refusal();
+        let found = refusal.map_or_else(|| judge(home), Judged::into);
+        (home.foreign, found)
+    }
+
+    fn any(&self, alternatives: &Alternatives, entry: &Dependency) -> EntryFinding {
+        // All alternatives are judged, so that a change of each wakes the dependent.
+        let parts: Vec<Member> = alternatives
+            .of
+            .iter()
+            .map(|alternative| {
+                let (foreign, found, _) = self.lasting(alternative);
+                Member::alternative(alternative, foreign, found)
+            })
+            .collect();
+        let absent = |part: &Member| part.judged.status == Status::NotFound;
+        if entry.optional && parts.iter().all(absent) {
+            return self.absent(true, "none of them has been created yet");
+        }
+        let needed = alternatives.min.map_or(1, |min| min.of(parts.len()));
+        several::some(parts, needed)
+    }
+}

@@ -1,0 +1,52 @@
+//! Where the objects of an entry are, and whether the dependent may be told of them.
+
+use super::basis::Judge;
+use super::consent::Consent;
+use crate::kinds::Kind;
+use crate::lookup::{Lookup, Unavailable};
+
+/// Where the objects of an entry are.
+#[derive(Clone, Copy)]
+pub(super) struct Home<'a> {
+    /// `None` for a cluster-scoped kind.
+    pub(super) namespace: Option<&'a str>,
+    /// Whether that is outside of the dependent's namespace.
+    pub(super) foreign: bool,
+}
+
+impl Judge<'_> {
+    /// The home of the objects of a kind, as `written` in the list or else the dependent's own namespace.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not known whether objects of this kind live in a namespace.
+    pub(super) fn home<'h>(
+        &'h self,
+        kind: &Kind,
+        written: Option<&'h str>,
+    ) -> Result<Home<'h>, Unavailable> {
+        let namespaced = match kind {
+            Kind::Builtin(builtin) => builtin.namespaced,
+            Kind::Custom { .. } => match self.world.namespaced(kind) {
+                Lookup::Found(namespaced) => namespaced,
+                Lookup::NotFound => return Err(Unavailable::NotServed),
+                Lookup::Unavailable(why) => return Err(why),
+            },
+        };
+        let own = self.dependent.namespace.as_str();
+        let namespace = namespaced.then_some(written.unwrap_or(own));
+        Ok(Home {
+            namespace,
+            foreign: namespace != Some(own),
+        })
+    }
+
+    pub(super) fn consent(&self, kind: &Kind, home: Home<'_>) -> Consent {
+        let own = self.dependent.namespace.as_str();
+        match home.namespace {
+            _ if !home.foreign => Consent::Given,
+            Some(other) => Consent::of_namespace(own, other, self.policy, self.world),
+            None => Consent::of_cluster(own, kind, self.policy, self.world),
+        }
+    }
+}

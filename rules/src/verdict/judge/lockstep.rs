@@ -1,0 +1,100 @@
+//! Whether an object belongs to the dependent's revision: lockstep and freshness.
+
+use super::basis::Judge;
+use super::home::Home;
+use crate::dependency::{Dependency, Revision};
+use crate::judged::{Judged, Reason, unavailable, unmet};
+use crate::kinds::{self, Kind};
+use crate::kstatus::Status;
+use crate::lookup::Unavailable;
+use crate::memory::CompletedJob;
+use crate::object::{carried, created, written};
+use crate::scope::Scope;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// What tells the revision of an object that is there, or that is remembered.
+pub(super) struct Mark<'a> {
+    pub(super) carried: Option<&'a str>,
+    pub(super) made: Option<Timestamp>,
+    /// When it was last written, its status apart.
+    pub(super) written: Option<Timestamp>,
+    /// `None` where the object has none, or where it is not remembered.
+    pub(super) scope: Option<Scope>,
+}
+
+impl<'a> Mark<'a> {
+    pub(super) fn of(object: &'a Value) -> Self {
+        Self {
+            carried: carried(object),
+            made: created(object),
+            written: written(object),
+            scope: Scope::of(object),
+        }
+    }
+
+    pub(super) fn remembered(job: &'a CompletedJob) -> Self {
+        Self {
+            carried: job.revision.as_deref(),
+            made: Timestamp::from_second(job.created).ok(),
+            written: None,
+            scope: job.scope.clone(),
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// What was found of an object that does not count; `None` where the object counts.
+    pub(super) fn does_not_count(
+        &self,
+        mark: &Mark<'_>,
+        home: Home<'_>,
+        entry: &Dependency,
+    ) -> Option<Judged> {
+        let in_scope = self.shares_scope(mark, home);
+        let lockstep = entry.revision == Revision::Lockstep && in_scope;
+        let other = lockstep.then(|| self.of_other_revision(mark)).flatten();
+        other.or_else(|| entry.fresh.then(|| self.stale(mark)).flatten())
+    }
+
+    /// Whether an object belongs to the dependent's scope; where one of them has none, whether both are in one namespace.
+    pub(super) fn shares_scope(&self, mark: &Mark<'_>, home: Home<'_>) -> bool {
+        if home.foreign {
+            return false;
+        }
+        match (&self.dependent.scope, &mark.scope) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        }
+    }
+
+    fn of_other_revision(&self, mark: &Mark<'_>) -> Option<Judged> {
+        let wanted = self.dependent.lockstep()?;
+        let carried = mark.carried.filter(|carried| *carried != wanted)?;
+        let message = format!("it is of revision {carried:?}, and the dependent of {wanted:?}");
+        Some(unmet(Status::InProgress, Reason::OtherRevision, message))
+    }
+
+    /// When the dependent's revision appeared, or was brought back.
+    pub(super) fn returned(&self) -> Result<Timestamp, Judged> {
+        self.dependent.revision_returned().map_err(unknown)
+    }
+
+    fn stale(&self, mark: &Mark<'_>) -> Option<Judged> {
+        let began = match self.dependent.revision_began() {
+            Ok(began) => began,
+            Err(why) => return Some(unknown(why)),
+        };
+        let message = match mark.made {
+            Some(made) if made >= began => return None,
+            Some(made) => format!("made at {made}, before the dependent's revision, of {began}"),
+            None => "made at no known time".to_owned(),
+        };
+        Some(unmet(Status::InProgress, Reason::NotFresh, message))
+    }
+}
+
+/// What was found of an edge while the dependent's own revision cannot be told.
+pub(super) fn unknown(why: Unavailable) -> Judged {
+    unavailable(why, &Kind::Builtin(kinds::CONTROLLER_REVISION), false)
+}

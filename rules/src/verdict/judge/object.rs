@@ -1,0 +1,86 @@
+//! One object that is there: whether it counts, and then its state.
+
+use super::basis::Judge;
+use super::finding::{EntryFinding, Lead};
+use super::home::Home;
+use super::lockstep::Mark;
+use crate::dependency::{Dependency, State};
+use crate::expression::Expression;
+use crate::judged::{Judged, Reason, unmet};
+use crate::kept;
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+use crate::object::name;
+use crate::profile;
+use crate::text::Quoted;
+use serde_json::Value;
+use std::time::Duration;
+
+impl Judge<'_> {
+    /// What was found of an object that is there.
+    pub(super) fn object(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        home: Home<'_>,
+        entry: &Dependency,
+    ) -> Judged {
+        let mark = Mark::of(object);
+        let asked = (entry.state, entry.health.as_slice());
+        if let Some(judged) = self.does_not_count(&mark, home, entry) {
+            return judged;
+        }
+        let judged = if entry.same_node && kind.word() == "DaemonSet" {
+            self.on_same_node(object, home, entry)
+        } else {
+            self.in_state(kind, object, home, entry)
+        };
+        let judged = match entry.stable {
+            Some(Duration::ZERO) => judged,
+            _ => self.recovered(judged, kind, object, asked),
+        };
+        let judged = self.missing_status(judged, &mark, entry);
+        let judged = self.observed(judged, kind, object, &mark);
+        self.settled(judged, &mark, home, entry)
+    }
+
+    /// What was found of an object, with the lead to its installer where nothing else can mend it.
+    pub(super) fn mended_by(&self, kind: &Kind, object: Value, judged: Judged) -> EntryFinding {
+        let only_by_installer = matches!(
+            judged.reason,
+            Reason::NotFresh | Reason::OtherRevision | Reason::JobFailed | Reason::FailedForGood
+        );
+        let lead = (!judged.satisfied && only_by_installer).then(|| Lead::OnlyByInstaller {
+            name: format!("{kind}/{}", name(&object)),
+            object,
+        });
+        EntryFinding { judged, lead }
+    }
+
+    /// The state of an object that counts.
+    ///
+    /// Outside of its own namespace a dependent may look at no more than the status by an expression of its own: the author of
+    /// the list chooses the field, and by asking often enough could read any.
+    fn in_state(&self, kind: &Kind, object: &Value, home: Home<'_>, entry: &Dependency) -> Judged {
+        let beyond = |expression: &&Expression| home.foreign && !kept::in_status(expression);
+        if let Some(expression) = entry.health.iter().find(beyond) {
+            let message = format!(
+                "health: {} looks beyond /status, which is all that may be asked of an object outside the \
+                 dependent's namespace",
+                Quoted(&expression.to_string())
+            );
+            return unmet(Status::Unknown, Reason::Unjudgeable, message);
+        }
+        if entry.state == State::Connects {
+            let there = (State::Present, [].as_slice());
+            let judged = profile::judge_by(kind, object, there, self.world, self.now);
+            return if judged.satisfied {
+                self.connects(object, home)
+            } else {
+                judged
+            };
+        }
+        let asked = (entry.state, entry.health.as_slice());
+        profile::judge_by(kind, object, asked, self.world, self.now)
+    }
+}

@@ -1,0 +1,120 @@
+//! Not fooled by an old status: an object that was written a moment ago has the status from before that write, until its controller has
+//! looked at it.
+//!
+//! A kind whose status names its generation needs no more than that. For any other kind two times in `metadata.managedFields` tell:
+//! when the object was written last, and when its status was.
+
+use super::basis::Judge;
+use super::lockstep::Mark;
+use super::settle::{LONGEST, QUIET, SECOND, TOGETHER, is_final};
+use crate::judged::{Judged, Reason, unmet};
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+use crate::object::{self, created, status_written, written};
+use crate::profile;
+use crate::world::World;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Until when, and why, a status that was found after a write is not believed.
+struct Doubt {
+    until: Timestamp,
+    status: Status,
+    reason: Reason,
+    why: &'static str,
+}
+
+impl Doubt {
+    /// The doubt about an object that was written then; `before`: its status is known to be older.
+    fn of(judged: &Judged, written: Timestamp, before: bool) -> Self {
+        if before {
+            return Self {
+                until: written + LONGEST,
+                status: Status::InProgress,
+                reason: Reason::NotObserved,
+                why: "its status is older",
+            };
+        }
+        Self {
+            until: written + SECOND + QUIET,
+            status: judged.status,
+            reason: Reason::Settling,
+            why: "its status may be older",
+        }
+    }
+
+    fn told(&self, judged: &Judged, written: Timestamp) -> Judged {
+        let Self { until, why, .. } = self;
+        let message = format!(
+            "{}, but it was written at {written}, and {why}; it is believed from {until} on",
+            judged.message
+        );
+        unmet(self.status, self.reason, message)
+    }
+}
+
+impl Judge<'_> {
+    /// What was found of an object that is older than the dependent's revision, held back where the object was written since and its
+    /// status may be older than that write. Writes that never end hold it back for no longer than a wait for an installer may last.
+    pub(super) fn observed(
+        &self,
+        judged: Judged,
+        kind: &Kind,
+        object: &Value,
+        mark: &Mark<'_>,
+    ) -> Judged {
+        let written = mark.written.filter(|_| is_final(&judged) && !self.at_once);
+        let Some(written) = written.filter(|written| self.is_of_the_upgrade(mark, *written)) else {
+            return judged;
+        };
+        let doubt = Doubt::of(
+            &judged,
+            written,
+            is_before(kind, object, written, self.world),
+        );
+        let doubted = format!("written\0{}", object::identity(object));
+        let since = self
+            .world
+            .satisfied_since(&doubted, self.now < doubt.until, self.now);
+        let until = since.map_or(doubt.until, |since| doubt.until.min(since + LONGEST));
+        if self.reached(until) {
+            return judged;
+        }
+        doubt.told(&judged, written)
+    }
+
+    /// Whether an older object was written with the dependent's revision, or after it, so lately that it may matter; `true` in doubt.
+    fn is_of_the_upgrade(&self, mark: &Mark<'_>, written: Timestamp) -> bool {
+        let made = mark.made.filter(|made| *made < written);
+        let Some(made) = made.filter(|_| self.now < written + LONGEST + SECOND) else {
+            return false;
+        };
+        let is_other = |began: Timestamp| made + TOGETHER >= began || written + TOGETHER < began;
+        !self.returned().is_ok_and(is_other)
+    }
+}
+
+/// What was found of an object, held back where its status is known to be older than its last write: for a caller without a
+/// dependent.
+pub fn unobserved(
+    judged: Judged,
+    (kind, object): (&Kind, &Value),
+    world: &dyn World,
+    now: Timestamp,
+) -> Judged {
+    let changed = written(object).filter(|written| created(object).is_none_or(|it| it < *written));
+    let Some(written) = changed.filter(|_| judged.satisfied) else {
+        return judged;
+    };
+    if now >= written + LONGEST || !is_before(kind, object, written, world) {
+        return judged;
+    }
+    Doubt::of(&judged, written, true).told(&judged, written)
+}
+
+/// Whether the status of an object is known to be older than that write. Asked only for kinds whose status names no generation.
+fn is_before(kind: &Kind, object: &Value, written: Timestamp, world: &dyn World) -> bool {
+    matches!(kind, Kind::Custom { .. })
+        && status_written(object).is_some_and(|status| status < written)
+        && !profile::says_a_generation(object, world)
+}

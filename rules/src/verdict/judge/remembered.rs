@@ -1,0 +1,133 @@
+//! Jobs, and other objects that come to an end, that completed and are gone.
+
+use super::basis::Judge;
+use super::home::Home;
+use super::lockstep::Mark;
+use super::several::Member;
+use crate::dependency::{Dependency, ObjectRef, Selection, State};
+use crate::judged::{Judged, Reason, met, unavailable, unmet};
+use crate::kinds::{self, Kind};
+use crate::kstatus::Status;
+use crate::lookup::{Lookup, Unavailable};
+use crate::memory::{CompletedJob, Completing};
+use crate::object::created;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Judge<'_> {
+    /// What was found of a Job that completed before it was removed (by its TTL, by a hook's delete policy): it goes on counting, if it
+    /// counted while it was there. `None` where no such Job is remembered.
+    pub(super) fn remembered(
+        &self,
+        object: &ObjectRef,
+        home: Home<'_>,
+        entry: &Dependency,
+    ) -> Option<Judged> {
+        let ObjectRef { kind, name, .. } = object;
+        let what = outlives(kind, entry)?;
+        match self.world.completed_job(what, home.namespace?, name) {
+            Lookup::Found(job) => self.gone(&job, home, entry),
+            Lookup::NotFound => None,
+            Lookup::Unavailable(why) => Some(forgotten(why)),
+        }
+    }
+
+    /// The remembered Jobs that a selector would find. A Job that is there, or another Job of its name, speaks for itself.
+    ///
+    /// # Errors
+    ///
+    /// What was found of the edge, if nothing is there, while the memory cannot be read.
+    pub(super) fn remembered_by(
+        &self,
+        selection: &Selection,
+        there: &BTreeSet<String>,
+        home: Home<'_>,
+        entry: &Dependency,
+    ) -> Result<Vec<Member>, Judged> {
+        let Selection { kind, selector, .. } = selection;
+        let (Some(namespace), Some(what)) = (home.namespace, outlives(kind, entry)) else {
+            return Ok(Vec::new());
+        };
+        let mut jobs = match self.world.completed_jobs(what, namespace, selector) {
+            Lookup::Found(jobs) => jobs,
+            Lookup::NotFound => BTreeMap::new(),
+            Lookup::Unavailable(why) => return Err(forgotten(why)),
+        };
+        jobs.retain(|name, _| !there.contains(name));
+        let part = |(name, job)| {
+            let judged = self.gone(&job, home, entry)?;
+            Some(Member::of(name, judged))
+        };
+        Ok(jobs.into_iter().filter_map(part).collect())
+    }
+
+    /// What was found of a Job that completed and is gone; `None` where it does not count.
+    fn gone(&self, job: &CompletedJob, home: Home<'_>, entry: &Dependency) -> Option<Judged> {
+        let when = Timestamp::from_second(job.completed).ok()?;
+        match self.namespace_began(home.namespace?) {
+            // The Job was in an earlier namespace of the same name.
+            Ok(began) if job.created < began.as_second() => return None,
+            Ok(_) => {}
+            Err(unknown) => return Some(unknown),
+        }
+        let mark = Mark::remembered(job);
+        match self.does_not_count(&mark, home, entry) {
+            // A remembered Job of another revision does not count.
+            Some(old) if matches!(old.reason, Reason::OtherRevision | Reason::NotFresh) => None,
+            Some(unknown) => Some(unknown),
+            None => {
+                let remembered = Judged {
+                    reason: Reason::Remembered,
+                    ..met(format!("completed at {when} and was removed since"))
+                };
+                Some(self.settled(remembered, &mark, home, entry))
+            }
+        }
+    }
+
+    /// When a namespace was made.
+    fn namespace_began(&self, name: &str) -> Result<Timestamp, Judged> {
+        let reading = || unmet(Status::Unknown, Reason::Syncing, String::new());
+        let kind = Kind::Builtin(kinds::NAMESPACE);
+        match self.world.object(&kind, None, name) {
+            Lookup::Found(namespace) => created(&namespace).ok_or_else(reading),
+            Lookup::NotFound => Err(unavailable(Unavailable::Syncing, &kind, false)),
+            Lookup::Unavailable(why) => Err(unavailable(why, &kind, false)),
+        }
+    }
+}
+
+/// What is remembered of the kind, where the state that the entry asks for lasts when the object is gone.
+fn outlives(kind: &Kind, entry: &Dependency) -> Option<Completing> {
+    let lasting = matches!(
+        entry.state,
+        State::Ready | State::Available | State::Complete
+    );
+    let what = Completing::of(kind)?;
+    (lasting && entry.health.is_empty()).then_some(what)
+}
+
+/// What was found of a Job that is not there, while the memory cannot be read.
+fn forgotten(why: Unavailable) -> Judged {
+    let (reason, message) = match why {
+        Unavailable::Syncing => (
+            Reason::Syncing,
+            "sluice is reading what it remembers of what has completed",
+        ),
+        Unavailable::Stale => (
+            Reason::Stale,
+            "it is not there; what sluice remembers of what has completed may be stale",
+        ),
+        Unavailable::NotServed
+        | Unavailable::Forbidden
+        | Unavailable::Undiscovered
+        | Unavailable::AwaitsTurn { .. }
+        | Unavailable::OverBudget { .. }
+        | Unavailable::TooLarge
+        | Unavailable::Hidden => (
+            Reason::NotFound,
+            "it is not there; whether sluice remembers that it completed cannot be seen from here",
+        ),
+    };
+    unmet(Status::Unknown, reason, message.to_owned())
+}

@@ -1,0 +1,110 @@
+//! Not fooled by the old release: an object that is older than the dependent's revision may be about to be replaced by the same
+//! upgrade, so it has to stand for a moment before it counts.
+//!
+//! Installers write one object after the other, and no object says whether its turn is still to come. The exact answer
+//! is [`crate::keys::REVISION`]. To wait until the release says that it is done is no way out: under `helm --wait` it says so
+//! only once the gated pods are ready.
+
+use super::basis::Judge;
+use super::consent::Consent;
+use super::home::Home;
+use super::lockstep::Mark;
+use crate::dependency::{Dependency, Revision};
+use crate::judged::{Judged, Reason, unmet};
+use crate::scope::Scope;
+use crate::world::Pending;
+use jiff::{SignedDuration, Timestamp};
+
+/// For so long nothing may happen in the scope.
+pub(super) const QUIET: SignedDuration = SignedDuration::from_secs(3);
+/// So long after the revision appeared the wait ends in any case.
+pub(super) const LONGEST: SignedDuration = SignedDuration::from_secs(30);
+/// An object that was made so shortly before the revision was made with it: an installation makes one kind after the other.
+pub(super) const TOGETHER: SignedDuration = SignedDuration::from_secs(5);
+/// The API server writes times in whole seconds, and rounds down.
+pub(super) const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+/// Whether what was found of an object decides: it is satisfied, or has failed for good.
+pub(super) fn is_final(judged: &Judged) -> bool {
+    judged.satisfied || judged.reason.is_final_failure()
+}
+
+impl Judge<'_> {
+    /// What was found of an object, held back while it is satisfied, or has failed for good, and may yet be replaced.
+    pub(super) fn settled(
+        &self,
+        judged: Judged,
+        mark: &Mark<'_>,
+        home: Home<'_>,
+        entry: &Dependency,
+    ) -> Judged {
+        let exact = mark.carried.is_some() && self.dependent.lockstep().is_some();
+        if !is_final(&judged)
+            || self.at_once
+            || exact
+            || entry.fresh
+            || entry.revision == Revision::Any
+            || !self.shares_scope(mark, home)
+        {
+            return judged;
+        }
+        let began = match self.returned() {
+            Ok(began) => began,
+            Err(unknown) => return unknown,
+        };
+        // An object that was written since is not replaced any more; whether its status is of that write was asked before.
+        let new = mark.written.max(mark.made) >= Some(began)
+            || mark.made.is_some_and(|made| made + TOGETHER >= began);
+        if new {
+            return judged;
+        }
+        let scope = self.dependent.scope.as_ref();
+        let pending = scope.map_or(Pending::No, |scope| self.pending(scope));
+        let settled = match pending {
+            Pending::Yes | Pending::Unknown(_) => began + LONGEST,
+            Pending::No | Pending::NotFollowed => self.quiet_at(began, scope),
+        };
+        if self.reached(settled) {
+            return judged;
+        }
+        let why = match pending {
+            Pending::Yes => "Helm is at work on the release, so it may be replaced",
+            Pending::Unknown(_) => {
+                "whether Helm is at work on the release is not known, so it may be replaced"
+            }
+            Pending::No | Pending::NotFollowed => "it may be replaced",
+        };
+        let message = format!(
+            "{}, but older than the dependent's revision, of {began}; {why} until {settled}",
+            judged.message
+        );
+        unmet(judged.status, Reason::Settling, message)
+    }
+
+    /// Whether Helm is at work on the dependent's release. Annotations say where its records are, so records of another
+    /// namespace are looked at with its consent only.
+    fn pending(&self, scope: &Scope) -> Pending {
+        let own = self.dependent.namespace.as_str();
+        let consent = scope.kept_in.as_ref().map_or(Consent::Given, |home| {
+            Consent::of_namespace(own, home, self.policy, self.world)
+        });
+        match consent {
+            Consent::Given => self.world.pending(scope),
+            Consent::Withheld(_) => Pending::NotFollowed,
+            Consent::Unknown(why) => Pending::Unknown(why),
+        }
+    }
+
+    /// When the scope will have been quiet for long enough since `began`, if nothing more happens.
+    pub(super) fn quiet_at(&self, began: Timestamp, scope: Option<&Scope>) -> Timestamp {
+        match scope.map_or(Ok(None), |scope| self.world.active(scope)) {
+            Ok(active) => {
+                let seen = scope.and_then(|scope| self.world.seen_to_change(scope, self.now));
+                let since = active.into_iter().chain(seen).fold(began, Timestamp::max);
+                (since + SECOND + QUIET).min(began + LONGEST)
+            }
+            // While the scope cannot be read, something may be going on.
+            Err(_) => began + LONGEST,
+        }
+    }
+}

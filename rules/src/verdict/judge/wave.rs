@@ -1,0 +1,126 @@
+//! Weights: every object in the dependent's scope that weighs less comes first.
+
+use super::basis::Judge;
+use super::lockstep::Mark;
+use super::settle::{QUIET, SECOND};
+use crate::dependency::{Part, State};
+use crate::judged::{Judged, Reason, met, unavailable, unmet};
+use crate::kinds::Kind;
+use crate::kstatus::Status;
+use crate::lookup::Lookup;
+use crate::object;
+use crate::profile;
+use crate::scope::{self, Position, Scope};
+use serde_json::Value;
+
+impl Judge<'_> {
+    /// Whether every object that weighs less than `below` is ready.
+    pub(super) fn below(&self, below: i64) -> Judged {
+        let Some(scope) = &self.dependent.scope else {
+            return met("the dependent is in no scope, so nothing comes before it");
+        };
+        match self.first_below(scope, below) {
+            Err(judged) => judged,
+            Ok(Some(first)) => self.unready(first),
+            Ok(None) => match self.quiet(scope) {
+                quiet if quiet.satisfied => self.doubted_below(scope, below).unwrap_or(quiet),
+                busy => busy,
+            },
+        }
+    }
+
+    /// The first object that weighs less than `below` and is not ready.
+    ///
+    /// # Errors
+    ///
+    /// What was found of a kind that cannot be read.
+    pub(in crate::verdict) fn first_below(
+        &self,
+        scope: &Scope,
+        below: i64,
+    ) -> Result<Option<(Position, Kind, Value)>, Judged> {
+        let kinds: Vec<Kind> = self
+            .kinds()?
+            .into_iter()
+            .chain(scope::outspoken())
+            .collect();
+        // Whether an object has been ready for long enough is asked once all are ready, since what is found here may be kept.
+        let is_ready = |kind: &Kind, object: &Value| {
+            let found = profile::readiness(kind, object, self.world, self.now);
+            self.noted(found.is_ready(), kind, object, (State::Ready, &[]));
+            found
+        };
+        let first = self.world.first_unready(&kinds, scope, below, &is_ready);
+        first.map_err(|(kind, why)| unavailable(why, &kind, false))
+    }
+
+    fn unready(&self, (position, kind, object): (Position, Kind, Value)) -> Judged {
+        let judged = self.is_ready(&kind, &object);
+        self.noted(judged.satisfied, &kind, &object, (State::Ready, &[]));
+        let Position { weight, name, .. } = position;
+        let message = format!("{kind}/{name} of weight {weight}: {}", judged.message);
+        let reason = match judged.reason {
+            failed if failed.is_final_failure() => failed,
+            _ => Reason::LowerWeight,
+        };
+        unmet(judged.status, reason, message)
+    }
+
+    /// What was found of an object that weighs less than `below` and only seems ready: it was written a moment ago, or has only just become
+    /// ready. For built-in kinds only a write can make that so, so they are skipped in a scope where nothing was written.
+    fn doubted_below(&self, scope: &Scope, below: i64) -> Option<Judged> {
+        let active = self.world.active(scope).ok().flatten();
+        let written = active.is_some_and(|active| self.now < active + SECOND + QUIET);
+        let whole = Part::Release(scope.name.clone());
+        let lower = |object: &Value| {
+            let lower = Position::of(object).is_some_and(|it| it.weight < below);
+            lower && Scope::of(object).as_ref() == Some(scope)
+        };
+        let kinds = self.kinds().ok()?.into_iter().chain(scope::outspoken());
+        let kinds = kinds.filter(|kind| {
+            (written || matches!(kind, Kind::Custom { .. }))
+                && self.world.may_have_lower(kind, scope, below)
+        });
+        for kind in kinds {
+            let name = Some(scope.name.as_str());
+            let members = self.world.members(&kind, &scope.namespace, name, &whole);
+            // A kind that cannot be read was found before.
+            let Lookup::Found(members) = members else {
+                continue;
+            };
+            for object in members.iter().filter(|object| lower(object)) {
+                let judged = self.is_ready(&kind, object);
+                let judged = self.recovered(judged, &kind, object, (State::Ready, &[]));
+                let judged = self.observed(judged, &kind, object, &Mark::of(object));
+                if !judged.satisfied {
+                    let name = object::name(object);
+                    let message = format!("{kind}/{name} of a lower weight: {}", judged.message);
+                    return Some(Judged { message, ..judged });
+                }
+            }
+        }
+        None
+    }
+
+    fn is_ready(&self, kind: &Kind, object: &Value) -> Judged {
+        profile::judge(kind, object, State::Ready, self.world, self.now)
+    }
+
+    /// Whether the scope has been quiet for long enough: a wave is not over because it is empty so far, more of it may be on its way.
+    fn quiet(&self, scope: &Scope) -> Judged {
+        let ready = "everything of a lower weight is ready";
+        // A dependent without a weight does not wait for the scope to become quiet.
+        if self.dependent.weight().is_none() {
+            return met(ready);
+        }
+        let quiet = match self.returned() {
+            Ok(began) => self.quiet_at(began, Some(scope)),
+            Err(unknown) => return unknown,
+        };
+        if self.reached(quiet) {
+            return met(ready);
+        }
+        let message = format!("{ready}; more may be created until {quiet}");
+        unmet(Status::InProgress, Reason::Settling, message)
+    }
+}

@@ -1,0 +1,188 @@
+//! Why a gate is told to wait, to open or to refuse; and which of these the terms of a dependent make of a wait that goes on.
+
+use super::judge::{JudgedEdge, Overdue};
+use crate::keys;
+use crate::terms::{Go, OnFailure, OnTimeout, Terms};
+use jiff::Timestamp;
+use std::fmt;
+use std::time::Duration;
+use wire::{Answer, Decision};
+
+/// Why a gate is told its verdict. Events, conditions, metrics, the log and the command line name it by its label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The gate waits: a dependency is not satisfied.
+    Unmet,
+    /// The gate waits: its pod, its owner or its list cannot be read.
+    Unread,
+    /// The gate waits on although its timeout has passed.
+    Late(Duration),
+    /// The gate waits on although the timeout of an entry has passed: for this entry, or for the others.
+    EntryLate,
+    /// The gate opens: its dependencies are satisfied.
+    Satisfied,
+    /// The gate opens: its dependencies are satisfied, one of them because it is absent and optional.
+    Absent,
+    /// The gate opens: a pod of the same revision has passed its gate before.
+    Passed,
+    /// The gate opens: its pod is marked for a gate, and no list, plan, weight or cap is found for it.
+    Unlisted,
+    /// The gate opens: [`keys::SKIP`] says so.
+    Skipped,
+    /// The gate opens: every entry that still held it back was given up.
+    GivenUp,
+    /// The gate opens although a dependency is not satisfied: its timeout has passed.
+    Proceeded(Duration),
+    /// The gate refuses: the timeout of an entry has passed.
+    EntryTimedOut,
+    /// The gate refuses: its timeout has passed.
+    TimedOut(Duration),
+    /// The gate refuses: this dependency has failed for good.
+    DependencyFailed(String),
+}
+
+impl Why {
+    /// Why a gate is told what it is told that `edges` hold back; at least one of them is not satisfied, or there is none because the
+    /// list cannot be read. `overdue` are the entries whose own timeout has passed. [`Why::Unmet`] where the terms change nothing.
+    ///
+    /// A failure comes before a timeout, since it came first: the wait that was to be cut short had ended by then. Of two timeouts the
+    /// shorter one decides.
+    pub fn of_a_wait(
+        terms: &Terms,
+        started: Option<Timestamp>,
+        edges: &[JudgedEdge],
+        overdue: &[Overdue],
+        now: Timestamp,
+    ) -> Self {
+        let lost =
+            |edge: &&JudgedEdge| !edge.judged.satisfied && edge.judged.reason.is_final_failure();
+        if terms.on_failure == Some(OnFailure::Fail)
+            && let Some(edge) = edges.iter().find(lost)
+        {
+            return Self::DependencyFailed(edge.edge.to_string());
+        }
+        let timeout = terms.timeout.unwrap_or_default();
+        let failed = overdue.iter().map(|it| it.patience);
+        let failed = failed.filter(|it| it.then == OnTimeout::Fail);
+        let failed = failed.map(|it| it.timeout).min();
+        let passed = terms.deadline(started).filter(|deadline| now >= *deadline);
+        match passed.map(|_| terms.on_timeout.unwrap_or_default()) {
+            Some(OnTimeout::Proceed) if failed.is_none_or(|failed| timeout < failed) => {
+                Self::Proceeded(timeout)
+            }
+            _ if failed.is_some() => Self::EntryTimedOut,
+            Some(OnTimeout::Proceed) => Self::Proceeded(timeout),
+            Some(OnTimeout::Fail) => Self::TimedOut(timeout),
+            Some(OnTimeout::Wait) => Self::Late(timeout),
+            None if !overdue.is_empty() => Self::EntryLate,
+            None => Self::Unmet,
+        }
+    }
+
+    /// What the gate is told.
+    pub fn decision(&self) -> Decision {
+        match self {
+            Self::Unmet | Self::Unread | Self::Late(_) | Self::EntryLate => Decision::Wait,
+            Self::Satisfied
+            | Self::Absent
+            | Self::Passed
+            | Self::Unlisted
+            | Self::Skipped
+            | Self::GivenUp
+            | Self::Proceeded(_) => Decision::Open,
+            Self::EntryTimedOut | Self::TimedOut(_) | Self::DependencyFailed(_) => Decision::Refuse,
+        }
+    }
+
+    /// How a wait ended, for conditions, metrics and the log; `Waiting` while it goes on.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Unmet | Self::Unread | Self::Late(_) | Self::EntryLate => "Waiting",
+            Self::Satisfied | Self::Absent | Self::Unlisted => "Satisfied",
+            Self::Passed => "Passed",
+            Self::Skipped => "Skipped",
+            Self::GivenUp | Self::Proceeded(_) => "Proceeded",
+            Self::EntryTimedOut | Self::TimedOut(_) => "TimedOut",
+            Self::DependencyFailed(_) => "DependencyFailed",
+        }
+    }
+
+    /// What ended a wait that the dependencies alone would not have ended, for metrics: `skip`, `timeout` or `failure`.
+    pub fn cut(&self) -> Option<&'static str> {
+        match self {
+            Self::Skipped => Some("skip"),
+            Self::DependencyFailed(_) => Some("failure"),
+            _ => self.is_a_timeout().then_some("timeout"),
+        }
+    }
+
+    /// Whether a timeout ended the wait, of the whole wait or of an entry.
+    pub fn is_a_timeout(&self) -> bool {
+        matches!(
+            self,
+            Self::GivenUp | Self::Proceeded(_) | Self::EntryTimedOut | Self::TimedOut(_)
+        )
+    }
+
+    /// Whether a timeout has passed, of the whole wait or of an entry, and the gate waits on.
+    pub fn is_late(&self) -> bool {
+        matches!(self, Self::Late(_) | Self::EntryLate)
+    }
+
+    /// The answer with this decision, and with a note that says why and names the way out.
+    #[must_use]
+    pub fn over(&self, mut answer: Answer) -> Answer {
+        answer.verdict = self.decision();
+        let sentence = self.to_string();
+        if !sentence.is_empty() {
+            // The note says until here what the gate waits for.
+            let note = answer.note.take();
+            answer.note = Some(match note {
+                Some(note) => format!("{note}; {sentence}"),
+                None => sentence,
+            });
+        }
+        answer
+    }
+}
+
+/// A sentence that names the annotation, its value and the way out; empty where the reports of the entries say all.
+impl fmt::Display for Why {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (timeout, on_timeout) = (keys::TIMEOUT, keys::ON_TIMEOUT);
+        match self {
+            Self::Late(after) => write!(
+                out,
+                "the timeout of {} ({timeout}) has passed, and the pod waits on",
+                Go(*after)
+            ),
+            Self::Proceeded(after) => write!(
+                out,
+                "the timeout of {} ({timeout}) has passed, and {on_timeout} is \"proceed\"",
+                Go(*after)
+            ),
+            Self::TimedOut(after) => write!(
+                out,
+                "the timeout of {} ({timeout}) has passed, and {on_timeout} is \"fail\": mend what it waits for, raise \
+                 the timeout, or set {on_timeout} to \"wait\" or \"proceed\"",
+                Go(*after)
+            ),
+            Self::DependencyFailed(dependency) => write!(
+                out,
+                "{dependency} has failed for good, and {failure} is \"fail\": delete it and create it again, or set \
+                 {failure} to \"wait\"",
+                failure = keys::ON_FAILURE
+            ),
+            Self::Unmet
+            | Self::Unread
+            | Self::EntryLate
+            | Self::Satisfied
+            | Self::Absent
+            | Self::Passed
+            | Self::Unlisted
+            | Self::Skipped
+            | Self::GivenUp
+            | Self::EntryTimedOut => Ok(()),
+        }
+    }
+}
