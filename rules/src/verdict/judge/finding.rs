@@ -1,7 +1,9 @@
 //! What was found of one entry, and the fact that more words may be made of.
 
 use crate::dependency::ObjectRef;
-use crate::judged::Judged;
+use crate::judged::{Judged, Reason};
+use crate::kinds::Kind;
+use crate::object::name;
 use serde_json::Value;
 
 /// What was found of one entry.
@@ -28,5 +30,20 @@ pub(in crate::verdict) enum Lead {
 impl From<Judged> for EntryFinding {
     fn from(judged: Judged) -> Self {
         Self { judged, lead: None }
+    }
+}
+
+impl EntryFinding {
+    /// What was found of an object, with the lead to its installer where nothing else can mend it.
+    pub(super) fn of(kind: &Kind, object: Value, judged: Judged) -> Self {
+        let only_by_installer = matches!(
+            judged.reason,
+            Reason::NotFresh | Reason::OtherRevision | Reason::JobFailed | Reason::FailedForGood
+        );
+        let lead = (!judged.satisfied && only_by_installer).then(|| Lead::OnlyByInstaller {
+            name: format!("{kind}/{}", name(&object)),
+            object,
+        });
+        Self { judged, lead }
     }
 }

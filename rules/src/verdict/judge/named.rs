@@ -39,7 +39,7 @@ impl Judge<'_> {
                 if waits {
                     return itself().into();
                 }
-                self.mended_by(kind, found, judged)
+                EntryFinding::of(kind, found, judged)
             }
             Lookup::NotFound
                 if !home.foreign

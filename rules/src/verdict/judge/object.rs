@@ -1,7 +1,6 @@
 //! One object that is there: whether it counts, and then its state.
 
 use super::basis::Judge;
-use super::finding::{EntryFinding, Lead};
 use super::home::Home;
 use super::lockstep::Mark;
 use crate::dependency::{Dependency, State};
@@ -10,7 +9,6 @@ use crate::judged::{Judged, Reason, unmet};
 use crate::kept;
 use crate::kinds::Kind;
 use crate::kstatus::Status;
-use crate::object::name;
 use crate::profile;
 use crate::text::Quoted;
 use serde_json::Value;
@@ -42,19 +40,6 @@ impl Judge<'_> {
         let judged = self.missing_status(judged, &mark, entry);
         let judged = self.observed(judged, kind, object, &mark);
         self.settled(judged, &mark, home, entry)
-    }
-
-    /// What was found of an object, with the lead to its installer where nothing else can mend it.
-    pub(super) fn mended_by(&self, kind: &Kind, object: Value, judged: Judged) -> EntryFinding {
-        let only_by_installer = matches!(
-            judged.reason,
-            Reason::NotFresh | Reason::OtherRevision | Reason::JobFailed | Reason::FailedForGood
-        );
-        let lead = (!judged.satisfied && only_by_installer).then(|| Lead::OnlyByInstaller {
-            name: format!("{kind}/{}", name(&object)),
-            object,
-        });
-        EntryFinding { judged, lead }
     }
 
     /// The state of an object that counts.

@@ -167,7 +167,7 @@ impl Judge<'_> {
             .map(|(kind, object)| {
                 let judged = self.object(&kind, &object, home, entry);
                 let name = format!("{kind}/{}", name(&object));
-                Member::of(name, self.mended_by(&kind, object, judged))
+                Member::of(name, EntryFinding::of(&kind, object, judged))
             })
             .collect();
         let needed = parts.min.map_or(members.len(), |min| min.of(members.len()));

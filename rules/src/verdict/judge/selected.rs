@@ -46,7 +46,7 @@ impl Judge<'_> {
             let judged = self.object(kind, &object, home, entry);
             Member::of(
                 name(&object).to_owned(),
-                self.mended_by(kind, object, judged),
+                EntryFinding::of(kind, object, judged),
             )
         });
         // An old Job never becomes a fresh one; so it holds the dependent back only where there is nothing else.
