@@ -70,7 +70,7 @@ pub(crate) const MEMORY: usize = 256 << 20;
 /// The settings of the administrator that decide verdicts.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The settings that the rules read.
+    /// The administrator's settings that the rules read.
     pub policy: Policy,
     /// The custom kinds, `(group, kind)`, through which an owner reference is followed.
     pub workloads: Vec<(String, String)>,
@@ -79,7 +79,7 @@ pub struct Settings {
     /// Whether the metadata of all Secrets is followed, to read Helm's records of releases. Else a Secret is read only where a list
     /// names it.
     pub follows_helm_releases: bool,
-    /// The memory of the process, in bytes.
+    /// The memory that the process may take, in bytes.
     pub memory: usize,
     /// The sources of the health rules.
     pub health_rules: HealthSources,
@@ -102,11 +102,11 @@ impl Settings {
     }
 }
 
-/// The cluster as this replica knows it.
+/// The objects of the cluster as this replica knows them.
 #[derive(Debug)]
 pub struct Known {
     stores: Stores,
-    /// The memory of subscriptions, by namespace.
+    /// The memory that the subscriptions of waiting views may take, by namespace.
     waits: Arc<ByteBudget>,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these pods, and a cluster has many others.
     gated: Arc<Store>,
@@ -125,7 +125,7 @@ pub struct Known {
     whole_budget: Arc<WholeBudget>,
     /// The workloads whose pods fit on no node, and what the nodes lack.
     lacks: RateLimited<Option<Arc<Lack>>>,
-    /// The workloads behind the Services that lists name.
+    /// The workloads behind the Services that dependency lists name.
     behind: RateLimited<Vec<Link<(Kind, Value)>>>,
     /// The causes for which the pods of a dependency are not ready.
     pod_causes: PodCauses,
@@ -138,9 +138,9 @@ pub struct Known {
 /// A request for a watch that nothing has asked for before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchRequest {
-    /// Every object of a kind, trimmed.
+    /// Every object of a kind, each one trimmed.
     Kind(Kind),
-    /// One object, with every field.
+    /// One object, with every field of it.
     Whole(ObjectName),
 }
 
@@ -185,7 +185,7 @@ impl Known {
         &self.unscheduled
     }
 
-    /// Starts the watch of pods without a node.
+    /// Starts the watch of the pods that have no node yet.
     fn want_unscheduled(&self) {
         self.unscheduled_wanted.notify_one();
     }
@@ -215,7 +215,7 @@ impl Known {
         &self.memory
     }
 
-    /// The slots of capped waves.
+    /// The slots of the waves with a cap.
     pub fn slots(&self) -> &Arc<Slots> {
         &self.slots
     }
@@ -256,7 +256,7 @@ impl Known {
         self.gated.wake_all();
     }
 
-    /// The store of a kind that is watched, or is about to be watched; `None` if nothing has asked for the kind.
+    /// The store of a kind that is watched, or is about to be watched; `None` if no view has asked for the kind.
     pub fn watched(&self, kind: &Kind) -> Option<Arc<Store>> {
         self.stores.get(kind)
     }
@@ -358,7 +358,7 @@ impl Known {
         own.is_some()
     }
 
-    /// A reader that notes what it reads.
+    /// A reader of the known objects that notes each of its reads.
     pub fn view(self: &Arc<Self>) -> View {
         View::new(Arc::clone(self), None)
     }

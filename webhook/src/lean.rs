@@ -35,7 +35,7 @@ pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     Ok(review)
 }
 
-/// The object of a review.
+/// The kind of object in an AdmissionReview: it decides which fields are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum About {
     /// A pod: of its volumes, and of its containers but not its init containers, only [`OF_A_PART`] is read. The
@@ -61,7 +61,7 @@ enum ReviewLevel {
     Part,
     Metadata,
     Managed,
-    /// The levels below all the places above.
+    /// The levels of a review below all the places above.
     Elsewhere(u8),
 }
 
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(read(About::Other), review(&pod(&whole)));
     }
 
-    /// A value within so many lists, or mappings.
+    /// A JSON value within so many nested lists, or mappings.
     fn nested(levels: usize, open: &str, close: &str) -> String {
         format!("{}1{}", open.repeat(levels), close.repeat(levels))
     }

@@ -23,16 +23,16 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The objects to list.
+/// The objects that a list request asks the API server for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
-    /// `/apis/apps/v1/deployments`
+    /// The path of the resource in the API: `/apis/apps/v1/deployments`.
     pub(crate) path: String,
-    /// A label selector; `None` for every object.
+    /// The label selector of the list request; `None` for every object.
     pub(crate) labels: Option<String>,
-    /// A field selector; `None` for every object.
+    /// The field selector of the list request; `None` for every object.
     pub(crate) fields: Option<String>,
-    /// Whether only the metadata of the objects is needed.
+    /// Whether the list request asks only for the metadata of the objects.
     pub(crate) metadata: bool,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Selection {
 #[derive(Debug)]
 pub(crate) struct Page {
     text: Bytes,
-    /// The places of the objects in the text.
+    /// The places of the objects in the text of the page.
     items: Vec<Range<usize>>,
-    /// The version of the list.
+    /// The `resourceVersion` of the list.
     pub(crate) version: String,
     /// The token of the next page; `None` on the last page.
     pub(crate) next: Option<String>,
@@ -169,12 +169,12 @@ async fn text(
 }
 
 impl Page {
-    /// The length of the page, in bytes.
+    /// The length of the page's text, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Reads the objects one after the other.
+    /// Reads the objects of the page one after the other.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Result<Value, Error>> {
         self.objects_as::<Lean>()
     }

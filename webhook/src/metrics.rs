@@ -30,7 +30,7 @@ const WAITS: [f64; 10] = [
     0.5, 2.0, 5.0, 15.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 21_600.0,
 ];
 
-/// Registers the version of this process.
+/// Registers the metric that tells the version of this process.
 pub(crate) fn register_build(registry: &mut Registry) {
     let version = [("version", wire::VERSION)];
     registry.register("build", "The version that runs", Info::new(version));
@@ -69,7 +69,7 @@ impl Default for StatusMetrics {
 }
 
 impl StatusMetrics {
-    /// Creates and registers the metrics.
+    /// Creates and registers the metrics of the status service.
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register(
@@ -107,7 +107,7 @@ impl StatusMetrics {
         AskingGate(self.asking.clone())
     }
 
-    /// Counts an answer to a gate.
+    /// Counts an answer of the status service to a gate.
     pub(crate) fn answered(&self, verdict: Decision) {
         let result = word(verdict);
         self.answers.get_or_create(&ResultLabel { result }).inc();
@@ -119,7 +119,7 @@ impl StatusMetrics {
         waits.observe(seconds);
     }
 
-    /// Counts a wait that an annotation ended.
+    /// Counts a wait of a gate that an annotation ended.
     pub(crate) fn cut(&self, by: &'static str, verdict: Decision) {
         let result = word(verdict);
         self.waits_cut.get_or_create(&CutShort { by, result }).inc();
@@ -130,7 +130,7 @@ impl StatusMetrics {
         self.answers.get_or_create(&ResultLabel { result }).inc();
     }
 
-    /// Counts a watch that began again.
+    /// Counts a watch that began again after its end.
     pub(crate) fn watch_restarted(&self) {
         self.watch_restarts.inc();
     }

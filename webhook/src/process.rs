@@ -14,9 +14,9 @@ pub(crate) struct Process {
     pub servers: Tasks,
     /// The tasks that the servers depend on.
     pub background: Tasks,
-    /// The progress of the shutdown.
+    /// The progress of the process's shutdown.
     pub shutdown: Shutdown,
-    /// Met while requests are welcome.
+    /// The condition of readiness that is met while requests are welcome.
     pub serving: Condition,
 }
 

@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// All conditions of this process. Clones share them.
+/// All conditions of this process's readiness. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Readiness {
     conditions: Arc<Mutex<ConditionsByName>>,
@@ -30,9 +30,9 @@ pub struct Condition {
 /// An unmet condition and the reason; prints as one line of `/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// The condition's name.
+    /// The name of the unmet condition.
     pub condition: String,
-    /// The missing state, in words for an administrator.
+    /// The state that the unmet condition misses, in words for an administrator.
     pub reason: String,
 }
 
@@ -65,7 +65,7 @@ impl Readiness {
 }
 
 impl Condition {
-    /// Reports that the condition holds.
+    /// Reports that the condition of readiness holds.
     pub fn met(&self) {
         lock(&self.conditions).insert(self.name.clone(), None);
     }

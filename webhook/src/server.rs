@@ -85,15 +85,15 @@ impl Drop for RequestInFlight {
 /// The server of one listener.
 #[derive(Debug, Clone)]
 pub struct Server {
-    /// The port, which is a metric label.
+    /// The port of the listener, which is a metric label.
     pub port: Port,
-    /// TLS, or `None` for plain HTTP.
+    /// The TLS settings of the listener, or `None` for plain HTTP.
     pub tls: Option<Arc<ServerConfig>>,
-    /// The bounds on connections and requests.
+    /// The bounds on the listener's connections and requests.
     pub limits: ServerLimits,
-    /// The counters.
+    /// The counters of the listener.
     pub metrics: ServerMetrics,
-    /// Says when to stop.
+    /// Tells the server when to stop.
     pub shutdown: Shutdown,
 }
 

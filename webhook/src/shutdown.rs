@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-/// The progress of the shutdown. Clones share it.
+/// The progress of the process's shutdown. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
     leaving: CancellationToken,
@@ -23,7 +23,7 @@ pub struct Shutdown {
     aborting: CancellationToken,
 }
 
-/// The durations of the steps.
+/// The durations of the steps of the shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grace {
     /// The time from the first step to the end of accepting connections.
@@ -57,23 +57,23 @@ impl Shutdown {
         self.draining.cancelled().await;
     }
 
-    /// Waits until everything has to stop at once.
+    /// Waits until the shutdown stops everything at once.
     pub async fn aborting(&self) {
         self.aborting.cancelled().await;
     }
 
-    /// Takes the first step: [`Shutdown::conduct`] begins with it.
+    /// Takes the first step of the shutdown: [`Shutdown::conduct`] begins with it.
     pub fn leave(&self) {
         self.leaving.cancel();
     }
 
-    /// Takes the first two steps.
+    /// Takes the first two steps of the shutdown.
     pub fn drain(&self) {
         self.leave();
         self.draining.cancel();
     }
 
-    /// Takes every step at once.
+    /// Takes every step of the shutdown at once.
     pub fn abort(&self) {
         self.drain();
         self.aborting.cancel();

@@ -26,16 +26,16 @@ use crate::digest::short;
 use crate::event::{Note, Outbox, Regarding, Telling};
 use crate::lists::{Selection, page};
 
-/// The time between two searches while nothing changes.
+/// The time between two searches for stranded pods while nothing changes.
 const LOOK_AGAIN: Duration = Duration::from_secs(300);
 /// The time between two searches while the outbox has no room for all Events: a namespace's queue is empty again by
 /// then.
 const GO_ON: Duration = Duration::from_mins(1);
 /// The delay after a new bundle, so that the served leaf has changed too.
 const AFTER_A_CHANGE: Duration = Duration::from_secs(15);
-/// The pods of one page.
+/// The most pods that one page of the search has.
 const PAGE: u32 = 50;
-/// The time limit for one page.
+/// The time limit for one page of the search.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const NOTE: &str = "the gate of this pod trusts no certificate of sluice any more, because sluice has had to make a new CA since the pod was made; it cannot be told that it may open: delete the pod, and its owner makes another that trusts the new CA (a pod without an owner has to be made again by hand)";
@@ -49,7 +49,7 @@ enum LookError {
     Api(#[from] kube::Error),
 }
 
-/// Searches for stranded pods.
+/// Searches for stranded pods: their gates trust no certificate of sluice any more.
 pub(crate) struct Lookout {
     pub(crate) client: Client,
     pub(crate) resolver: Arc<Resolver>,
@@ -71,11 +71,11 @@ pub(crate) fn register(registry: &mut Registry) -> Gauge {
     count
 }
 
-/// The result of a search.
+/// The result of a search for stranded pods.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct StrandedGates {
     count: i64,
-    /// Whether the outbox had room for all Events.
+    /// Whether the outbox had room for the Events about all stranded pods.
     all_told: bool,
 }
 

@@ -14,7 +14,7 @@ use tracing::{Instrument, error, info_span};
 #[derive(Debug, Clone)]
 pub(crate) struct Spawner(mpsc::UnboundedSender<Task>);
 
-/// The running tasks. Dropping this stops them.
+/// The running tasks of the process. Dropping this stops them.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     new: mpsc::UnboundedReceiver<Task>,
@@ -33,30 +33,30 @@ struct Task {
     work: BoxFuture<'static, ()>,
 }
 
-/// Whether a task may end.
+/// Whether a task may end before the process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lasts {
-    /// Never, as long as the process runs.
+    /// The task never ends, as long as the process runs.
     Always,
-    /// When its work is done.
+    /// The task ends when its work is done.
     WhileNeeded,
 }
 
-/// The end of a lasting task.
+/// The end of a task that had to last as long as the process.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Ended {
     /// The task panicked.
     #[error("the task {task:?} panicked: {message}")]
     Panicked {
-        /// The name of the task.
+        /// The name of the task that panicked.
         task: String,
         /// The message of the panic.
         message: String,
     },
-    /// The task returned.
+    /// The lasting task returned.
     #[error("the task {task:?} ended, although it has to last as long as the process")]
     Returned {
-        /// The name of the task.
+        /// The name of the task that returned.
         task: String,
     },
 }

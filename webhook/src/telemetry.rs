@@ -37,15 +37,15 @@ pub(crate) enum TelemetryError {
         "log filter {filter:?}: {error}; write a level, or levels by module, like \"info\" or \"info,webhook=debug\""
     )]
     Filter {
-        /// The filter as given.
+        /// The filter of the log as it was given.
         filter: String,
-        /// The error in the filter.
+        /// The error in the filter of the log.
         error: ParseError,
     },
-    /// A subscriber is set already.
+    /// Another subscriber of the log is set already.
     #[error("logging is set up already")]
     Twice,
-    /// The thread that writes lines could not start.
+    /// The thread that writes log lines could not start.
     #[error("failed to start the thread that writes the log")]
     Thread(#[source] io::Error),
 }
@@ -54,7 +54,7 @@ pub(crate) enum TelemetryError {
 pub(crate) struct Log(Lines);
 
 impl Log {
-    /// Registers the counter of lost lines.
+    /// Registers the counter of lost log lines.
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "log_lines_lost",
@@ -126,7 +126,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// The log of a test.
+    /// The log lines of a test.
     #[derive(Clone, Default)]
     pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 

@@ -42,17 +42,17 @@ impl ByteBudget {
         })
     }
 
-    /// The share of a namespace, in bytes.
+    /// The most bytes of the budget that one namespace may take.
     pub(super) fn of_one(&self) -> usize {
         self.of_one
     }
 
-    /// The limit of all namespaces together, in bytes.
+    /// The limit of the budget for all namespaces together, in bytes.
     pub(super) fn limit(&self) -> usize {
         self.in_all
     }
 
-    /// The bytes that are taken now.
+    /// The bytes that all namespaces have taken from the budget now.
     pub(super) fn taken(&self) -> usize {
         self.lock().in_all
     }
@@ -62,7 +62,7 @@ impl ByteBudget {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// An allotment of a namespace, without bytes yet.
+    /// An allotment of a namespace's share of the budget, without bytes yet.
     pub(super) fn part(self: &Arc<Self>, namespace: &str) -> Allotment {
         Allotment {
             shares: Arc::clone(self),
@@ -116,17 +116,17 @@ impl Allotment {
         granted
     }
 
-    /// The bytes of this allotment.
+    /// The bytes that this allotment has taken.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The share of the namespace, in bytes.
+    /// The share of the allotment's namespace, in bytes.
     pub(super) fn share(&self) -> usize {
         self.shares.of_one()
     }
 
-    /// Returns all bytes.
+    /// Returns all bytes of the allotment to the budget.
     pub(super) fn give_back(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         if bytes > 0 {

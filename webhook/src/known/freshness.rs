@@ -29,7 +29,7 @@ impl Moment {
         }
     }
 
-    /// The time from this moment to `now`.
+    /// The time that has passed from this moment to `now`.
     fn ago(self, now: Self) -> Duration {
         let wall = now.wall.duration_since(self.wall).unwrap_or_default();
         now.steady.duration_since(self.steady).max(wall)
@@ -44,7 +44,8 @@ impl LastContact {
         before.is_stale()
     }
 
-    /// Whether there was a sign, and the last one is too old to be believed.
+    /// Whether the API server has given a sign of life, and the last one is too old for the followed data to be
+    /// believed.
     pub(crate) fn is_stale(&self) -> bool {
         self.0.is_some() && self.believed_until().is_none()
     }
@@ -61,10 +62,10 @@ impl LastContact {
     }
 }
 
-/// The freshness of a store.
+/// The freshness of the store of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Freshness {
-    /// The first list has not arrived.
+    /// The first list of the kind has not arrived.
     #[default]
     Syncing,
     /// The kind is listed and followed. [`super::store::Store::believed_until`] tells for how long.

@@ -37,11 +37,11 @@ impl Granted {
     }
 }
 
-/// The changes of the granted kinds.
+/// The changes of the custom kinds that sluice may read.
 pub(crate) struct GrantedChanges(watch::Receiver<Option<Arc<[Kind]>>>);
 
 impl GrantedChanges {
-    /// Marks all changes so far as seen.
+    /// Marks all changes of the granted kinds so far as seen.
     pub(crate) fn mark_seen(&mut self) {
         self.0.mark_unchanged();
     }

@@ -17,16 +17,16 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// The sources of the health rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HealthSources {
-    /// Whether the administrator names a ConfigMap.
+    /// Whether the administrator names a ConfigMap with health rules.
     pub administrator: bool,
-    /// Whether the library is used.
+    /// Whether the built-in library of health rules is used.
     pub builtin: bool,
 }
 
 /// The health rules in force.
 #[derive(Debug)]
 pub struct HealthRules {
-    /// `None` until the administrator's ConfigMap has been read.
+    /// The administrator's rules; `None` until their ConfigMap has been read.
     administrator: ArcSwapOption<Rules>,
     builtin: bool,
     heard: Mutex<LastContact>,
@@ -60,7 +60,7 @@ impl HealthRules {
             .is_some_and(|it| health::reads_a_generation(it, self.builtin, object))
     }
 
-    /// Replaces the rules of the administrator's ConfigMap.
+    /// Replaces the health rules of the administrator's ConfigMap.
     pub fn replace(&self, administrator: Rules) {
         self.administrator.store(Some(Arc::new(administrator)));
     }

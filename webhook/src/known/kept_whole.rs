@@ -17,7 +17,7 @@ pub(crate) struct WholeBudget {
     granted: Mutex<HashMap<Object, Weak<WholePermit>>>,
 }
 
-/// The kind, the namespace and the name.
+/// The kind, the namespace and the name of an object.
 type Object = (Box<str>, Box<str>, Box<str>);
 
 /// The permit of one object to be kept whole. Its bytes are returned when no store keeps the object any more.
@@ -30,7 +30,7 @@ pub(crate) struct WholePermit {
 pub(crate) struct Trimmed {
     /// The object: trimmed, or whole if there is a permit.
     pub(crate) object: Value,
-    /// The permit to keep the object whole.
+    /// The permit to keep the object whole; `None` for an object that was trimmed.
     pub(crate) permit: Option<Arc<WholePermit>>,
 }
 
@@ -40,12 +40,12 @@ impl WholeBudget {
         Self { budget, granted }
     }
 
-    /// The budget in bytes.
+    /// The budget of bytes for the objects that are kept whole.
     pub(super) fn budget(&self) -> &ByteBudget {
         &self.budget
     }
 
-    /// Trims an object, unless the object asks to be kept whole and gets a permit.
+    /// Trims an object of a watch, unless the object asks to be kept whole and gets a permit for that.
     pub(crate) fn trimmed(&self, kind: &Kind, mut object: Value) -> Trimmed {
         let text = |field: &str| {
             object["metadata"][field]

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::Notify;
 
-/// The key of a sheet that is whole.
+/// The key by which a ConfigMap of the memory tells that it is whole.
 const WHOLE: &str = "whole";
 /// The bytes that a full sheet is reduced to, so that there is room for a while.
 const ENOUGH: usize = 850_000;
@@ -29,18 +29,18 @@ const ENOUGH: usize = 850_000;
 /// The keys to write, and the keys to remove (`None`).
 pub(crate) type SheetChanges = BTreeMap<String, Option<String>>;
 
-/// The news in a sheet that was read.
+/// The news in a ConfigMap of the memory that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learned {
-    /// The sheet has no news.
+    /// The ConfigMap has no news.
     Nothing,
-    /// Another replica has written an entry.
+    /// Another replica has written an entry to the ConfigMap.
     Entries,
     /// The sheet was the last one to be read: from now on a missing entry is known to be missing.
     Everything,
 }
 
-/// The memory as this replica knows it.
+/// The memory of passed revisions and completed Jobs, as this replica knows it.
 #[derive(Debug, Default)]
 pub struct Memory {
     known: RwLock<Entries>,
@@ -64,12 +64,13 @@ struct MemorySheet {
 }
 
 impl Memory {
-    /// Whether all sheets have been read.
+    /// Whether all ConfigMaps of the memory have been read.
     pub fn is_loaded(&self) -> bool {
         self.read().is_loaded()
     }
 
-    /// Notes a sign of the API server about a sheet. Returns whether the sheet was no longer believed.
+    /// Notes a sign of life of the API server about a sheet, a ConfigMap of the memory. Returns whether the sheet was
+    /// no longer believed.
     pub(crate) fn heard(&self, sheet: usize) -> bool {
         self.lock().sheets[sheet].heard.note()
     }
@@ -81,7 +82,7 @@ impl Memory {
         heard.min().unwrap_or_default()
     }
 
-    /// The bytes that each sheet holds.
+    /// The bytes of data in each ConfigMap of the memory.
     pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
         self.read().sheets.each_ref().map(MemorySheet::size)
     }
@@ -130,7 +131,7 @@ impl Memory {
         entry::selected(texts, (what, namespace), selector)
     }
 
-    /// Notes that a Job was added or changed.
+    /// Notes in the memory that a Job was added or changed.
     pub fn saw_job(&self, job: &Value) {
         self.saw(Completing::Job, job, entry::completed(job));
     }

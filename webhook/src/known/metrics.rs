@@ -17,7 +17,7 @@ struct StateLabel {
     state: &'static str,
 }
 
-/// Bounded by the number of watched kinds.
+/// The label with a kind's name. The number of its values is bounded by the number of watched kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct KindLabel {
     kind: String,
@@ -81,7 +81,7 @@ impl Known {
             .map(|(of, count)| (of, i64::try_from(count).unwrap_or(i64::MAX)))
     }
 
-    /// The bytes that each ConfigMap holds.
+    /// The bytes of data in each ConfigMap of the memory and of the slots.
     fn sheets(&self) -> impl Iterator<Item = (SheetLabel, i64)> {
         let of = |of, sizes: [usize; rules::sheets::COUNT]| {
             let numbered = (0..).zip(sizes);

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// The pause after the first look, and after a look with a new result. Each pause is half as long again as the pause before.
 const SOON: Duration = Duration::from_secs(2);
-/// The longest pause between two looks.
+/// The longest pause between two looks at the pods behind a dependency.
 const LATEST: Duration = Duration::from_secs(16);
 /// The most dependencies whose pods are looked at.
 const MOST: usize = 1000;

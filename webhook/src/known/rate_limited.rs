@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A result serves for at least this long.
+/// The result of a search serves for at least this long.
 const SERVES: Duration = Duration::from_secs(1);
 /// The pause after a search, in multiples of its duration. There are two sorts of searches, so each may use half of a hundredth.
 const PAUSE: u32 = 200;
 /// The part of the pause that does not count yet: a twentieth of a second of searching at once.
 const AHEAD: Duration = Duration::from_secs(10);
-/// The most results that are kept.
+/// The most results of searches that are kept.
 const MOST: usize = 1000;
 /// A result that is older makes room for another one.
 const OLD: Duration = Duration::from_mins(1);

@@ -30,18 +30,18 @@ const KEPT_OF_A_NAMESPACE: usize = 4 << 20;
 /// An object is forgotten that no view has asked for in this time. A gate asks again within half of it.
 const UNASKED_FOR: Duration = Duration::from_mins(1);
 
-/// The name of one object.
+/// The kind, the namespace and the name of one object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ObjectName {
-    /// Its kind.
+    /// The kind of the object.
     pub kind: Kind,
-    /// Its namespace; empty for a cluster-scoped object.
+    /// The namespace of the object; empty for a cluster-scoped object.
     pub namespace: Box<str>,
-    /// `metadata.name`
+    /// `metadata.name` of the object.
     pub name: Box<str>,
 }
 
-/// `ConfigMap shop/phase`
+/// Writes the kind and the name, with the namespace: `ConfigMap shop/phase`.
 impl fmt::Display for ObjectName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {}/{}", self.kind, self.namespace, self.name)
@@ -72,22 +72,22 @@ struct ObjectTurn {
     unasked: Option<(u64, Instant)>,
 }
 
-/// The reading of one whole object.
+/// The reading of one object with all of its fields.
 pub(super) struct WholeReading {
     /// The object of this turn, or of the last one.
     pub(super) store: Arc<Store>,
-    /// Whether the object has its turn now.
+    /// Whether the object has its turn to be read whole now.
     pub(super) is_its_turn: bool,
     /// Whether the turn has begun just now, so that no task follows the object yet.
     pub(super) begins: bool,
 }
 
-/// The number of objects that are read whole.
+/// The numbers of objects that are read whole and that wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WholeCounts {
-    /// The objects that have their turn.
+    /// The number of objects that have their turn to be read whole.
     pub(super) read: usize,
-    /// The objects that wait for their turn.
+    /// The number of objects that wait for their turn to be read whole.
     pub(super) waiting: usize,
 }
 
@@ -151,7 +151,7 @@ impl ReadWhole {
         begun
     }
 
-    /// The number of objects.
+    /// The numbers of objects that are being read whole and that wait for it.
     pub(super) fn crowd(&self) -> WholeCounts {
         let places = self.lock();
         let read: usize = places.read_of_each().values().sum();
@@ -296,7 +296,7 @@ impl ObjectTurn {
         self.reads.is_none() && self.unasked.is_none()
     }
 
-    /// Whether the turn has lasted long enough.
+    /// Whether the object's turn to be read whole has lasted long enough.
     fn is_over(&self, now: Instant) -> bool {
         let long = if self.unasked.is_some() {
             Duration::ZERO

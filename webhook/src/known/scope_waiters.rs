@@ -7,7 +7,7 @@ use super::scopes::{Limit, ScopeInterest, Standing};
 use super::waiters::{Bell, Fingerprint, Subscription, Waiters, Woken};
 use std::sync::Arc;
 
-/// The views that wait for scopes.
+/// The views that wait for changes of scopes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ScopeWaiters(Waiters<Fingerprint, Limit>);
 
@@ -15,12 +15,12 @@ pub(super) struct ScopeWaiters(Waiters<Fingerprint, Limit>);
 pub(super) type ScopeSubscription = Subscription<Fingerprint, Limit>;
 
 impl ScopeWaiters {
-    /// A subscription that rings `waiter`, without interests yet.
+    /// A subscription of a view that rings `waiter`, without interests in scopes yet.
     pub(super) fn subscription(&self, waiter: &Arc<Bell>) -> ScopeSubscription {
         self.0.subscription(waiter)
     }
 
-    /// The fingerprint of an interest.
+    /// The fingerprint of an interest in a scope.
     pub(super) fn fingerprint(&self, look: ScopeInterest<'_>) -> Fingerprint {
         self.0.fingerprint(look)
     }
@@ -42,7 +42,7 @@ impl ScopeWaiters {
         self.0.find_all(woken);
     }
 
-    /// Wakes every view.
+    /// Wakes every view that waits for a scope.
     pub(super) fn wake_all(&self) {
         self.0.wake_all();
     }

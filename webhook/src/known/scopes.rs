@@ -21,11 +21,11 @@ pub(super) enum ScopeInterest<'a> {
     Wave(&'a Scope),
     /// The objects that may be in a part: in the scopes of this name, or in any scope of the namespace.
     Members {
-        /// The namespace of the objects.
+        /// The namespace of the objects that may be in the part.
         namespace: &'a str,
         /// The name of the scopes; `None` for any scope.
         scope: Option<&'a str>,
-        /// The part.
+        /// The part: a group, a sub-chart or a release.
         part: &'a Part,
     },
 }
@@ -35,7 +35,7 @@ pub(super) enum ScopeInterest<'a> {
 pub(super) enum Limit {
     /// Changes up to this position matter: no object behind it alters the answer.
     UpTo(Position),
-    /// Changes below this weight matter.
+    /// Changes of objects below this weight matter.
     Below(i64),
 }
 
@@ -47,7 +47,7 @@ impl Limit {
         }
     }
 
-    /// The approximate size in bytes.
+    /// The approximate size of the limit, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let texts = match self {
             Self::UpTo(last) => last.kind.len() + last.name.len(),
@@ -61,9 +61,9 @@ impl Limit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     scope: Option<Scope>,
-    /// The parts that the object may be in, except its release.
+    /// The groups and sub-charts that the object may be in; its release is left out.
     parts: Box<[Part]>,
-    /// `None` outside of every wave.
+    /// The object's position in the order of its wave; `None` outside of every wave.
     pub(super) position: Option<Position>,
     written: Option<Timestamp>,
     generation: i64,
@@ -99,9 +99,9 @@ struct CachedReadiness {
 pub(super) enum First {
     /// The object has to be judged. The result goes to [`Scopes::judged`] with the position and the number.
     Unjudged(Position, u64),
-    /// The object is not ready.
+    /// The object at this position is not ready.
     Unready(Position),
-    /// All objects are ready.
+    /// All objects below the weight are ready.
     Nothing,
 }
 
@@ -187,7 +187,7 @@ impl Scopes {
         }
     }
 
-    /// Removes an object from its place.
+    /// Removes an object from its place among the scopes.
     pub(super) fn remove(&mut self, place: &Standing) {
         self.move_out(place, None);
     }

@@ -31,9 +31,9 @@ const SHARE: usize = 128 * 1024;
 pub struct Slots {
     known: Mutex<Table>,
     waiters: Waiters<Wave>,
-    /// Rings when a view asks for a slot.
+    /// Rings when a view asks for a slot of a wave.
     pub(crate) wanted: Notify,
-    /// Rings when a sheet is lost.
+    /// Rings when a ConfigMap of the slots is lost.
     pub(crate) lost: Notify,
 }
 
@@ -57,10 +57,10 @@ struct SlotSheet {
 
 #[derive(Debug, Default)]
 enum SheetContent {
-    /// The sheet has not been read.
+    /// The ConfigMap of the slots has not been read.
     #[default]
     Unread,
-    /// The ConfigMap does not exist.
+    /// The ConfigMap of the slots does not exist.
     Absent,
     /// The sheet is not whole: its `resourceVersion` and its keys.
     Broken(String, Vec<String>),
@@ -68,23 +68,23 @@ enum SheetContent {
     Whole(String, BTreeMap<Wave, (Vec<Holder>, usize)>),
 }
 
-/// The entry of one wave.
+/// The entry of one wave in a ConfigMap of the slots.
 #[derive(Debug)]
 pub(crate) struct WrittenWave {
-    /// The `resourceVersion` of the sheet.
+    /// The `resourceVersion` of the ConfigMap with the entry.
     pub(crate) version: String,
-    /// The holders of the wave.
+    /// The holders of the wave's slots.
     pub(crate) holders: Vec<Holder>,
-    /// The most bytes that the entry may have.
+    /// The most bytes that the wave's entry may have.
     pub(crate) room: usize,
 }
 
-/// The fault of a sheet.
+/// The fault of a sheet, a ConfigMap of the slots.
 #[derive(Debug)]
 pub(crate) enum SheetLoss {
-    /// The ConfigMap does not exist.
+    /// The ConfigMap of the slots does not exist.
     Absent,
-    /// The ConfigMap has no whole sheet.
+    /// The ConfigMap of the slots is there, but is not whole.
     Broken {
         /// The `resourceVersion` of the ConfigMap.
         version: String,
@@ -136,14 +136,14 @@ impl Slots {
         }
     }
 
-    /// Notes that a sheet does not exist.
+    /// Notes that a ConfigMap of the slots does not exist.
     pub(crate) fn lose(&self, sheet: usize) {
         self.lock()
             .take_over(sheet, SheetContent::Absent, &self.waiters);
         self.lost.notify_one();
     }
 
-    /// The bytes that each sheet holds.
+    /// The bytes of data in each ConfigMap of the slots.
     pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
         let size = |sheet: &SlotSheet| {
             let waves = sheet.content.waves().into_iter().flatten();
@@ -152,7 +152,7 @@ impl Slots {
         self.lock().sheets.each_ref().map(size)
     }
 
-    /// The sheets that are lost, with their faults.
+    /// The lost ConfigMaps of the slots by their numbers, with their faults.
     pub(crate) fn losses(&self) -> Vec<(usize, SheetLoss)> {
         let known = self.lock();
         let sheets = known.sheets.iter().enumerate();

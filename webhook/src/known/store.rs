@@ -40,7 +40,7 @@ pub struct Store {
     details: Mutex<Details>,
 }
 
-/// The interests of one view in a store.
+/// The interests of one view in the objects of a store.
 pub(super) type Interests = Subscription<Fingerprint, Selector>;
 
 /// The details of a kind that the catalog knows.
@@ -81,7 +81,7 @@ impl Store {
         outcome
     }
 
-    /// The details of the kind.
+    /// The details of the store's kind.
     pub fn details(&self) -> Details {
         let details = self.details.lock();
         details.unwrap_or_else(PoisonError::into_inner).clone()
@@ -100,7 +100,7 @@ impl Store {
         }
     }
 
-    /// The number of objects.
+    /// The number of objects in the store.
     pub fn len(&self) -> usize {
         self.lock().objects.len()
     }
@@ -110,7 +110,7 @@ impl Store {
         self.lock().too_large
     }
 
-    /// Whether no object is kept.
+    /// Whether the store keeps no object.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -137,7 +137,7 @@ impl Store {
         });
     }
 
-    /// Adds or replaces an object.
+    /// Adds an object to the store, or replaces it.
     pub fn apply(&self, object: &Value) {
         self.take(object.into());
     }
@@ -147,7 +147,7 @@ impl Store {
         self.change(|inner, woken| inner.insert(&key, snapshot, woken));
     }
 
-    /// Removes an object.
+    /// Removes an object from the store.
     pub fn delete(&self, object: &Value) {
         self.change(|inner, woken| inner.remove(&key(object), woken));
     }
@@ -183,7 +183,7 @@ impl Store {
         waiters.subscribe(waiters.fingerprint(interest), waiter)
     }
 
-    /// The fingerprint of an interest.
+    /// The fingerprint of an interest in the store.
     pub(super) fn fingerprint(&self, interest: Interest<'_>) -> Fingerprint {
         self.waiters().fingerprint(interest)
     }
@@ -199,7 +199,7 @@ impl Store {
 }
 
 impl Store {
-    /// The freshness of the objects.
+    /// The freshness of the store's objects.
     pub fn freshness(&self) -> Freshness {
         self.lock().freshness
     }
@@ -216,7 +216,7 @@ impl Store {
         Err(refused.unwrap_or(inner.freshness).unavailable())
     }
 
-    /// Returns when the first list has arrived.
+    /// Returns when the first list of the store's kind has arrived.
     pub async fn synced(&self) {
         let bell = Arc::default();
         let _subscription = self.subscribe(Interest::Kind, &bell);

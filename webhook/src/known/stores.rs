@@ -22,7 +22,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// A kind is forgotten that no list has named in this time. A view that waits is judged again within half of it.
+/// The time after which a kind is forgotten that no dependency list has named. A view that waits is judged again within
+/// half of this time, and so names its kinds again.
 const KEPT: Duration = Duration::from_mins(2);
 /// The most custom kinds that cannot be read. The number of kinds that can be read is bounded by their definitions.
 const AT_MOST: usize = 256;
@@ -35,7 +36,7 @@ pub(crate) type Forgotten = oneshot::Receiver<()>;
 pub(super) struct Stores {
     by_kind: DashMap<Kind, Spelled>,
     began: Instant,
-    /// The views that wait for scopes.
+    /// The views that wait for changes of scopes.
     scope_waiters: ScopeWaiters,
     /// The custom kinds that are not served and whose stores are forgotten.
     pub(super) absent: Absent,
@@ -177,7 +178,7 @@ impl Stores {
         }
     }
 
-    /// All kinds, in each spelling, and their stores.
+    /// All kinds, in each of their spellings, with their stores.
     pub(super) fn all(&self) -> Vec<(Kind, Arc<Store>)> {
         let entries = self.by_kind.iter();
         let each = entries.map(|it| (it.key().clone(), Arc::clone(&it.store)));
@@ -224,7 +225,7 @@ impl Stores {
         counted.map(|(kind, _)| kind).collect()
     }
 
-    /// The views that wait for scopes.
+    /// The views that wait for changes of scopes.
     pub(super) fn scope_waiters(&self) -> &ScopeWaiters {
         &self.scope_waiters
     }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct SuspendedJobs(Mutex<BTreeMap<(String, String), usize>>);
 
 impl SuspendedJobs {
-    /// Adds a suspended Job.
+    /// Adds a Job that admission has created suspended.
     pub(crate) fn add(&self, namespace: &str, name: &str) {
         let mut jobs = self.lock();
         *jobs

@@ -47,7 +47,7 @@ struct Believed {
     together: Arc<[Arc<Store>]>,
     /// Whether the view depends on the memory and the health rules.
     beside: bool,
-    /// The moment until which everything else is believed.
+    /// The moment until which everything else that the view read is believed.
     until: Option<Instant>,
 }
 
@@ -188,7 +188,7 @@ impl View {
         self.listed(&store, None, &Selector::default(), Store::keys)
     }
 
-    /// One of the plans.
+    /// One of the plans, by its namespace and its name.
     pub fn plan(&self, namespace: &str, name: &str) -> Lookup<Value> {
         let store = Arc::clone(self.known.plans());
         self.object_of(&store, namespace, name)

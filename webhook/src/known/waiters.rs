@@ -25,7 +25,7 @@ impl Bell {
         self.notify.notified().await;
     }
 
-    /// Whether the bell has ever rung.
+    /// Whether the bell of a view has ever rung.
     pub(super) fn has_rung(&self) -> bool {
         self.rung.load(Ordering::Acquire)
     }
@@ -53,19 +53,19 @@ type Ticket<I> = (I, usize, u64);
 #[derive(Debug)]
 struct Registry<I, D> {
     waiting: BTreeMap<Ticket<I>, Subscriber<D>>,
-    /// The number of interests so far.
+    /// The number of interests that views have registered so far.
     asked: u64,
 }
 
 #[derive(Debug)]
 struct Subscriber<D> {
     bell: Arc<Bell>,
-    /// `None` where nothing narrows the interest down.
+    /// The detail that narrows the interest down; `None` where nothing does.
     detail: Option<Box<D>>,
 }
 
 impl<I, D> Clone for Waiters<I, D> {
-    /// A handle to the same views.
+    /// Returns another handle to the same waiting views.
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
@@ -115,7 +115,7 @@ impl<I: Clone + Ord, D: Hash> Subscription<I, D> {
         is_new
     }
 
-    /// Removes an interest.
+    /// Removes an interest of a view from the registry.
     pub(super) fn remove(&mut self, interest: &I, detail: Option<&D>) {
         let entry = self.entry(interest.clone(), detail);
         self.waiters.lock().waiting.remove(&entry);
@@ -145,14 +145,14 @@ impl<I: Clone + Ord, D> Drop for Subscription<I, D> {
 }
 
 impl<D> Waiters<Fingerprint, D> {
-    /// The fingerprint of an interest here.
+    /// The fingerprint of an interest in this registry.
     pub(super) fn fingerprint(&self, of: impl Hash) -> Fingerprint {
         Fingerprint(self.0.hasher.hash_one(of))
     }
 }
 
 impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
-    /// A subscription that rings `waiter`, without interests yet.
+    /// A subscription of a view that rings `waiter`, without interests yet.
     pub(super) fn subscription(&self, waiter: &Arc<Bell>) -> Subscription<I, D> {
         Subscription {
             waiters: self.clone(),
@@ -174,7 +174,7 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         registry.waiting.is_empty().then_some(registry.asked)
     }
 
-    /// Whether no view waits.
+    /// Whether no view waits in this registry.
     pub(super) fn is_empty(&self) -> bool {
         self.lock().waiting.is_empty()
     }
@@ -185,7 +185,7 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         registry.of(interest).next().is_some()
     }
 
-    /// The interests of all views, each once.
+    /// The interests of all waiting views, each once.
     pub(super) fn interests(&self) -> Vec<I> {
         let registry = self.lock();
         let mut interests: Vec<I> = registry.waiting.keys().map(|it| it.0.clone()).collect();
@@ -212,14 +212,14 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
             .extend(concerned.map(|waiter| Arc::clone(&waiter.bell)));
     }
 
-    /// Wakes every view.
+    /// Wakes every waiting view.
     pub(super) fn wake_all(&self) {
         let mut woken = Woken::default();
         self.find_all(&mut woken);
         woken.wake();
     }
 
-    /// Finds the bells of every view.
+    /// Adds the bells of every waiting view to `woken`.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         let registry = self.lock();
         let waiters = registry.waiting.values();
@@ -238,7 +238,7 @@ impl<I, D> Waiters<I, D> {
 }
 
 impl<I: Clone + Ord, D> Registry<I, D> {
-    /// The subscribers of an interest.
+    /// The views that have subscribed to an interest.
     fn of(&self, interest: &I) -> impl Iterator<Item = &Subscriber<D>> {
         let all = (interest.clone(), 0, 0)..=(interest.clone(), usize::MAX, u64::MAX);
         self.waiting.range(all).map(|(_, waiter)| waiter)

@@ -19,7 +19,7 @@ const EACH: u64 = 48 * 1024;
 /// The bounds of one listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// The bounds on connections.
+    /// The bounds on the number of the listener's connections.
     pub connections: Bounds,
     /// The most bytes that are read ahead of a connection, which is also the longest request head.
     pub read_ahead: usize,
@@ -39,7 +39,7 @@ pub struct ServerLimits {
     pub request: Duration,
     /// The time from the moment when the client stops reading an answer to the end of that answer.
     pub answer: Duration,
-    /// The longest pause between two requests.
+    /// The longest pause between two requests of a connection.
     pub idle: Duration,
     /// The greatest age of a connection. Each connection draws its own age between half of it and all, so that
     /// clients spread over replicas again and leave a replica that is gone (kubernetes/kubernetes#127335).
@@ -111,7 +111,7 @@ impl ServerLimits {
         }
     }
 
-    /// The bounds for probes and scrapes.
+    /// Returns the bounds of the listener for probes and scrapes.
     pub const fn admin() -> Self {
         Self {
             connections: Bounds {

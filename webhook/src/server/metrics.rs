@@ -7,19 +7,19 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// The ports of the process.
+/// The ports that the process listens on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Port {
-    /// The port for the API server.
+    /// The port on which the API server calls the admission webhooks.
     Admission,
-    /// The port for gates.
+    /// The port on which gates ask the status service.
     Status,
-    /// The port for probes and scrapes.
+    /// The port for the kubelet's probes and for scrapes of metrics.
     Admin,
 }
 
 impl Port {
-    /// The port as a metric label.
+    /// The word for the port in a metric label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Admission => "admission",
@@ -29,7 +29,7 @@ impl Port {
     }
 }
 
-/// The reason for turning a client away.
+/// The reason why the server turns a client away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Turned {
     /// The client's address holds too many connections.
@@ -38,13 +38,13 @@ pub(crate) enum Turned {
     Outranked,
     /// All places are taken, and every connection has a request that is being answered.
     Full,
-    /// The TLS handshake failed or took too long.
+    /// The client's TLS handshake failed or took too long.
     Handshake,
-    /// A request head took too long.
+    /// The head of the client's request took too long.
     SlowHead,
     /// The client did not read its answer.
     Unread,
-    /// A request took too long, its body included.
+    /// The client's request took too long, its body included.
     SlowRequest,
     /// The connection broke, or its bytes were not HTTP.
     Broken,
@@ -53,7 +53,7 @@ pub(crate) enum Turned {
 }
 
 impl Turned {
-    /// The reason as a metric label.
+    /// The word for the reason in a metric label.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Crowded => "crowded",
@@ -101,7 +101,7 @@ struct ByPortAndReason {
     reason: Turned,
 }
 
-/// The counters of all listeners. Clones share them.
+/// The counters of the connections of all listeners. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct ServerMetrics {
     open: Family<ByPort, Gauge>,
@@ -113,7 +113,7 @@ pub struct ServerMetrics {
 pub(super) struct OpenConnection(Gauge);
 
 impl ServerMetrics {
-    /// Registers the counters.
+    /// Registers the counters of the listeners' connections.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register("connections", "Open connections", metrics.open.clone());

@@ -52,7 +52,7 @@ impl Drop for Answering {
 /// The deadlines of one connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadlines {
-    /// The deadline of the first head.
+    /// The deadline of the head of the connection's first request.
     pub(super) first: Instant,
     /// The time from the first byte of a head to its last.
     pub(super) head: Duration,

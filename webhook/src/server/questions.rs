@@ -23,7 +23,7 @@ pub(super) const HEADERS: usize = 64;
 /// The step by which the buffer for a head grows, in bytes. Most heads, with a token of a kilobyte, fit into the
 /// first step.
 const STEP: usize = 2048;
-/// The end of a head.
+/// The bytes that end the head of a request.
 const END: &[u8] = b"\r\n\r\n";
 
 /// A request, and whether the connection ends after it.
@@ -205,7 +205,7 @@ async fn more<S: AsyncRead + Unpin>(stream: &mut S, head: &mut Vec<u8>) -> io::R
     stream.read_buf(head).await
 }
 
-/// Writes the head of a response.
+/// Writes the head of an HTTP response.
 fn written(status: StatusCode, headers: &HeaderMap) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status}\r\n").into_bytes();
     for (name, value) in headers {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// The most shares that are remembered. An unused share is forgotten first: it is as good as new.
 const MOST: usize = 20_000;
 
-/// The owner of a share.
+/// The owner of a share of the token reviews.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Share {
     /// All tokens of issuers of which the API server has accepted no token yet.
@@ -21,7 +21,7 @@ enum Share {
     Address(IpAddr),
     /// A claimed pod at one address: a gate has a new token every eight minutes.
     Pod(IpAddr, String),
-    /// The namespace of a claimed pod.
+    /// The namespace of the pod that a token claims to be of.
     Namespace(String),
 }
 

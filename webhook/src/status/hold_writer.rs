@@ -22,18 +22,18 @@ const PACE: Duration = Duration::from_millis(100);
 const APART: u64 = 200;
 /// The pause after the first failure. Each pause is twice as long as the pause before.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// The longest pause after a failure.
+/// The longest pause after a patch that failed.
 const LATEST: Duration = Duration::from_secs(30);
 
 /// Writes the patches that end holds, by turns.
 pub(super) struct HoldWriter {
     client: Client,
     turns: Semaphore,
-    /// The order of this replica.
+    /// The random order in which this replica patches objects, so that replicas differ.
     order: RandomState,
 }
 
-/// The result of a patch.
+/// The result of a patch that ends a hold.
 pub(super) enum Written {
     /// The API server has applied the patch.
     Done,
@@ -45,7 +45,7 @@ pub(super) enum Written {
     FailsStill(Error),
 }
 
-/// The failures of one object's patch.
+/// The failures of the patch that ends one object's hold.
 #[derive(Default)]
 pub(super) struct Trouble {
     told: String,

@@ -23,10 +23,10 @@ use wire::{SIGN, probe};
 /// A request that stays open until there is news for its gate.
 type OpenRequest = Pin<Box<dyn Future<Output = Result<GateReply, Unidentified>> + Send>>;
 
-/// A sign: JSON text may begin with blanks.
+/// The sign of life on a held request: a blank, because JSON text may begin with blanks.
 const BLANK: Bytes = Bytes::from_static(b" ");
 
-/// The routes of the status service.
+/// The HTTP routes of the status service.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route(wire::PATH, get(verdict))
@@ -78,7 +78,7 @@ async fn identify(
     service.authenticator.identify(claimed, address).await
 }
 
-/// The address of the client.
+/// The network address of the client of a request.
 fn address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {

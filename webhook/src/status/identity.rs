@@ -48,12 +48,12 @@ const SEEN_WITHIN: Duration = Duration::from_secs(1);
 /// The most issuers that are remembered: an API server has one, and a second issuer while it changes.
 const ISSUERS: usize = 8;
 
-/// The pod that a token belongs to.
+/// The pod that a gate's token belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The pod.
+    /// The pod that the token is bound to.
     pub pod: Waiter,
-    /// The end of the token.
+    /// The time at which the token expires.
     pub expires: Timestamp,
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use wire::{Answer, Decision};
 
-/// The longest time that a request stays open.
+/// The longest time that a gate's request stays open.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// A request stays open for this long even if its token ends sooner, and for no longer at a replica that hears nothing of the API
@@ -39,7 +39,7 @@ pub(super) struct Ask {
     pub(super) probed: Probed,
 }
 
-/// The response to a gate.
+/// The status service's response to a gate.
 pub(super) struct GateReply {
     pub(super) answer: Answer,
     /// Whether the gate is to ask another replica next time.
@@ -70,7 +70,7 @@ pub(super) fn until_news(
     }
 }
 
-/// An open request.
+/// An open request of a gate.
 struct LongPoll<'a> {
     ask: &'a Ask,
     entry: &'a WaitEntry,

@@ -28,7 +28,7 @@ use wire::Decision;
 /// An object that a watch has shown is in its store within this time, if ever: a list that begins anew arrives slowly.
 const ARRIVES: Duration = ANEW;
 
-/// Receives each object as a watch shows it.
+/// Receives each object of a watch as it arrives.
 pub(crate) type Show = Arc<dyn Fn(&Value) + Send + Sync>;
 
 /// A receiver of objects, and the waiters among these objects that are held.
@@ -78,19 +78,19 @@ pub(super) trait Hold {
     /// The object that has the name of the waiter.
     fn stored(&self, waiter: &Waiter, view: &View) -> Lookup<Value>;
 
-    /// Whether a stored object is held.
+    /// Whether a stored object is still held.
     fn state(&self, stored: Value) -> HoldState;
 
     /// Tells a wait that goes on. Returns the moment at which the wait is told again.
     fn tell(&self, look: &Look<'_>, held: &Held, is_news: bool) -> Option<Instant>;
 
-    /// The path of the object in the API.
+    /// The path of the held object in the API.
     fn url(&self, waiter: &Waiter) -> String;
 
     /// The patch that releases the object, and that fails where the object has changed; `None` where there is nothing to release.
     fn patch(&self, stored: &Value, end: HoldEnd) -> Option<Value>;
 
-    /// Logs the result of that patch.
+    /// Logs the result of the patch that ends the hold.
     fn log(&self, waiter: &Waiter, end: HoldEnd, written: Written);
 }
 
@@ -100,20 +100,20 @@ pub(super) enum HoldState {
     Held(Value),
     /// The hold has ended, and a patch notes that.
     Ended(HoldEnd),
-    /// The object is not held.
+    /// The object is not held any more.
     Released,
 }
 
-/// The end of a hold.
+/// The end of the hold of a pod or a Job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HoldEnd {
-    /// The word for the log.
+    /// The word for the end of the hold in the log.
     pub(super) outcome: &'static str,
     /// Whether the wait took too long. The patch notes that, or the gate would count from the start of its pod.
     pub(super) timed_out: bool,
 }
 
-/// The wait of a waiter that is held.
+/// The wait of a pod or a Job that is held.
 pub(super) struct Held {
     pub(super) verdict: Verdict,
     pub(super) since: Timestamp,
@@ -121,7 +121,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The wait for the registry and for metrics.
+    /// The wait of the held object, for the registry and for metrics.
     pub(super) fn wait(&self) -> Wait {
         Wait {
             reason: reason(&self.verdict.answer),
@@ -130,7 +130,7 @@ impl Held {
     }
 }
 
-/// Releases the held waiters of one sort.
+/// Releases the held waiters of one sort, pods or Jobs.
 pub(super) struct Releaser {
     pub(super) service: Arc<Service>,
     registry: Arc<WaitRegistry>,
@@ -190,15 +190,15 @@ struct HeldWait<'a, H> {
     began: Instant,
     /// The digest of the answer that was told last.
     told: String,
-    /// Whether the store has had the waiter.
+    /// Whether the store has shown the waiter before.
     has_arrived: bool,
 }
 
-/// The result of one look at a waiter.
+/// The result of one look at a held waiter.
 enum HoldJudgement {
     Held(Held),
     Ended(HoldEnd),
-    /// The store does not have the waiter.
+    /// The store of the waiter's kind does not have it.
     Absent,
     Released,
 }
@@ -258,7 +258,7 @@ impl<H: Hold> HeldWait<'_, H> {
 }
 
 impl<H: Hold> WaitSubject for HeldWait<'_, H> {
-    /// `None` where the waiter is no longer held.
+    /// The end of the hold; `None` where the waiter is no longer held.
     type End = Option<HoldEnd>;
 
     fn began(&self) -> Instant {

@@ -34,7 +34,7 @@ pub(crate) struct Rounds {
 pub(super) struct Round {
     view: Arc<View>,
     at: Timestamp,
-    /// Whether others may be told the same.
+    /// Whether other pods of the same workload may be told this round's verdict.
     shared: bool,
     pub(super) judged: Lookup<Arc<Judged>>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Rest {
     _for_others: Option<Arc<Round>>,
 }
 
-/// A dependent, and what was found of it.
+/// A dependent, and the verdict on its dependencies.
 #[derive(Debug)]
 pub(super) struct Judged {
     /// In a round that is shared it has nothing of a pod's own.
@@ -63,7 +63,7 @@ pub(super) struct Above {
 }
 
 impl Rounds {
-    /// None yet, of what is known there.
+    /// Makes the table of rounds over the known objects, without a round yet.
     pub(crate) fn new(known: Arc<Known>) -> Self {
         let shared = Mutex::default();
         Self { known, shared }
@@ -75,7 +75,7 @@ impl Rounds {
         shared.unwrap_or_else(|| Arc::new(self.judge(pod, probed, now)))
     }
 
-    /// `None` where the pod's own is asked for.
+    /// The round that pods alike share; `None` if the pod needs a round of its own.
     fn shared(&self, alike: &Value, now: Timestamp) -> Option<Arc<Round>> {
         let key: Alike = Sha256::digest(serde_json::to_vec(alike).ok()?).into();
         let before = self.lock().get(&key).and_then(Weak::upgrade);

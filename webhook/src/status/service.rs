@@ -17,7 +17,7 @@ use tokio::time::Instant;
 pub(crate) struct Service {
     /// The objects of the cluster that this replica knows.
     pub known: Arc<Known>,
-    /// Finds the pod that a token belongs to.
+    /// Finds the pod that a gate's token belongs to.
     pub authenticator: Authenticator,
     /// The open requests of gates.
     pub requests: Arc<WaitRegistry>,
@@ -25,7 +25,7 @@ pub(crate) struct Service {
     pub rounds: Rounds,
     /// The turns in which the waiters of a namespace are judged.
     pub turns: Turns,
-    /// Tells the outcome of each look.
+    /// Tells the outcome of each look at a waiter: by Events, conditions and metrics.
     pub tell: Teller,
     /// The way out of the process. Each open request is answered when the process drains, so its gate asks another replica.
     pub shutdown: Shutdown,
@@ -51,12 +51,12 @@ const BEAT: Duration = Duration::from_millis(100);
 pub(crate) struct Beat(Instant);
 
 impl Beat {
-    /// A beat that begins at this moment.
+    /// A [`Beat`] whose first beat is at this moment.
     pub(crate) fn from(began: Instant) -> Self {
         Self(began)
     }
 
-    /// The last beat before this time from now has passed.
+    /// The moment of the last beat before `time` from now has passed.
     pub(super) fn within(&self, time: Duration) -> Instant {
         let at = Instant::now() + time;
         let since = at.saturating_duration_since(self.0).subsec_nanos() % BEAT.subsec_nanos();

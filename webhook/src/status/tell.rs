@@ -28,11 +28,11 @@ const TARGET: &str = "webhook::status";
 
 /// Tells the outcome of each look at a waiter.
 pub(crate) struct Teller {
-    /// Writes the Events.
+    /// Writes the Kubernetes Events about waits.
     pub recorder: Recorder,
     /// Writes the condition of pods; `None` where the administrator does not want conditions.
     pub conditions: Option<Arc<PodConditions>>,
-    /// Counts requests, answers and waits.
+    /// Counts the requests of gates, the answers and the waits.
     pub metrics: Arc<StatusMetrics>,
     /// Remembers the revisions that have passed.
     pub memory: Arc<Memory>,

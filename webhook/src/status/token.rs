@@ -12,18 +12,18 @@ const LONGEST: usize = 16 * 1024;
 /// The most by which the clocks of the issuer and of this replica may differ; the API server allows as much.
 const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
 
-/// The claims that matter.
+/// The claims of a gate's token that sluice reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TokenClaims {
-    /// `iss`
+    /// The claim `iss` of the token.
     pub(super) issuer: String,
     /// The namespace of the pod that the token is bound to.
     pub(super) namespace: String,
-    /// The name of that pod.
+    /// The name of the pod that the token is bound to.
     pub(super) pod: String,
-    /// The UID of that pod.
+    /// The UID of the pod that the token is bound to.
     pub(super) uid: String,
-    /// `exp`
+    /// The claim `exp` of the token.
     pub(super) expires: Timestamp,
 }
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// The reason for which a request is rejected before it is answered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum Unidentified {
-    /// No `Authorization: Bearer` header.
+    /// The request has no header `Authorization: Bearer`.
     #[error("no bearer token")]
     NoToken,
     /// The token has not the form of a token.
@@ -18,7 +18,7 @@ pub(crate) enum Unidentified {
     /// The API server does not accept the token for our audience.
     #[error("the token is not accepted for audience {AUDIENCE:?}")]
     NotAccepted,
-    /// The token is not bound to a pod.
+    /// The request's token is not bound to a pod.
     #[error("the token is not bound to a pod")]
     NotAPod,
     /// No pod with our label has the claimed name.
@@ -29,24 +29,24 @@ pub(crate) enum Unidentified {
     /// The claimed name belongs to another pod by now.
     #[error("the token's pod no longer exists")]
     AnotherPod,
-    /// The budget of reviews is used up.
+    /// The budget of token reviews is used up.
     #[error(
         "too many tokens that nobody knows come from this address, or for this namespace; try again"
     )]
     TooMany,
-    /// The token had no turn in time.
+    /// The request's token was not reviewed in time, because too many others are.
     #[error("too many tokens are being reviewed; try again")]
     NoTurn,
     /// The pod has as many open requests as it may.
     #[error("this pod waits for too many answers already; its gate waits for one at a time")]
     Asking,
-    /// The API server could not be asked.
+    /// The API server could not be asked to review the token.
     #[error("the API server cannot review the token now")]
     Unreachable,
 }
 
 impl Unidentified {
-    /// The metric label.
+    /// The word for the rejection in a metric label.
     pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::NoToken => "no_token",

@@ -19,7 +19,7 @@ pub(super) const ANEW: Duration = Duration::from_mins(1);
 
 /// A wait of one waiter: an open request of its gate, or a hold.
 pub(super) trait WaitSubject {
-    /// The result of the wait.
+    /// The result of a wait.
     type End;
 
     /// The moment at which this replica began to look at the waiter.
@@ -34,11 +34,11 @@ pub(super) trait WaitSubject {
     }
 }
 
-/// One look at a waiter.
+/// One look at a waiter, to judge whether its wait is over.
 pub(super) struct Look<'l> {
-    /// Everything that all subjects share.
+    /// The status service, which all waits share.
     pub(super) service: &'l Service,
-    /// The waiter.
+    /// The waiter that is looked at.
     pub(super) waiter: &'l Waiter,
     /// The reader of the cluster for this look. A change of any object that was read through it ends the rest.
     pub(super) view: &'l View,
@@ -48,9 +48,9 @@ pub(super) struct Look<'l> {
     pub(super) settled: bool,
 }
 
-/// The step that follows a look.
+/// The step that follows a look at a waiter.
 pub(super) enum WaitStep<E> {
-    /// The wait is over.
+    /// The waiter's wait is over.
     Over(E),
     /// The subject rests until this moment, or until the round changes that its answer rests on, and for no longer than [`ANEW`].
     Rest(Option<Instant>, Option<Arc<Round>>),

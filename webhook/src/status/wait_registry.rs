@@ -11,22 +11,22 @@ const MOST: u32 = 4;
 /// An object that waits: a pod, or a Job that was created suspended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Waiter {
-    /// `metadata.namespace`
+    /// `metadata.namespace` of the pod or the Job that waits.
     pub namespace: String,
-    /// `metadata.name`
+    /// `metadata.name` of the pod or the Job that waits.
     pub name: String,
-    /// `metadata.uid`
+    /// `metadata.uid` of the pod or the Job that waits.
     pub uid: String,
 }
 
-/// The waiters of one sort, by their UIDs.
+/// The waiters of one sort, such as pods with an open request, by their UIDs.
 #[derive(Debug, Default)]
 pub(crate) struct WaitRegistry(DashMap<String, Registered>);
 
 #[derive(Debug)]
 struct Registered {
     namespace: String,
-    /// The waits of this waiter.
+    /// The number of open waits of this waiter.
     count: u32,
     /// The wait as the waiter was told last; `None` before the first time.
     wait: Option<Wait>,
@@ -35,7 +35,7 @@ struct Registered {
 /// The wait of one waiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wait {
-    /// The label of the first reason.
+    /// The label of the first reason why the waiter waits.
     pub(super) reason: &'static str,
     /// The start of the pod, or the creation of the Job.
     pub(super) since: Timestamp,

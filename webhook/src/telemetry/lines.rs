@@ -26,9 +26,9 @@ pub(super) struct Lines(Arc<SharedQueue>);
 #[derive(Debug, Default)]
 struct SharedQueue {
     queue: Mutex<Queue>,
-    /// Notified when the thread has to write.
+    /// Notified when the log's thread has to write.
     called: Condvar,
-    /// Notified when all lines are written.
+    /// Notified when all log lines are written.
     done: Condvar,
     /// The lines that found no room, since the process began.
     lost: Counter,
@@ -42,22 +42,22 @@ struct Queue {
     thread: Thread,
 }
 
-/// The state of the thread.
+/// The state of the thread that writes log lines.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Thread {
-    /// The thread writes lines.
+    /// The thread writes log lines.
     #[default]
     Writes,
     /// The thread has written and lets more lines come.
     Gathers,
-    /// The thread waits for a line.
+    /// The thread waits for a log line.
     Sleeps,
     /// The thread has been called to write. Another call would only cost the caller.
     Called,
 }
 
 impl Queue {
-    /// Returns whether the thread has to be called.
+    /// Returns whether the log's thread has to be called.
     fn is_due(&self) -> bool {
         match self.thread {
             Thread::Gathers => self.text.len() >= GATHERED.1,

@@ -17,13 +17,13 @@ use tracing::warn;
 /// then.
 #[derive(Debug, Clone, Copy, Hash)]
 pub(in crate::known) enum Interest<'a> {
-    /// One object, by its namespace and its name.
+    /// The interest in one object, by its namespace and its name.
     Object(&'a str, &'a str),
-    /// A list.
+    /// The interest in a list of objects.
     List {
-        /// `None` for every namespace.
+        /// The namespace of the list; `None` for every namespace.
         namespace: Option<&'a str>,
-        /// `None` for every object.
+        /// The label of the listed objects, with its value; `None` for every object.
         label: Option<(&'a str, &'a str)>,
     },
     /// The details and the freshness of the kind. A change of them wakes every view of the store.
@@ -41,7 +41,7 @@ pub(super) struct Contents {
     pub(super) too_large: usize,
     told: LogBudget,
     pub(super) scopes: Scopes,
-    /// A selector narrows a list down.
+    /// The views that wait for the store. A selector narrows their interest in a list down.
     pub(super) waiters: Waiters<Fingerprint, Selector>,
     /// The views that wait for scopes, if objects of this kind make scopes.
     pub(super) scope_waiters: Option<ScopeWaiters>,
@@ -108,7 +108,7 @@ impl Contents {
         }
     }
 
-    /// Counts the objects that are too large, and logs the name of each new one.
+    /// Counts the objects of the store that are too large to be read, and logs the name of each new one.
     fn count(&mut self, key: &Key, before: Option<&Snapshot>, now: Option<&Snapshot>) {
         match [before, now].map(|it| it.is_some_and(|it| it.too_large)) {
             [true, false] => self.too_large = self.too_large.saturating_sub(1),

@@ -12,23 +12,23 @@ use words::WORDS;
 const NULL: u8 = 0;
 const FALSE: u8 = 1;
 const TRUE: u8 = 2;
-/// A count follows each of these three codes.
+/// The code of a list in a packed tree. A count follows this code and the next two.
 const LIST: u8 = 3;
 const MAP: u8 = 4;
 const TEXT: u8 = 5;
-/// A count and the digits follow.
+/// The code of a number in a packed tree. A count and the digits follow.
 const NUMBER: u8 = 6;
-/// Five bytes follow: seconds since 1970.
+/// The code of a time in a packed tree. Five bytes follow: seconds since 1970.
 const TIME: u8 = 7;
 const UID: u8 = 8;
-/// The code of the first common word.
+/// The code of the first common word in a packed tree.
 const WORD: u8 = 16;
 
-/// The codes of the common words.
+/// The codes of the common words in a packed tree.
 static CODES: LazyLock<HashMap<&str, u8>> =
     LazyLock::new(|| WORDS.into_iter().zip(WORD..=u8::MAX).collect());
 
-/// Packs a tree. Equal trees have equal bytes.
+/// Packs a JSON tree into bytes. Equal trees have equal bytes.
 pub(super) fn pack(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write(value, &mut out);
@@ -119,12 +119,12 @@ fn uid_text(number: u128) -> String {
     text
 }
 
-/// Reads a packed tree; `None` for other bytes.
+/// Reads a packed JSON tree; `None` for other bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packed<'a>(pub(super) &'a [u8]);
 
 impl<'a> Packed<'a> {
-    /// Reads the whole tree.
+    /// Reads the whole packed tree as a JSON value.
     pub(super) fn value(&mut self) -> Option<Value> {
         Some(match self.byte()? {
             NULL => Value::Null,

@@ -13,16 +13,16 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use tokio::time::Instant;
 
-/// The most names that are returned.
+/// The most names of objects that a store returns.
 const NAMES: usize = 1_000;
 
 impl Store {
-    /// One object.
+    /// One object of the store.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
         self.text(namespace, name).as_ref().map(Text::read)
     }
 
-    /// The UID of one object.
+    /// The UID of one object of the store.
     pub fn uid(&self, namespace: &str, name: &str) -> Option<String> {
         self.text(namespace, name)?.uid()
     }
@@ -40,7 +40,7 @@ impl Store {
         objects.values().map(Snapshot::bytes).sum()
     }
 
-    /// The namespaces and names of all objects.
+    /// The namespaces and names of all objects of the store.
     pub fn keys(&self) -> Vec<(String, String)> {
         let objects = &self.lock().objects;
         let keys = objects.keys();
@@ -71,7 +71,7 @@ impl Store {
         texts.iter().map(Text::read).collect()
     }
 
-    /// The objects that a list names.
+    /// The objects of the store that a namespace and a selector select.
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         self.chosen(namespace, |snapshot| {
             selector.matches(|key| snapshot.labels.get(key))
@@ -155,7 +155,7 @@ impl Store {
         self.lock().scopes.changed(scope)
     }
 
-    /// The namespaces in which a release has objects.
+    /// The namespaces in which the store has objects of a release.
     pub fn namespaces_of(&self, release: &Scope) -> Vec<String> {
         self.lock().scopes.namespaces_of(release)
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::iter;
 use std::sync::Arc;
 
-/// Namespace (empty for a cluster-scoped object) and name.
+/// The key of an object in a store: its namespace (empty for a cluster-scoped object) and its name.
 pub(in crate::known) type Key = (Box<str>, Box<str>);
 
 /// An object as it is kept: trimmed and packed, because a tree takes many times the room and most objects are never asked for.
@@ -19,12 +19,12 @@ pub(super) struct Snapshot {
     pub(super) place: Option<Box<Standing>>,
     /// Whether only the metadata of the object was read.
     pub(super) too_large: bool,
-    /// The permit to keep the object whole.
+    /// The permit to keep the object whole; `None` for a trimmed object.
     permit: Option<Arc<WholePermit>>,
 }
 
 impl PartialEq for Snapshot {
-    /// Whether two objects are kept alike.
+    /// Whether the stores keep two objects alike, so that a view sees no difference.
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.labels == other.labels && self.place == other.place
     }
@@ -80,7 +80,7 @@ impl Snapshot {
         self.labels != other.labels || self.place != other.place
     }
 
-    /// The bytes that the object takes.
+    /// The bytes that the packed object takes.
     pub(super) fn bytes(&self) -> usize {
         self.text.0.len()
     }
@@ -120,14 +120,14 @@ impl Labels {
 }
 
 impl Text {
-    /// Unpacks the object.
+    /// Unpacks the packed object.
     pub(super) fn read(&self) -> Value {
         #[cfg(test)]
         READ.set(READ.get() + 1);
         Packed(&self.0).value().unwrap_or_default()
     }
 
-    /// Reads `metadata.uid`, and copies nothing else.
+    /// Reads `metadata.uid` of the packed object, and copies nothing else.
     pub(super) fn uid(&self) -> Option<String> {
         let uid = Packed(&self.0).text_at(&["metadata", "uid"])?;
         Some(uid.into_owned())
@@ -136,7 +136,7 @@ impl Text {
 
 #[cfg(test)]
 thread_local! {
-    /// The number of objects that were unpacked.
+    /// The number of objects that this thread has unpacked.
     pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// The most kinds that are remembered.
+/// The most kinds that are remembered as not served.
 const AT_MOST: usize = 16_384;
 
 /// The kinds, until a definition changes. A kind that is named meanwhile has a store again, and is looked for with all kinds that

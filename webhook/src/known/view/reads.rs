@@ -95,7 +95,7 @@ impl Reads {
         Ok(())
     }
 
-    /// Keeps another subscription.
+    /// Keeps another subscription of the view, and charges it to the view's share.
     pub(super) fn keep(&mut self, other: Box<dyn Send>) -> Result<(), Unavailable> {
         self.check()?;
         self.others.push(other);

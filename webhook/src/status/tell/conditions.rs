@@ -18,12 +18,12 @@ use tracing::debug;
 
 const TYPE: &str = "sluice.dev/Released";
 
-/// The pause between two writes of one replica.
+/// The pause between two conditions that one replica writes.
 const PACE: Duration = Duration::from_millis(10);
 /// The most pods that wait for their condition to be written. The condition of one more pod is written when its answer changes.
 const MOST: usize = 20_000;
 
-/// The conditions that are still to be written.
+/// The conditions of pods that are still to be written.
 #[derive(Debug, Default)]
 pub(crate) struct PodConditions {
     pending: Mutex<Pending>,
@@ -38,7 +38,7 @@ struct Pending {
     turns: VecDeque<String>,
 }
 
-/// The condition of one pod.
+/// The condition `sluice.dev/Released` of one pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Word {
     namespace: String,

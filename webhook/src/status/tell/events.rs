@@ -197,7 +197,7 @@ fn released(answer: &Answer) -> String {
     }
 }
 
-/// The dependencies that a gate opens without.
+/// The names of the dependencies that do not exist, and without which a gate opens.
 fn absent(answer: &Answer) -> String {
     let label = Reason::OptionalNotFound.label();
     let absent = answer.dependencies.iter().filter(|it| it.reason == label);

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 
 /// The most namespaces with figures of their own: the namespaces with the most waits.
 const NAMESPACES: usize = 100;
-/// The name of all other namespaces together.
+/// The value of the namespace label that stands for all other namespaces together.
 const OTHER: &str = "other";
 
 /// Tells `/metrics` the waits and their reasons.
@@ -23,9 +23,9 @@ const OTHER: &str = "other";
 pub(crate) struct WaitMetrics {
     /// The gates with an open request.
     pub(crate) gates: Arc<WaitRegistry>,
-    /// The held pods.
+    /// The pods that are held.
     pub(crate) held_pods: Arc<WaitRegistry>,
-    /// The suspended Jobs.
+    /// The Jobs that wait suspended.
     pub(crate) suspended_jobs: Arc<WaitRegistry>,
     pub(crate) clock: Clock,
 }
@@ -45,7 +45,7 @@ struct ByNamespace {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Sum {
     reasons: BTreeMap<&'static str, i64>,
-    /// The start of the longest wait.
+    /// The start of the longest wait of the namespace.
     since: Option<Timestamp>,
 }
 
@@ -78,7 +78,7 @@ fn sums(registry: &WaitRegistry) -> BTreeMap<String, Sum> {
     bounded(sums)
 }
 
-/// The number of waits in each namespace.
+/// The number of open waits in each namespace.
 fn counts(registry: &WaitRegistry) -> Family<ByNamespace, Gauge> {
     let counts = Family::<ByNamespace, Gauge>::default();
     for (namespace, Sum { reasons, .. }) in sums(registry) {

@@ -20,7 +20,7 @@ pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
 const NOT_FOUND_IS_NEWS: Duration =
     Duration::from_secs(MISSING_AFTER.as_secs().unsigned_abs()).saturating_sub(SETTLE);
 
-/// The closed set of Event reasons.
+/// The closed set of reasons of sluice's Events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventReason {
     Waiting,
@@ -85,7 +85,7 @@ impl EventReason {
     }
 }
 
-/// The content of an Event.
+/// The content of a Kubernetes Event about a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct News {
     pub(super) verdict: Decision,
@@ -120,7 +120,7 @@ impl News {
         }
     }
 
-    /// This news about the wait of one revision.
+    /// Returns this news as news about the wait of one revision.
     pub(super) fn of_wait(&self, wait: Option<&str>) -> Self {
         Self {
             wait: wait.map(str::to_owned),
@@ -156,26 +156,26 @@ pub(super) enum Whose {
     Workload,
 }
 
-/// The Events of one object.
+/// The Events that this replica has written about one object.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     last: Option<(Instant, News)>,
     /// The moment and the count of each text, by the digest of the text.
     words: HashMap<u64, (Instant, i32)>,
-    /// The moment since which a dependency is missing.
+    /// The moment since which a dependency of the object is missing.
     missing: Option<Instant>,
     /// The moment at which the Events beyond the pace are earned back.
     even: Option<Instant>,
 }
 
-/// The decision about some news.
+/// The decision about when some news becomes an Event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     /// Write an Event now. The number counts the Events with this text, including this one.
     Now(i32),
     /// The Event has been written; write it again at this moment.
     Again(Instant),
-    /// Write the Event at this moment.
+    /// Write the Event of the news at this moment.
     Later(Instant),
 }
 
@@ -232,7 +232,7 @@ impl Told {
         Some(spare.max(*last + APART))
     }
 
-    /// Whether the object has had an Event.
+    /// Whether the object has had an Event of this replica.
     pub(super) fn anything(&self) -> bool {
         self.last.is_some()
     }
