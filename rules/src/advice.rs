@@ -32,39 +32,39 @@ pub enum Advice {
     OwnService(String),
     /// A dependency is a hook that runs only after the dependent is healthy.
     RunsAfterwards {
-        /// `Job/migrate`
+        /// The dependency that is a hook: `Job/migrate`.
         dependency: String,
-        /// `post-install`
+        /// The hook as which the dependency runs: `post-install`.
         hook: String,
     },
     /// A dependency is a hook that this operation of its installer does not make.
     NeverMade {
-        /// `Job/migrate`
+        /// The dependency that is never made: `Job/migrate`.
         dependency: String,
-        /// `pre-upgrade`
+        /// The hook as which the dependency would run: `pre-upgrade`.
         hook: String,
-        /// `an installation`
+        /// The operation of the installer that does not make the dependency: `an installation`.
         by: &'static str,
     },
     /// The dependent is a hook that runs before its release is created, so its dependency does not exist yet.
     RunsBefore {
-        /// `Job/migrate`
+        /// The dependency that does not exist yet: `Job/migrate`.
         dependency: String,
         /// The installer that runs the dependent as a hook.
         installer: Installer,
     },
     /// A dependency is a hook that Helm runs after this one.
     LaterHook {
-        /// `Job/migrate`
+        /// The dependency that runs later: `Job/migrate`.
         dependency: String,
-        /// The weight of the dependency.
+        /// The hook weight of the dependency.
         theirs: i64,
-        /// The weight of the dependent.
+        /// The hook weight of the dependent.
         own: i64,
     },
     /// A dependency is applied only after the dependent is healthy.
     LaterWave {
-        /// `Job/migrate`
+        /// The dependency that is applied later: `Job/migrate`.
         dependency: String,
         /// The sync wave of the dependency.
         theirs: i64,
@@ -75,21 +75,21 @@ pub enum Advice {
     PartElsewhere {
         /// The sub-chart's name.
         subchart: String,
-        /// The namespace of its objects.
+        /// The namespace of the sub-chart's objects.
         namespace: String,
     },
-    /// A Job goes away after its end.
+    /// A dependency is a Job that goes away after its end.
     Removed {
-        /// `Job/migrate`
+        /// The Job that goes away: `Job/migrate`.
         dependency: String,
         /// When the Job is removed, and by which mechanism.
         removal: Removal,
     },
-    /// A Job that is not run.
+    /// A dependency is a Job that is suspended, so it is not run.
     Suspended(String),
     /// A Service without a selector, of which nothing but its existence is waited for.
     NoSelector(String),
-    /// A Service that selects no pod.
+    /// A dependency is a Service that selects no pod.
     NoPods(String),
     /// sluice may not watch the kind of a dependency.
     KindForbidden(Kind),
@@ -104,25 +104,25 @@ pub enum Advice {
     Windows(Windows),
     /// Something in its pods has a name that the gate needs.
     NameTaken {
-        /// `container` or `volume`
+        /// Whether a `container` or a `volume` has the name.
         what: &'static str,
-        /// The name.
+        /// The name that the gate needs.
         name: &'static str,
     },
     /// The list says what happens when the wait takes too long, but not how long that is.
     NoTimeout,
     /// The timeout of an entry is longer than the whole wait.
     EntryTimeout {
-        /// `Service/cache`
+        /// The dependency that the entry names: `Service/cache`.
         dependency: String,
         /// The timeout of the entry.
         timeout: Duration,
         /// The timeout of the whole wait.
         whole: Duration,
     },
-    /// A key that no controller reads.
+    /// The workload has a key that no controller reads.
     ForeignKey {
-        /// `helm.sh/weight`
+        /// The key that no controller reads: `helm.sh/weight`.
         key: String,
         /// The key to write in its place.
         ours: String,
@@ -133,11 +133,11 @@ pub enum Advice {
     LabelOnly(String),
     /// A label of objects of another kind, or with another value than its only one.
     IdleLabel {
-        /// `sluice.dev/inject`
+        /// The key of the label: `sluice.dev/inject`.
         key: &'static str,
-        /// `Namespace`
+        /// The kind of object on which the label counts: `Namespace`.
         of: &'static str,
-        /// `enabled`
+        /// The only value of the label that counts: `enabled`.
         value: &'static str,
     },
     /// The gate's position is written where no pod carries it.
@@ -151,18 +151,18 @@ pub enum Advice {
 /// A mechanism that removes a Job after its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal {
-    /// `ttlSecondsAfterFinished`
+    /// The field `ttlSecondsAfterFinished` of the Job, in seconds.
     Ttl(i64),
-    /// `hook-succeeded` in `helm.sh/hook-delete-policy`
+    /// The word `hook-succeeded` in the annotation `helm.sh/hook-delete-policy`.
     HookSucceeded,
 }
 
 /// How an installation treats pods that ask for a gate and run on Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Windows {
-    /// The pods are refused.
+    /// The pods for Windows are refused.
     Refused,
-    /// The pods start without a gate.
+    /// The pods for Windows start without a gate.
     Skipped,
     /// Refused or skipped: the installation of sluice decides.
     Unknown,
@@ -172,9 +172,9 @@ pub enum Windows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Worth knowing; may well be meant.
+    /// Advice that is worth knowing; the workload may well be meant so.
     Note,
-    /// Most likely a mistake.
+    /// Advice about a workload that is most likely a mistake.
     Warning,
     /// Admission refuses the object, or its pods never start.
     Error,
@@ -183,15 +183,15 @@ pub enum Level {
 /// A workload, or a pod, as it is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Workload<'a> {
-    /// API group, empty for the core group.
+    /// The API group of the workload, empty for the core group.
     pub group: &'a str,
-    /// `Deployment`
+    /// The kind of the workload: `Deployment`.
     pub kind: &'a str,
-    /// `metadata.namespace`; empty where a manifest leaves it open.
+    /// `metadata.namespace` of the workload; empty where a manifest leaves it open.
     pub namespace: &'a str,
-    /// `metadata.name`
+    /// `metadata.name` of the workload.
     pub name: &'a str,
-    /// The whole object.
+    /// The whole object of the workload.
     pub object: &'a Value,
     /// The pod template of a workload; for a pod, the pod itself.
     pub template: &'a Value,
@@ -237,7 +237,7 @@ fn is_here(namespace: Option<&String>, workload: &Workload<'_>) -> bool {
 }
 
 impl Advice {
-    /// The word for it.
+    /// The word that names the advice.
     pub fn label(&self) -> &'static str {
         match self {
             Self::SelfReference => "SelfReference",
@@ -289,7 +289,7 @@ impl Advice {
 }
 
 impl Level {
-    /// The word for it.
+    /// The word for the severity of an advice.
     pub fn word(self) -> &'static str {
         match self {
             Self::Note => "note",

@@ -48,10 +48,10 @@ use problem::Flaw;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The longest list, in bytes.
+/// The longest value of an annotation with a list of dependencies, in bytes.
 pub const MAX_BYTES: usize = keys::LONGEST_VALUE;
 
-/// The most entries of one list.
+/// The most entries of one list of dependencies.
 pub const MAX_ENTRIES: usize = 64;
 
 /// The deepest nesting of the long form; the list itself is the first level.
@@ -60,20 +60,20 @@ pub const MAX_LEVELS: usize = 8;
 /// A fault of an annotation: the key, the place, the sentence and, for a near miss, the likely word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// The annotation's key.
+    /// The key of the annotation with the fault.
     pub key: String,
     /// The place in the annotation's value; `None` where the key itself is at fault.
     pub place: Option<Place>,
-    /// The fault, and the way out.
+    /// The fault of the annotation, and the way out.
     pub problem: Problem,
 }
 
 /// A place in the value of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The line, from 1.
+    /// The line in the annotation's value, from 1.
     pub line: usize,
-    /// The column, from 1, in characters.
+    /// The column in the line of the annotation's value, from 1, in characters.
     pub column: usize,
 }
 
@@ -261,7 +261,7 @@ fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, ParseError> {
     })
 }
 
-/// Whether a key is one of ours.
+/// Whether a key of an annotation is one of sluice's.
 pub fn knows(key: &str) -> bool {
     key.starts_with(keys::PREFIX) && check_key(key).is_ok()
 }
@@ -314,7 +314,7 @@ pub fn no_label(key: &str, counts: impl Fn(&str) -> bool) -> Result<(), ParseErr
 }
 
 impl Place {
-    /// The place of the byte at `offset`.
+    /// The place of the byte at `offset` in the value of an annotation.
     fn of(text: &str, offset: usize) -> Self {
         let mut place = Self { line: 1, column: 1 };
         for (_, letter) in text.char_indices().take_while(|(at, _)| *at < offset) {

@@ -23,7 +23,7 @@ pub const MOST: u16 = 20;
 const STARTS: SignedDuration = SignedDuration::from_secs(5);
 /// A pod may take this long to get its containers.
 const MADE: SignedDuration = SignedDuration::from_secs(30);
-/// Longest shown name of an image, in characters.
+/// The longest shown name of a container's image, in characters.
 const IMAGE: usize = 120;
 /// Longest shown text of a program other than sluice, in characters.
 const SAYS: usize = 160;
@@ -31,73 +31,73 @@ const SAYS: usize = 160;
 /// A thing behind an object that is not ready, most often a pod, and why: the one of several that tells the most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
-    /// `Pod`
+    /// The kind of the object that is stuck: `Pod`.
     pub kind: &'static str,
-    /// `metadata.name`; empty where there is none.
+    /// `metadata.name` of the object that is stuck; empty where there is none.
     pub name: String,
-    /// The cause.
+    /// The cause why the object is stuck.
     pub cause: Cause,
     /// How many pods have the same cause, this one included.
     pub alike: usize,
-    /// How many pods were looked at.
+    /// How many pods of the dependency were looked at.
     pub of: usize,
 }
 
 /// Why a pod is not ready; the most telling cause comes first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// An image cannot be pulled.
+    /// An image of the pod cannot be pulled.
     Image {
         /// The image reference, as the pod spells it.
         image: String,
         /// The registry's word; empty where the kubelet does not pass it on.
         says: String,
     },
-    /// A container cannot be started.
+    /// A container of the pod cannot be started.
     Container {
-        /// The container's name.
+        /// The name of the container that cannot be started.
         name: String,
-        /// The kubelet's message.
+        /// The kubelet's message about the container.
         says: String,
     },
     /// A container ends with a failure, or again and again.
     Crash {
-        /// The container's name.
+        /// The name of the container that crashes.
         name: String,
-        /// How the container ended last.
+        /// How the crashed container ended last.
         end: String,
     },
     /// The pod has failed as a whole.
     Failed(String),
     /// No node takes it because a claim of its is not bound.
     Claim {
-        /// The claim's name.
+        /// The name of the PersistentVolumeClaim.
         name: String,
-        /// Why the claim is not bound.
+        /// Why the PersistentVolumeClaim is not bound.
         says: String,
     },
-    /// No node takes the pod.
+    /// No node takes the pod, for a reason that the scheduler tells.
     NoNode {
-        /// The scheduler's message.
+        /// The scheduler's message about the pod.
         says: String,
     },
     /// The gate has not opened, or the pod is held before its gate.
     Gate,
-    /// An init container runs.
+    /// An init container of the pod runs.
     Init(String),
     /// The startup probe of a container has not succeeded.
     NotStarted(String),
-    /// The readiness probe of a container fails.
+    /// The readiness probe of a container of the pod fails.
     NotReady(String),
     /// A container has ended well, and this other one runs on, so that the pod does not end.
     Lingers(String),
     /// The pod runs, and something else says that it is not ready: for an object that is no pod, that object's own message.
     Unready(String),
-    /// The kubelet has not made the containers.
+    /// The kubelet has not made the pod's containers.
     NotMade,
     /// There is no pod with the labels of a Service.
     NoPods {
-        /// The labels, as `kubectl get -l` takes them.
+        /// The labels of the Service's selector, as `kubectl get -l` takes them.
         labels: String,
         /// The labels of another workload's pods that differ only a little; `None` where there are none.
         near: Option<String>,
@@ -193,7 +193,7 @@ pub(crate) fn without_a_node(pod: &Value) -> Option<String> {
     Some(says.trim_end_matches('.').replace(char::is_control, " "))
 }
 
-/// The claims of a pod, by their names.
+/// The PersistentVolumeClaims of a pod, by their names.
 pub fn claims(pod: &Value) -> impl Iterator<Item = &str> {
     let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
     volumes.filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
@@ -209,8 +209,8 @@ pub(crate) fn refused(workload: &Value) -> Option<String> {
     Some(clean(why.unwrap_or(says), SAYS))
 }
 
-/// The container that keeps a pod from ending that has done its work: for a while one of its containers has ended well, and this one
-/// runs on.
+/// The container that runs on for a while after another container of the pod has ended well, so that the pod does not
+/// end.
 fn lingering(pod: &Value, now: Timestamp) -> Option<String> {
     if !matches!(
         pod["spec"]["restartPolicy"].as_str(),
@@ -277,7 +277,7 @@ impl fmt::Display for Stuck {
     }
 }
 
-/// Follows the name of the pod.
+/// Writes the cause as it follows the name of the pod.
 impl fmt::Display for Cause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

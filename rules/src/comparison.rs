@@ -7,17 +7,17 @@ use std::fmt;
 /// How two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operator {
-    /// `==`
+    /// The operator `==`: both values are equal.
     Equal,
-    /// `!=`
+    /// The operator `!=`: the values differ.
     NotEqual,
-    /// `<`
+    /// The operator `<`: the first value is less.
     Less,
-    /// `<=`
+    /// The operator `<=`: the first value is less or equal.
     LessOrEqual,
-    /// `>`
+    /// The operator `>`: the first value is greater.
     Greater,
-    /// `>=`
+    /// The operator `>=`: the first value is greater or equal.
     GreaterOrEqual,
 }
 
@@ -32,7 +32,7 @@ impl Operator {
         Self::Greater,
     ];
 
-    /// The spelling in an expression: `==`, `<`.
+    /// The operator's spelling in an expression: `==`, `<`.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Equal => "==",
@@ -69,7 +69,7 @@ impl Operator {
     }
 }
 
-/// [`Operator::sign`].
+/// Writes the operator as [`Operator::sign`] spells it.
 impl fmt::Display for Operator {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.sign())

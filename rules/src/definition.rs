@@ -29,7 +29,7 @@ const OTHERS: &str = "x-others";
 /// The facts that a kind's definition states about the status of its objects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declared {
-    /// Whether a controller writes a status.
+    /// Whether the kind's definition declares a status, which a controller writes.
     pub status: bool,
     /// The fields that tell whether an object is ready; `None` where the definition is missing.
     pub summary: Option<Summary>,
@@ -121,7 +121,7 @@ fn shortest(schema: &Value) -> Value {
     json!({ "properties": { "status": { "properties": kept } } })
 }
 
-/// The names of fields that are kept.
+/// The names of a mapping's fields that are short enough to be kept.
 fn short(fields: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let names = fields.keys().map(String::as_str);
     names.filter(|name| name.len() <= LONGEST).take(MOST_FIELDS)

@@ -30,7 +30,7 @@ pub struct Dependency {
     pub reference: Reference,
     /// The state that each object must have.
     pub state: State,
-    /// Not found counts as satisfied.
+    /// Whether the entry is satisfied when its object does not exist.
     pub optional: bool,
     /// Whether an object must have the status that its kind declares.
     pub status: Need,
@@ -49,19 +49,19 @@ pub struct Dependency {
     pub stable: Option<Duration>,
 }
 
-/// The time limit of one entry.
+/// The time limit of one entry of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Patience {
     /// How long, from the start of each pod; never zero.
     pub timeout: Duration,
-    /// The effect of the timeout.
+    /// The effect when the entry's timeout has passed.
     pub then: OnTimeout,
 }
 
-/// Whether an object must have a status.
+/// Whether an object must have a status to be satisfied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Need {
-    /// The dependent waits for the status.
+    /// The dependent waits until the object has a status.
     #[default]
     Required,
     /// An object without a status is satisfied once its controller has had time to write one.
@@ -71,13 +71,13 @@ pub enum Need {
 /// The object or objects that a dependency names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reference {
-    /// One object, by its name.
+    /// One object, by its kind and name.
     Object(ObjectRef),
     /// Every object of a kind that a selector finds.
     Selected(Selection),
     /// The objects of a group, a sub-chart or a release.
     Part(Parts),
-    /// Some of several alternatives.
+    /// Alternatives of which some must be satisfied.
     Any(Alternatives),
     /// An address that is not in the cluster.
     Address(Address),
@@ -87,28 +87,28 @@ pub enum Reference {
 /// cluster-scoped kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectRef {
-    /// The kind of the object.
+    /// The kind of the object that the entry names.
     pub kind: Kind,
-    /// The namespace that the user wrote.
+    /// The object's namespace as the user wrote it.
     pub namespace: Option<String>,
-    /// `metadata.name`, checked as Kubernetes checks names.
+    /// `metadata.name` of the object, checked as Kubernetes checks names.
     pub name: String,
 }
 
-/// Objects by their labels. `namespace` as in [`ObjectRef`].
+/// Objects by their labels. `namespace` is `None` where the user wrote none: it is then the dependent's own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Selection {
-    /// The kind of the objects.
+    /// The kind of the objects that the selector selects.
     pub kind: Kind,
-    /// The namespace that the user wrote.
+    /// The objects' namespace as the user wrote it.
     pub namespace: Option<String>,
-    /// The labels that select them; never empty.
+    /// The selector of the objects' labels; never empty.
     pub selector: Selector,
     /// How many of the objects must be satisfied; `None` for all.
     pub min: Option<Min>,
 }
 
-/// The objects of a part of a scope.
+/// The objects of a part of a scope: of a group, a sub-chart or a release.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Parts {
     /// The part of the scope.
@@ -127,11 +127,11 @@ pub enum Part {
     Group(String),
     /// The objects of this sub-chart; `airflow/postgresql` of the one inside another sub-chart.
     SubChart(String),
-    /// Everything.
+    /// Every object of the release.
     Release(String),
 }
 
-/// Dependencies of which some are enough.
+/// Alternative dependencies of which some are enough.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Alternatives {
     /// The alternatives; never empty.
@@ -156,10 +156,10 @@ pub struct Step {
     pub after: Vec<Dependency>,
 }
 
-/// The number that is enough.
+/// The number of objects that are enough to satisfy an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Min {
-    /// This many, from 1.
+    /// This many objects, from 1.
     Count(usize),
     /// This percentage, from 1 to 100; a fraction of an object counts as a whole one.
     Percent(u8),
@@ -168,26 +168,26 @@ pub enum Min {
 /// The revision of an object that counts, where the object carries [`crate::keys::REVISION`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Revision {
-    /// The dependent's own.
+    /// Only an object of the dependent's own revision counts.
     #[default]
     Lockstep,
-    /// Any.
+    /// An object of any revision counts.
     Any,
 }
 
 /// The state that an edge asks of its dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum State {
-    /// The object exists.
+    /// The state that the object exists, whether it is ready or not.
     Present,
     /// kstatus says `Current`; a Job that runs counts, and one that is suspended does not.
     Started,
-    /// The rules of [`crate::profile`].
+    /// The state that the object is ready by the rules of [`crate::profile`].
     #[default]
     Ready,
     /// A Deployment with condition Available; `ready` for everything else.
     Available,
-    /// A Job that completed, a Pod that succeeded.
+    /// The state of a Job that completed, or a Pod that succeeded.
     Complete,
     /// A load balancer or an ingress with an address.
     Addressed,
@@ -314,7 +314,7 @@ impl Part {
         }
     }
 
-    /// The name of the group, sub-chart or release.
+    /// The name of the group, sub-chart or release that the part is.
     pub fn name(&self) -> &str {
         let (Self::Group(name) | Self::SubChart(name) | Self::Release(name)) = self;
         name
@@ -343,7 +343,7 @@ impl State {
         Self::Connects,
     ];
 
-    /// The word that a user writes.
+    /// The word by which a user asks for the state.
     pub fn word(self) -> &'static str {
         match self {
             Self::Present => "present",

@@ -35,7 +35,7 @@ const LONGEST_REASON: usize = 200;
 /// A pod and the workload above it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dependent {
-    /// The namespace of both.
+    /// The namespace of the pod and its workload.
     pub namespace: String,
     /// `metadata.name` of the pod.
     pub pod: String,
@@ -48,7 +48,7 @@ pub struct Dependent {
     pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
-    /// The creation of the pod.
+    /// The time of the pod's creation.
     pub created: Option<Timestamp>,
     /// The time at which the kubelet took the pod up (`status.startTime`); before that is written, the time at which the pod was
     /// scheduled or created. For a pod that was held, the time of its creation.
@@ -59,9 +59,9 @@ pub struct Dependent {
     pub held: bool,
     /// The report of its gate on addresses. It is no part of the pod: the status service fills it in when the gate asks.
     pub probed: Probed,
-    /// The controllers from the nearest to the topmost.
+    /// The controllers above the pod, from the nearest to the topmost.
     pub owners: Vec<Owner>,
-    /// The release or application that it belongs to.
+    /// The release or application that the pod belongs to.
     pub scope: Option<Scope>,
     /// The parts of its scope that the pod may be in: the names by which a plan may mean it.
     pub parts: Vec<Part>,
@@ -69,18 +69,18 @@ pub struct Dependent {
     pub labels: Map<String, Value>,
 }
 
-/// One controller above a pod.
+/// One controller above a pod, such as a ReplicaSet or its Deployment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owner {
-    /// The owner's kind.
+    /// The kind of the controller.
     pub kind: Kind,
-    /// `metadata.name`
+    /// `metadata.name` of the controller.
     pub name: String,
-    /// `metadata.uid`
+    /// `metadata.uid` of the controller.
     pub uid: String,
     /// The owner's own annotations (not those of its template).
     pub annotations: Map<String, Value>,
-    /// The creation of the owner.
+    /// The time of the controller's creation.
     pub created: Option<Timestamp>,
     /// The last write of the owner, except for its status.
     pub written: Option<Timestamp>,
@@ -88,10 +88,10 @@ pub struct Owner {
     pub weight: Option<i64>,
 }
 
-/// When an object was written.
+/// The times at which an object was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
-    /// The creation of the object.
+    /// The time of the object's creation.
     pub created: Option<Timestamp>,
     /// The last write of the object, except for its status.
     pub written: Option<Timestamp>,
@@ -100,7 +100,7 @@ pub struct Times {
 /// One edge of a dependent, with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
-    /// The edge.
+    /// The edge that the dependent waits for.
     pub edge: Edge,
     /// The place that the edge comes from.
     pub source: Source,
@@ -109,18 +109,18 @@ pub struct Wait {
 /// The place that an edge comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A list on the workload or on its pod template.
+    /// The edge comes from a list of dependencies on the workload or on its pod template.
     List,
-    /// A plan of the scope.
+    /// The edge comes from a plan of the scope.
     Plan,
-    /// The weights and caps of the scope.
+    /// The edge comes from the weights and caps of the scope.
     Weight,
 }
 
 /// The reason why the edges of a dependent are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// A list or a plan has a fault.
+    /// A list of dependencies or a plan has a fault.
     #[error(transparent)]
     Text(#[from] ParseError),
     /// The plans of its namespace cannot be looked at.
@@ -385,7 +385,7 @@ fn skips(annotations: &Map<String, Value>) -> bool {
     annotation::terms(annotations).terms.skip == Some(true)
 }
 
-/// `the pod: the queue is drained by hand`
+/// Writes the place of a skip with its reason: `the pod: the queue is drained by hand`.
 fn because(place: String, annotations: &Map<String, Value>) -> String {
     match annotations.get(keys::SKIP_REASON).and_then(Value::as_str) {
         Some(reason) => format!("{place}: {}", clean(reason, LONGEST_REASON)),

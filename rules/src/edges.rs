@@ -14,10 +14,10 @@ use crate::dependency::{
 };
 use crate::kinds::Kind;
 
-/// One object of an edge.
+/// One object that an edge of a dependent means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link<O> {
-    /// The object.
+    /// The object that the dependent waits for.
     pub to: O,
     /// Whether the dependent can never become ready without the object. An alternative, or a state that asks for existence alone,
     /// makes the answer no.
@@ -29,20 +29,20 @@ pub trait Targets {
     /// The object, as the graph holds it.
     type Object;
 
-    /// The object of this name.
+    /// The object that a reference names.
     fn named(&self, named: &ObjectRef) -> Option<Self::Object>;
 
     /// The objects that a selector selects.
     fn selected(&self, selection: &Selection) -> Vec<Self::Object>;
 
-    /// The objects of a part of a scope.
+    /// The objects of a group, a sub-chart or a release.
     fn part(&self, parts: &Parts) -> Vec<Self::Object>;
 
     /// The lighter objects of the dependent's scope, as far as they matter.
     fn lighter(&self, below: i64) -> Vec<Self::Object>;
 }
 
-/// The objects that an edge means.
+/// The objects that an edge of a dependent means.
 pub fn links<O: Targets>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
     let (found, must) = match edge {
         Edge::Listed(entry) => (meant(entry, objects), has_no_way_around(entry)),
@@ -52,7 +52,7 @@ pub fn links<O: Targets>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
     found.into_iter().map(|to| Link { to, must }).collect()
 }
 
-/// The objects that an entry means.
+/// The objects that an entry of a list means.
 fn meant<O: Targets>(entry: &Dependency, objects: &O) -> Vec<O::Object> {
     match &entry.reference {
         Reference::Object(named) => objects.named(named).into_iter().collect(),

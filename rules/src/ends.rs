@@ -6,9 +6,9 @@ use crate::kinds::Kind;
 /// A kind whose objects come to an end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// API group.
+    /// The API group of the kind.
     pub group: &'static str,
-    /// `JobSet`
+    /// The name of the kind: `JobSet`.
     pub kind: &'static str,
 }
 
@@ -48,7 +48,7 @@ const ENDINGS: [Ending; 27] = [
     ending("velero.io", "Restore"),
 ];
 
-/// All kinds of this list.
+/// All kinds whose objects come to an end.
 pub fn all() -> &'static [Ending] {
     &ENDINGS
 }

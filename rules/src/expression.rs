@@ -28,10 +28,10 @@ use serde_json::Value;
 use std::fmt;
 use std::ops::Range;
 
-/// The most steps of one path.
+/// The most steps of one expression's path.
 pub const MAX_SEGMENTS: usize = 64;
 
-/// One expression.
+/// One health expression on an object, as an annotation spells it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Expression {
     text: String,
@@ -40,10 +40,10 @@ pub struct Expression {
     literal: Literal,
 }
 
-/// The result of an expression on an object.
+/// The result of a health expression on an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
-    /// The expression holds.
+    /// The expression holds on the object.
     Holds,
     /// The expression does not hold, and why, in a few words that quote the object: `/status/replicas is 0`.
     Fails(String),

@@ -14,19 +14,19 @@ pub enum Gate<'p> {
     NotStarted,
     /// The gate runs.
     Waiting {
-        /// The time at which it began to run.
+        /// The time at which the waiting gate began to run.
         since: &'p str,
     },
     /// The gate has opened.
     Passed {
-        /// The time at which it began to run.
+        /// The time at which the gate began to run.
         since: &'p str,
-        /// The time at which it opened.
+        /// The time at which the gate opened.
         at: &'p str,
     },
     /// The gate has refused the pod, and the kubelet starts it again or has given up.
     Refused {
-        /// The time at which it refused.
+        /// The time at which the gate refused the pod.
         at: &'p str,
     },
 }
@@ -104,7 +104,7 @@ pub fn is_gated(pod: &Value) -> bool {
     pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
 }
 
-/// Whether a pod is still going to start.
+/// Whether a pod is still going to start its containers.
 pub fn is_pending(pod: &Value) -> bool {
     let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
     pending && pod["metadata"]["deletionTimestamp"].is_null()

@@ -69,7 +69,7 @@ pub struct Rules {
 /// A group and one of its kinds, or all others.
 type For = (String, Option<String>);
 
-/// A rule, or why there is none.
+/// A health rule of the administrator, or the fault for which there is none.
 #[derive(Debug)]
 enum RuleEntry {
     Rule(Box<Rule>),
@@ -98,7 +98,7 @@ impl Rules {
         }
     }
 
-    /// The number of rules.
+    /// The number of health rules.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -108,7 +108,7 @@ impl Rules {
         self.entries.keys().map(|(group, _)| group.as_str())
     }
 
-    /// Whether there are no rules.
+    /// Whether there are no health rules.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The note that stays on a Job once its wait is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Note {
-    /// No note.
+    /// No note stays on the Job.
     Gone,
     /// The wait took too long; without this note the gates of its pods would start the time anew.
     TimedOut,
@@ -24,7 +24,7 @@ pub fn let_go(pod: &Value) -> Option<Vec<Value>> {
     ])
 }
 
-/// Resumes a Job that sluice suspended.
+/// The patch that resumes a Job that sluice has suspended.
 pub fn resume(job: &Value, note: Note) -> Vec<Value> {
     let mut change = noted(job, true);
     change.push(match note {

@@ -18,18 +18,18 @@ pub struct Wave {
 /// An object that may run: the topmost owner of the pods that it lets start, or the Job that made them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Holder {
-    /// API group, empty for the core group.
+    /// The API group of the holder, empty for the core group.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// `Job`
+    /// The kind of the holder: `Job`.
     pub kind: String,
-    /// `metadata.name`
+    /// `metadata.name` of the holder.
     pub name: String,
-    /// `metadata.uid`
+    /// `metadata.uid` of the holder.
     pub uid: String,
     /// The revision of the dependent. Another revision of the same object is a second entry that shares its slot.
     pub revision: String,
-    /// `metadata.uid` of the nearest owner of its pods.
+    /// `metadata.uid` of the nearest owner of the holder's pods.
     pub pods_of: String,
     /// How many may run at once, by the object's own annotation.
     pub most: usize,
@@ -42,21 +42,21 @@ pub(crate) fn objects(holders: &[Holder]) -> Vec<&Holder> {
     holders.filter(|it| seen.insert(&it.uid)).collect()
 }
 
-/// The holders of a wave.
+/// The holders of a wave's slots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Running {
-    /// The holders that are written down.
+    /// The holders that are written down in the ConfigMap.
     pub holders: Vec<Holder>,
     /// Why no other holder can be written down, although there may be free slots.
     pub trouble: Option<Trouble>,
 }
 
-/// Why no holder can be written down.
+/// Why no holder of a slot can be written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// The namespace has filled its share of the ConfigMap, or all of them together have filled it.
     Full,
-    /// The API server refuses it.
+    /// The API server refuses the write of the ConfigMap.
     Refused,
 }
 
@@ -67,7 +67,7 @@ impl Holder {
         holders.iter().any(same)
     }
 
-    /// The kind, as references name it.
+    /// The holder's kind, as references name it.
     pub fn object_kind(&self) -> Kind {
         match kinds::builtin(&self.group, &self.kind) {
             Some(builtin) => Kind::Builtin(builtin),
@@ -79,7 +79,7 @@ impl Holder {
     }
 }
 
-/// `Job/seed-1`
+/// Writes the holder's kind and name: `Job/seed-1`.
 impl fmt::Display for Holder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}/{}", self.kind, self.name)

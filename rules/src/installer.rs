@@ -16,25 +16,26 @@ pub enum Late {
     RunsAfterwards(String),
     /// The dependency is a hook that this operation never makes.
     NeverMade {
-        /// `pre-upgrade`
+        /// The hook as which the dependency would run: `pre-upgrade`.
         hook: String,
-        /// `an installation`
+        /// The operation that does not make the dependency: `an installation`.
         by: &'static str,
     },
     /// The dependent is a hook of this installer that runs before everything else, the dependency included.
     RunsBefore(Installer),
-    /// Both are hooks of one phase, and Helm runs that of the dependency later: by its weight, then by its name.
+    /// The dependent and the dependency are hooks of one phase, and Helm runs the dependency's hook later: by its
+    /// weight, then by its name.
     LaterHook {
-        /// The weight of the dependency.
+        /// The hook weight of the dependency.
         theirs: i64,
-        /// The weight of the dependent.
+        /// The hook weight of the dependent.
         own: i64,
     },
     /// The dependency is in a later sync wave of Argo CD.
     LaterWave {
-        /// The wave of the dependency.
+        /// The sync wave of the dependency.
         theirs: i64,
-        /// The wave of the dependent.
+        /// The sync wave of the dependent.
         own: i64,
     },
 }
@@ -42,22 +43,22 @@ pub enum Late {
 /// The tool that makes the objects of a release or an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Installer {
-    /// Helm, and Flux with it.
+    /// The installer Helm, and Flux, which installs by Helm.
     Helm,
-    /// Argo CD.
+    /// The installer Argo CD.
     ArgoCd,
 }
 
 /// When an operation makes an object, in the order of the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
-    /// Before everything that is no hook.
+    /// The object is made before every object that is no hook.
     Before,
-    /// Together with the objects that are no hooks.
+    /// The object is made together with the objects that are no hooks.
     Main,
-    /// After everything that is no hook.
+    /// The object is made after every object that is no hook.
     After,
-    /// Not by this operation.
+    /// The operation does not make the object.
     Never,
 }
 

@@ -35,17 +35,17 @@ pub struct Path {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PathStep {
-    /// `.name`, `['name']`
+    /// The step `.name` or `['name']`: the value of a field.
     Field(String),
-    /// `.*`
+    /// The wildcard `.*`: each child of a value.
     Wildcard,
-    /// `..`
+    /// The step `..`: a value and everything below it.
     Descend,
-    /// `[1]`, `[-1]`, `[1:4:2]`, `[*]`
+    /// A slice of a list, or an index: `[1]`, `[-1]`, `[1:4:2]`, `[*]`.
     Slice(Slice),
-    /// `[0,2]`, `['a','b.c']`
+    /// A union of several steps: `[0,2]`, `['a','b.c']`.
     Union(Vec<Vec<PathStep>>),
-    /// `[?(…)]`
+    /// A filter of a list's elements: `[?(…)]`.
     Filter(Filter),
 }
 
@@ -58,19 +58,19 @@ struct Slice {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SliceEnd {
-    /// The end of the list.
+    /// The slice ends with the list.
     Open,
     /// One after the start: the slice is an index.
     Next,
-    /// Before this one.
+    /// The slice ends before this index.
     Before(i64),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Filter {
-    /// `[?(@.a)]`
+    /// The filter `[?(@.a)]`: the operand exists.
     Exists(Operand),
-    /// `[?(@.a == 1)]`
+    /// The filter `[?(@.a == 1)]`: the comparison holds.
     Compare(Operand, Operator, Operand),
 }
 

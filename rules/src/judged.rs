@@ -8,7 +8,7 @@ use crate::kinds::Kind;
 use crate::kstatus::Status;
 use crate::lookup::Unavailable;
 
-/// The result of one edge.
+/// The verdict on one edge of a dependent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
     /// Whether the edge lets its dependent start.
@@ -16,7 +16,7 @@ pub struct Judged {
     /// The status in the words of kstatus, by the rules of the asked state: a running Job is `InProgress` for `ready` and
     /// `Current` for `started`. Except under `present`, it is `Current` exactly where `satisfied` is true.
     pub status: Status,
-    /// The reason.
+    /// The reason why the edge is satisfied or not.
     pub reason: Reason,
     /// One line for people; may quote the object, so it stays within the object's namespace.
     pub message: String,

@@ -23,9 +23,9 @@ use serde_json::Value;
 pub enum Detail {
     /// The metadata: for kinds of which only the existence counts. The contents of their objects never reach this process.
     Metadata,
-    /// Everything, trimmed on arrival.
+    /// Each object of the kind is read, and trimmed on arrival.
     Object,
-    /// Everything, and every field is kept.
+    /// Each object of the kind is read, and every field is kept.
     Whole,
 }
 
@@ -93,7 +93,7 @@ const TEMPLATE_ANNOTATIONS: [&str; 14] = [
 enum Cut {
     /// Everything of the mapping at this path but these fields.
     But(&'static [&'static str], &'static [&'static str]),
-    /// These fields of the mapping at this path.
+    /// Removes these fields from the mapping at this path.
     Only(&'static [&'static str], &'static [&'static str]),
     /// The pod template in the mapping at this path, except for its labels, by which Services select its pods, and its
     /// annotations that concern the object.
@@ -172,7 +172,7 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
     }
 }
 
-/// How much of a kind is requested.
+/// How much of a kind's objects is asked of the API server.
 pub fn detail(kind: &Kind) -> Detail {
     match kind {
         Kind::Builtin(builtin) if METADATA_ONLY.contains(&(builtin.group, builtin.kind)) => {

@@ -12,7 +12,7 @@ pub trait Seen: fmt::Debug {
     /// An object that a workload names. `NotFound` only where the cluster has none of that name.
     fn object(&self, from: &Workload<'_>, named: &ObjectRef) -> Lookup<Target>;
 
-    /// The objects that a workload selects.
+    /// The objects that a selector of a workload's dependency selects.
     fn selected(&self, from: &Workload<'_>, selection: &Selection) -> Lookup<Vec<Target>>;
 
     /// Whether pods other than the workload's serve a Service that the workload names.
@@ -57,7 +57,7 @@ impl Seen for () {
     }
 }
 
-/// An object that a dependency names.
+/// An object that a dependency of a workload names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     /// The object, as far as it is known.
@@ -69,12 +69,12 @@ pub struct Target {
 /// Whether a Service has pods to serve it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
-    /// Pods serve it, or are going to.
+    /// Pods serve the Service, or are going to.
     Yes,
-    /// No pod serves it yet.
+    /// No pod serves the Service yet.
     NotYet,
-    /// No pod serves it, and none ever will.
+    /// No pod serves the Service, and none ever will.
     Never,
-    /// Unknown.
+    /// sluice cannot tell whether pods serve the Service.
     Unknown,
 }

@@ -113,7 +113,7 @@ impl fmt::Display for Advice {
 }
 
 impl Advice {
-    /// A dependency that its installer makes too late.
+    /// Writes the advice about a dependency that its installer makes too late.
     fn late(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RunsAfterwards { dependency, hook } => write!(
@@ -163,7 +163,7 @@ impl Advice {
     }
 }
 
-/// A key that counts where pods carry it.
+/// Writes the advice about a key that counts only where pods carry it.
 fn of_pods(out: &mut fmt::Formatter<'_>, key: &str) -> fmt::Result {
     write!(
         out,

@@ -20,7 +20,7 @@ pub(super) fn is_address(text: &str) -> bool {
     text.contains("://")
 }
 
-/// Reads an entry of the short form.
+/// Reads an address out of an entry of the short form.
 pub(super) fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
     let (scheme, to) = scheme(written);
     let scheme = scheme.unwrap_or_default();
@@ -70,7 +70,7 @@ pub(super) fn of_key(key: &str, written: Piece<'_>) -> Result<Address, Flaw> {
     })
 }
 
-/// Reads `200` or `200-399`, from 100 to 599.
+/// Reads the status codes of an answer, `200` or `200-399`, from 100 to 599.
 pub(super) fn codes(text: &str) -> Option<Codes> {
     let code = |text: &str| {
         let digits = text.len() == 3 && text.bytes().all(|it| it.is_ascii_digit());

@@ -20,7 +20,7 @@ pub enum NameFault {
     PathStep,
 }
 
-/// A character in quotes; one outside ASCII with its number, because it may look like another.
+/// Writes a character in quotes; one outside ASCII with its number, because it may look like another.
 fn shown(letter: char) -> String {
     if letter.is_ascii() {
         format!("{letter:?}")

@@ -105,7 +105,7 @@ pub(super) fn of_an_item(
     nodes.iter().map(read).collect()
 }
 
-/// An item of a list of expressions.
+/// Reads an item of a list of health expressions.
 fn one_of_a_list(item: &Node<'_>) -> Result<Expression, Flaw> {
     let found = match &item.value {
         Value::Text(text) if text.is_null() => Err("nothing"),

@@ -36,7 +36,7 @@ const BESIDE_PART: [&str; 8] = [
     "stable",
 ];
 
-/// Reads the items.
+/// Reads the items of a list of dependencies that is written in YAML.
 pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     let root = yaml::document(text.text)?;
     let Value::List(items) = root.value else {
@@ -145,7 +145,7 @@ impl<'n> Fields<'n> {
         })
     }
 
-    /// A group, a sub-chart or a release.
+    /// Reads an item that names a group, a sub-chart or a release.
     fn part(&self, word: PartWord, field: &Field<'n>) -> Result<Dependency, Flaw> {
         let beside = |it: &&Field<'_>| it.key != field.key && !BESIDE_PART.contains(&it.key);
         if let Some(idle) = self.pairs.iter().find(beside) {
@@ -252,7 +252,7 @@ impl<'n> Fields<'n> {
             .ok_or_else(|| field.bad(TAKES, Quoted(text).to_string()))
     }
 
-    /// `optional: status`.
+    /// Reads whether the item has `optional: status`.
     fn need_of_status(&self) -> Need {
         match self.find("optional").map(|field| &field.value.value) {
             Some(Value::Text(text)) if text.piece().text == "status" => Need::Optional,
@@ -268,7 +268,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// A number of digits alone; Rust would take a sign, too.
+/// Reads a number of digits alone; Rust would take a sign, too.
 fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
     let plain = text.bytes().all(|it| it.is_ascii_digit());
     plain.then(|| text.parse().ok())?

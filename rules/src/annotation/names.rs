@@ -21,7 +21,7 @@ pub(super) enum NameRule {
 }
 
 impl NameRule {
-    /// The rule for objects of this kind.
+    /// The rule for the names of objects of this kind.
     pub(super) fn of(kind: &Kind) -> Self {
         let Kind::Builtin(builtin) = kind else {
             return Self::Subdomain;

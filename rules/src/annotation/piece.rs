@@ -12,7 +12,7 @@ pub(super) struct Piece<'t> {
 }
 
 impl<'t> Piece<'t> {
-    /// The text of a whole annotation.
+    /// The piece that is the text of a whole annotation.
     pub(super) fn whole(text: &'t str) -> Self {
         Self::verbatim(text, 0)
     }
@@ -45,19 +45,19 @@ impl<'t> Piece<'t> {
         (self.moved(before, 0), self.moved(behind, offset))
     }
 
-    /// The parts before and behind the first separator.
+    /// The parts of the piece before and behind the first separator.
     pub(super) fn split_once(self, separator: char) -> Option<(Self, Self)> {
         let (before, behind) = self.text.split_once(separator)?;
         Some(self.around(before, behind))
     }
 
-    /// The parts before and behind the last separator.
+    /// The parts of the piece before and behind the last separator.
     pub(super) fn rsplit_once(self, separator: char) -> Option<(Self, Self)> {
         let (before, behind) = self.text.rsplit_once(separator)?;
         Some(self.around(before, behind))
     }
 
-    /// The parts between the separators.
+    /// The parts of the piece between the separators.
     pub(super) fn split(self, separator: char) -> impl Iterator<Item = Self> {
         let mut next = 0;
         self.text.split(separator).map(move |text| {
@@ -73,7 +73,7 @@ impl<'t> Piece<'t> {
         self.moved(text.trim_end(), self.text.len() - text.len())
     }
 
-    /// The part behind a prefix.
+    /// The part of the piece behind a prefix.
     pub(super) fn strip_prefix(self, prefix: &str) -> Option<Self> {
         let text = self.text.strip_prefix(prefix)?;
         Some(self.moved(text, prefix.len()))
@@ -83,13 +83,13 @@ impl<'t> Piece<'t> {
         self.text.is_empty()
     }
 
-    /// The start and the end of this piece.
+    /// Makes pieces of the start and the end of this piece's text.
     fn around(self, start: &'t str, end: &'t str) -> (Self, Self) {
         let offset = self.text.len() - end.len();
         (self.moved(start, 0), self.moved(end, offset))
     }
 
-    /// A part of this piece that begins at its byte `offset`.
+    /// Makes a piece of a part of this piece's text; the part begins at the byte `offset` of this piece's text.
     fn moved(self, text: &'t str, offset: usize) -> Self {
         let at = if self.verbatim {
             self.at + offset

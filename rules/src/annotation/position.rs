@@ -13,11 +13,11 @@ const AFTER: &str = "after=";
 /// The gate's place among a pod's init containers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatePosition {
-    /// Before every other one.
+    /// The gate comes before every other init container.
     First,
-    /// After every other one.
+    /// The gate comes after every other init container.
     Last,
-    /// Right after the one of this name.
+    /// The gate comes right after the init container of this name.
     After(String),
 }
 

@@ -37,7 +37,7 @@ impl PartWord {
         words.find(|it| it.word.eq_ignore_ascii_case(word))
     }
 
-    /// The part of this name.
+    /// The group, sub-chart or release of this name.
     pub(super) fn named(self, name: Piece<'_>) -> Result<Part, Flaw> {
         let part = (self.part)(name.text.to_owned());
         // Two of the three parts are read from labels, so a name may be any label value.
@@ -46,7 +46,7 @@ impl PartWord {
     }
 }
 
-/// The objects of a part.
+/// The reference to the objects of a group, a sub-chart or a release.
 pub(super) fn parts(
     part: Part,
     namespace: Option<Piece<'_>>,
@@ -127,7 +127,7 @@ fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
     })
 }
 
-/// A group that is not the core group.
+/// Checks the name of an API group that is not the core group.
 pub(super) fn group(written: Piece<'_>) -> Result<(), Flaw> {
     names::check("group", written, NameRule::Subdomain)?;
     let text = written.text;
@@ -202,7 +202,7 @@ fn unknown_in(group: &str, word: &str) -> Option<Problem> {
     })
 }
 
-/// A state by its word.
+/// Reads the state that a dependency must have from its word.
 pub(super) fn state(word: Piece<'_>) -> Result<State, Flaw> {
     State::from_word(word.text).ok_or_else(|| {
         let likely = suggest::nearest(word.text, State::ALL.map(State::word));
@@ -253,12 +253,12 @@ pub(super) fn named(
     namespace.map_or(Ok(()), |namespace| self::namespace(kind, namespace))
 }
 
-/// The name of an object of this kind.
+/// Checks the name of an object of this kind.
 pub(super) fn name(kind: &Kind, name: Piece<'_>) -> Result<(), Flaw> {
     names::check("name", name, NameRule::of(kind))
 }
 
-/// The namespace of an object of this kind.
+/// Checks the namespace of an object of this kind.
 pub(super) fn namespace(kind: &Kind, written: Piece<'_>) -> Result<(), Flaw> {
     names::check("namespace", written, NameRule::Label)?;
     match kind {
@@ -272,7 +272,7 @@ pub(super) fn namespace(kind: &Kind, written: Piece<'_>) -> Result<(), Flaw> {
     }
 }
 
-/// An object of parts that have been checked.
+/// Makes the reference to an object from a kind, a namespace and a name that have been checked.
 pub(super) fn object(kind: Kind, namespace: Option<Piece<'_>>, name: Piece<'_>) -> Reference {
     Reference::Object(ObjectRef {
         kind,

@@ -81,7 +81,7 @@ fn value(tokens: &mut Tokens<'_>) -> Result<String, Flaw> {
     Ok(word.text.to_owned())
 }
 
-/// `name` or `prefix/name`.
+/// Checks the key of a label in a selector: `name` or `prefix/name`.
 fn check_key(key: Piece<'_>) -> Result<(), Flaw> {
     let name = match key.split_once('/') {
         Some((prefix, name)) => {
@@ -119,7 +119,7 @@ struct Tokens<'t> {
 }
 
 impl<'t> Tokens<'t> {
-    /// The longer symbols first.
+    /// The symbols of a selector's text, the longer ones first.
     const SYMBOLS: [&'static str; 7] = ["!=", "==", "=", "!", "(", ")", ","];
 
     /// The next token and its text, which stays the next one.

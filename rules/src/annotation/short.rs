@@ -22,7 +22,7 @@ pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     Ok(list)
 }
 
-/// The text of each entry.
+/// The text of each entry of a list in the short form.
 pub(super) fn entries(text: Piece<'_>) -> impl Iterator<Item = Piece<'_>> {
     text.split('\n')
         .flat_map(|line| without_comment(line).split(','))
@@ -45,7 +45,7 @@ pub(super) fn comment(line: &str, text: &Range<usize>) -> usize {
     comments.next().unwrap_or(line.len())
 }
 
-/// One reference: `[namespace/]kind/name[:state]`.
+/// Reads an entry of the short form: `[namespace/]kind/name[:state]`.
 pub(super) fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
     let text = written.text;
     if let Some(at) = text.find("{{") {
@@ -91,7 +91,7 @@ fn build(
     })
 }
 
-/// `group/backend`, `subchart/postgresql:started`, `data/release/shop-db`.
+/// Reads an entry for a part: `group/backend`, `subchart/postgresql:started`, `data/release/shop-db`.
 fn part(namespace: Option<Piece<'_>>, word: PartWord, rest: Piece<'_>) -> Result<Dependency, Flaw> {
     let (name, state) = match rest.split_once(':') {
         None => (rest, None),

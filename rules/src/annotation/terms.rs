@@ -45,7 +45,7 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: Piece<'_>) -> Result<(),
     Ok(())
 }
 
-/// The effect of a timeout that has passed.
+/// Reads the effect of a timeout that has passed.
 pub(super) fn on_timeout(text: Piece<'_>) -> Result<OnTimeout, Flaw> {
     Ok(match word(text, &["wait", "fail", "proceed"])? {
         "fail" => OnTimeout::Fail,
@@ -112,7 +112,7 @@ fn revision(written: Piece<'_>) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// One of a few words, exactly.
+/// Reads one of a few words, spelled exactly.
 pub(super) fn word(
     written: Piece<'_>,
     words: &'static [&'static str],

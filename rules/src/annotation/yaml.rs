@@ -25,14 +25,14 @@ pub(super) enum Value<'t> {
 pub(super) struct Text<'t> {
     content: Cow<'t, str>,
     plain: bool,
-    /// The byte at which the text begins.
+    /// The byte of the annotation at which the scalar's text begins.
     at: usize,
     /// Whether the source holds the text byte for byte: on one line and without escapes.
     verbatim: bool,
 }
 
 impl Text<'_> {
-    /// The text, with its place in the source.
+    /// The scalar's text, with its place in the annotation.
     pub(super) fn piece(&self) -> Piece<'_> {
         if self.verbatim {
             Piece::verbatim(&self.content, self.at)
@@ -41,7 +41,7 @@ impl Text<'_> {
         }
     }
 
-    /// Nothing, or YAML's null.
+    /// Whether the scalar is empty or YAML's null.
     pub(super) fn is_null(&self) -> bool {
         self.plain && matches!(&*self.content, "" | "~" | "null" | "Null" | "NULL")
     }

@@ -11,25 +11,25 @@ const MOST_OWNED: u16 = 200;
 /// A field selector without the pods that have succeeded: they hold nothing up.
 const NOT_DONE: &str = "status.phase!=Succeeded";
 
-/// The objects to read behind one object.
+/// The objects to read for the cause why one object is not ready.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Behind {
-    /// The namespace to read.
+    /// The namespace of the objects to read.
     pub namespace: String,
     /// The labels to read by; empty when anything of the namespace may belong to the object.
     pub selector: Selector,
     /// The UID of the object that made them, directly or through others; `None` when the labels alone decide.
     pub owner: Option<String>,
-    /// The relation of the objects to the object.
+    /// The relation of the objects to read to the object that is not ready.
     pub by: By,
 }
 
 /// The relation between an object and the objects behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum By {
-    /// Pods have the labels of the object's selector.
+    /// The objects are pods that have the labels of the object's selector.
     Labels,
-    /// Pods, Jobs and claims have owners that lead to the object.
+    /// The objects are pods, Jobs and claims whose owners lead to the object.
     Owners,
     /// The object makes no pods, but objects of these kinds, each the owner of the next.
     Steps(&'static [Builtin]),
@@ -38,9 +38,9 @@ pub enum By {
 /// One list to read: the objects of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// The kind of the objects.
+    /// The kind of the objects to read.
     pub kind: &'static Builtin,
-    /// A field selector, where there is one.
+    /// The field selector of the list request, where there is one.
     pub fields: Option<&'static str>,
     /// The most objects to read: those that come first by their names.
     pub most: u16,
@@ -154,7 +154,7 @@ impl Behind {
 }
 
 impl Page {
-    /// How the rules name the kind.
+    /// The kind of the list, as the rules name kinds.
     pub fn kind(&self) -> Kind {
         match kinds::builtin(self.kind.group, self.kind.kind) {
             Some(builtin) => Kind::Builtin(builtin),

@@ -73,7 +73,7 @@ impl<'p> Kept<'p> {
         self.running(now)
     }
 
-    /// The trouble of a running container.
+    /// The cause why a running container is not ready.
     fn running(&self, now: Timestamp) -> Option<Cause> {
         let running = &self.status["state"]["running"];
         if !running.is_object() {
@@ -126,7 +126,7 @@ fn goes_on(pod: &Value, status: &Value) -> bool {
     own.is_some_and(|it| it["restartPolicy"] == "Always")
 }
 
-/// How a container has ended, unless well.
+/// The sentence on how a container has ended; `None` if it has ended well.
 fn end(terminated: &Value) -> Option<String> {
     let failed = terminated["exitCode"]
         .as_i64()
@@ -134,7 +134,7 @@ fn end(terminated: &Value) -> Option<String> {
     failed.then(|| ended(terminated))
 }
 
-/// `ended with exit code 137 (OOMKilled)`
+/// Writes how a container has ended: `ended with exit code 137 (OOMKilled)`.
 fn ended(terminated: &Value) -> String {
     let code = terminated["exitCode"].as_i64().unwrap_or_default();
     match (text(&terminated["reason"]), text(&terminated["message"])) {

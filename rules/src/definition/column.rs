@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 /// Paths that are longer, in bytes, are not read; names are cut.
 const LONGEST: usize = 200;
 
-/// A printer column of a definition.
+/// A printer column of a CustomResourceDefinition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// The heading of the column.
+    /// The heading of the printer column.
     pub name: String,
-    /// The part of the object that it shows.
+    /// The part of the object's status that the printer column shows.
     pub shown: Shown,
 }
 
@@ -22,7 +22,7 @@ pub struct Column {
 pub enum Shown {
     /// The condition of this type, by any of its fields: `.status.conditions[?(@.type=="Ready")].status`.
     Condition(String),
-    /// A condition of any type: `.status.conditions[0].status`.
+    /// The column shows a condition of any type: `.status.conditions[0].status`.
     Conditions,
     /// The field below `status` to which these names lead: `.status.health.state`.
     Field(Vec<String>),

@@ -4,10 +4,10 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wire::probe::{self, Probe};
 
-/// An address, and the kind of its try.
+/// An address outside of the cluster, and the kind of its try.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// The kind of the try.
+    /// The kind of try that the gate makes at the address.
     pub asks: Asks,
     /// `db.example.com:5432` to [`Asks::Connection`], a URL with its scheme to [`Asks::Answer`], a name to [`Asks::Name`]. Each may hold
     /// variables, `$(NAME)`.
@@ -16,7 +16,7 @@ pub struct Address {
     pub container: Option<String>,
 }
 
-/// The kind of a try.
+/// The kind of try that the gate makes at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Asks {
     /// Satisfied when a TCP connection is accepted.
@@ -27,12 +27,12 @@ pub enum Asks {
     Name,
 }
 
-/// Status codes, from one to another, both included.
+/// The HTTP status codes from one to another, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Codes {
-    /// From 100.
+    /// The least status code, from 100.
     pub from: u16,
-    /// To 599.
+    /// The greatest status code, up to 599.
     pub to: u16,
 }
 
@@ -40,13 +40,13 @@ impl Codes {
     /// The codes of success of the kubelet's probes; the default of a list.
     pub const SUCCESS: Self = Self { from: 200, to: 399 };
 
-    /// Whether this code is one of them.
+    /// Whether this status code is one of the range.
     pub fn contains(self, code: u16) -> bool {
         (self.from..=self.to).contains(&code)
     }
 }
 
-/// `200`, `200-399`
+/// Writes the range of status codes: `200`, `200-399`.
 impl fmt::Display for Codes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to } = self;
@@ -58,7 +58,8 @@ impl fmt::Display for Codes {
     }
 }
 
-/// `tcp://db.example.com:5432`, `https://search.example.com/health`, `dns://db.example.com`
+/// Writes the address with its scheme: `tcp://db.example.com:5432`, `https://search.example.com/health`,
+/// `dns://db.example.com`.
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.asks {
@@ -97,7 +98,7 @@ impl Address {
         }
     }
 
-    /// The names of its variables.
+    /// The names of the variables that the address holds.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         variables(&self.to)
     }

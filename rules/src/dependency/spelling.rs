@@ -3,7 +3,7 @@
 use super::{Alternatives, Dependency, Edge, Min, ObjectRef, Part, Reference, Selection, State};
 use std::fmt;
 
-/// `Job/migrate`, `data/StatefulSet/postgres`
+/// Writes the object as a list names it: `Job/migrate`, `data/StatefulSet/postgres`.
 impl fmt::Display for ObjectRef {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(namespace) = &self.namespace {
@@ -13,7 +13,7 @@ impl fmt::Display for ObjectRef {
     }
 }
 
-/// `data/Deployment[app=web,tier!=canary]`
+/// Writes the selection as a list names it: `data/Deployment[app=web,tier!=canary]`.
 impl fmt::Display for Selection {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(namespace) = &self.namespace {
@@ -23,7 +23,7 @@ impl fmt::Display for Selection {
     }
 }
 
-/// `subchart/postgresql`
+/// Writes the part as a list names it: `subchart/postgresql`.
 impl fmt::Display for Part {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}/{}", self.word(), self.name())
@@ -45,7 +45,7 @@ impl fmt::Display for Alternatives {
     }
 }
 
-/// `2`, `50%`: the spelling of a list.
+/// Writes the number as a list spells it: `2`, `50%`.
 impl fmt::Display for Min {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

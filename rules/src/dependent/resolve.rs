@@ -33,7 +33,7 @@ const MAX_OWNERS: usize = 4;
 /// The owners above a pod, as far as they are known.
 #[derive(Default)]
 struct Climb {
-    /// The owners, from the pod upwards.
+    /// The controllers above the pod, from the pod upwards.
     owners: Vec<Owner>,
     nearest: Option<Value>,
     topmost: Option<Value>,

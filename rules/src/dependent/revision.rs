@@ -65,7 +65,7 @@ impl Dependent {
         annotation::parallelism(self.said(keys::PARALLELISM)?)
     }
 
-    /// Whether Helm runs it in `helm test` alone.
+    /// Whether Helm runs the object in `helm test` alone.
     pub(super) fn is_test(&self) -> bool {
         self.said(keys::HELM_HOOK).is_some_and(scope::is_test)
     }

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 /// The place at which an expression fails, gathered while the calls return: the elements of its lists that were looked at.
 pub(super) struct Miss<'v> {
-    /// How many steps of the path were left.
+    /// How many steps of the expression's path were left.
     left: usize,
-    /// The elements, the innermost first.
+    /// The indices of the list elements on the way, the innermost first.
     elements: Vec<usize>,
-    /// How many elements `any` had to choose from, the outermost one.
+    /// How many elements the outermost list of an `any` step had to choose from.
     choices: Option<usize>,
     found: Instead<'v>,
 }
@@ -23,9 +23,9 @@ pub(super) struct Miss<'v> {
 enum Instead<'v> {
     /// No value, or no such name in this map.
     Nothing(Option<&'v Map<String, Value>>),
-    /// A name where a list is.
+    /// The path has a name where the object has a list.
     List,
-    /// `each` or `any` where no list is.
+    /// The path has `each` or `any` where the object has no list.
     NotAList(&'v Value),
     Empty,
     Mismatch(&'v Value, &'static str),
@@ -122,7 +122,7 @@ impl<'v> Miss<'v> {
         self
     }
 
-    /// `/status/items/2/phase is "Pending"`
+    /// The sentence on the value that was found: `/status/items/2/phase is "Pending"`.
     pub(super) fn sentence(&self, path: &[Segment]) -> String {
         let place = match self.place(path) {
             place if place.is_empty() => "the object".to_owned(),

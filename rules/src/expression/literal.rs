@@ -4,7 +4,7 @@ use super::problem::{ExpressionFlaw, ExpressionProblem};
 use crate::comparison::Operator;
 use serde_json::Number;
 
-/// The literal that a value is compared with.
+/// The literal that an expression compares a value with.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Literal {
     Number(Number),
@@ -17,12 +17,12 @@ pub(super) fn is_sign(letter: char) -> bool {
     matches!(letter, '=' | '!' | '<' | '>' | '~')
 }
 
-/// Whether a text stands between two of these.
+/// Whether a text of an expression stands between two of this character.
 pub(super) fn is_quote(letter: char) -> bool {
     matches!(letter, '"' | '\'')
 }
 
-/// `>= 1`
+/// Reads an operator and a literal: `>= 1`.
 pub(super) fn read(text: &str) -> Result<(Operator, Literal), ExpressionFlaw> {
     let start = text.len() - text.trim_start().len();
     let rest = &text[start..];

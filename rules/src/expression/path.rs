@@ -3,18 +3,18 @@
 use super::MAX_SEGMENTS;
 use super::problem::{ExpressionFlaw, ExpressionProblem};
 
-/// One step of a path.
+/// One step of an expression's path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Segment {
-    /// The value of a key.
+    /// The step `/NAME`: the value of a key.
     Field(String),
-    /// Every element of a list.
+    /// The step `/each`: every element of a list.
     Each,
-    /// One element of a list.
+    /// The step `/any`: one element of a list.
     Any,
 }
 
-/// `/status/items/each/phase`; a slash at the end means nothing.
+/// Reads the path of an expression, `/status/items/each/phase`; a slash at the end has no effect.
 pub(super) fn read(text: &str) -> Result<Vec<Segment>, ExpressionFlaw> {
     let Some(path) = text.strip_prefix('/') else {
         let path = text.to_owned();

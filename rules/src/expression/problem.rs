@@ -3,13 +3,13 @@
 use super::MAX_SEGMENTS;
 use crate::text::Quoted;
 
-/// A fault of an expression, and its place.
+/// A fault of a health expression, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct ExpressionError {
     /// The byte of the text at which the fault is; `None` where the key of a path is at fault.
     pub at: Option<usize>,
-    /// The fault, and the way out.
+    /// The fault of the expression, and the way out.
     pub problem: ExpressionProblem,
 }
 

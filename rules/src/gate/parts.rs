@@ -36,7 +36,7 @@ pub fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
         .map(|name| ("volume", name))
 }
 
-/// Whether something in a list has this name.
+/// Whether a member of a list, a container or a volume, has this name.
 fn named(object: &Value, list: &str, name: &str) -> bool {
     let items = object[list].as_array();
     items.into_iter().flatten().any(|item| item["name"] == name)

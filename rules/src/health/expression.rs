@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-/// The longest text of an expression, in bytes.
+/// The longest text of a CEL expression, in bytes.
 const LONGEST: usize = 4096;
 
 /// How deep an expression may be nested. The parser of the crate and its interpreter recurse.
@@ -46,38 +46,38 @@ static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| {
 /// Why a text is no expression that can be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
-    /// Nothing is written.
+    /// The text of the CEL expression is empty.
     #[error("the CEL expression is empty")]
     Empty,
-    /// Over 4 KiB.
+    /// The text of the CEL expression is longer than 4 KiB.
     #[error("the CEL expression has {0} bytes; at most {LONGEST} are allowed")]
     TooLong(usize),
-    /// Nested too deep, or too many loops.
+    /// The CEL expression is nested too deep, or has too many loops.
     #[error("the CEL expression is too complex: {0}")]
     TooComplex(&'static str),
-    /// No CEL.
+    /// The text is not in the syntax of CEL.
     #[error("failed to parse the CEL expression '{text}': {error}")]
     Syntax {
-        /// The expression.
+        /// The text that is no CEL.
         text: String,
-        /// The parser's message.
+        /// The message of CEL's parser.
         error: String,
     },
 }
 
-/// A compiled expression.
+/// A compiled CEL expression.
 #[derive(Debug)]
 pub struct CelExpression {
     text: String,
     tree: IdedExpr,
-    /// The deepest nesting of loops.
+    /// The deepest nesting of loops in the CEL expression.
     nested: u32,
     /// The longest list that is written in the expression.
     literal: usize,
 }
 
 impl CelExpression {
-    /// Compiles a text.
+    /// Compiles the text of a CEL expression.
     pub fn compile(text: &str) -> Result<Self, Broken> {
         if text.trim().is_empty() {
             return Err(Broken::Empty);

@@ -5,7 +5,7 @@ use super::{Rule, RuleEntry, Rules};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The most rules of an administrator.
+/// The most health rules of an administrator.
 pub const MOST_RULES: usize = 1000;
 
 const FIELDS: [&str; 5] = ["apiVersion", "kind", "current", "inProgress", "failed"];
@@ -17,7 +17,7 @@ pub struct RuleProblem {
     pub text: String,
     /// The rule, from 1; `None` where the text cannot be read at all.
     pub rule: Option<usize>,
-    /// The fault, and the way out.
+    /// The fault of the health rule, and the way out.
     pub message: String,
 }
 

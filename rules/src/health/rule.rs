@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Flux's three expressions.
+/// The three CEL expressions of a health rule, as Flux has them.
 #[derive(Debug)]
 pub struct Rule {
     current: Lazy,
@@ -18,7 +18,7 @@ pub struct Rule {
     failed: Option<Lazy>,
 }
 
-/// The texts of a rule.
+/// The texts of a health rule's three expressions.
 #[cfg(test)]
 pub(super) type Texts<'r> = (&'r str, Option<&'r str>, Option<&'r str>);
 
@@ -97,7 +97,7 @@ impl Rule {
             .any(|lazy| lazy.text.to_ascii_lowercase().contains("generation"))
     }
 
-    /// The texts of `current`, `inProgress`, `failed`.
+    /// The texts of the rule's `current`, `inProgress` and `failed`.
     #[cfg(test)]
     pub(super) fn texts(&self) -> Texts<'_> {
         (

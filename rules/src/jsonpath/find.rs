@@ -30,7 +30,7 @@ impl Default for Effort {
     }
 }
 
-/// Why a path cannot be followed.
+/// Why the path of a JSONPath expression cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum FindError {

@@ -10,16 +10,16 @@ use crate::text::Quoted;
 use serde_json::{Number, Value};
 use std::fmt;
 
-/// A fault of a path, and its place.
+/// A fault of a JSONPath, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathError {
     /// The character of the text at which it is, from 1.
     pub column: usize,
-    /// The fault.
+    /// The fault of the JSONPath.
     pub problem: PathProblem,
 }
 
-/// `character 5 of the path: unexpected '^'`
+/// Writes the fault with its place: `character 5 of the path: unexpected '^'`.
 impl fmt::Display for PathError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -32,7 +32,7 @@ impl fmt::Display for PathError {
 
 impl std::error::Error for PathError {}
 
-/// A fault of a path.
+/// A fault in the text of a JSONPath.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum PathProblem {
@@ -264,7 +264,7 @@ fn number(word: &str) -> Option<Number> {
     integer.or_else(|| Number::from_f64(word.parse().ok()?))
 }
 
-/// The text between the quotes, with the escapes that users write.
+/// Reads a text in quotes: returns the text between them, with its escapes decoded.
 fn unquoted(word: &str, quote: char) -> Option<String> {
     let within = word.strip_prefix(quote)?.strip_suffix(quote)?;
     let mut text = String::new();

@@ -6,37 +6,37 @@ use std::fmt;
 /// Why an edge is satisfied or not: the closed set that may leave the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// The edge's state holds.
+    /// The object has the state that the edge asks for.
     Satisfied,
-    /// Not found, and the edge is optional.
+    /// The object does not exist, and the edge is optional.
     OptionalNotFound,
     /// A Job, or an object of a kind that ends like a Job, completed and has been removed since.
     Remembered,
-    /// Not created yet, or misspelt.
+    /// The object is not created yet, or its name is misspelt.
     NotFound,
-    /// Being deleted.
+    /// The object is being deleted.
     Terminating,
     /// The controller of the object has not looked at the latest change yet.
     NotObserved,
-    /// Being rolled out, started or reconciled.
+    /// The object is being rolled out, started or reconciled.
     InProgress,
     /// The object reports a failure that it may recover from.
     Failed,
-    /// A Job that has not completed.
+    /// The object is a Job that has not completed.
     JobNotComplete,
-    /// A Job that is suspended.
+    /// The object is a Job that is suspended.
     JobSuspended,
     /// A Job that sluice has suspended until the Job's dependencies are satisfied.
     JobHeld,
-    /// A Job that failed: for good.
+    /// The object is a Job that failed: for good.
     JobFailed,
     /// An object of a kind that ends like a Job failed: for good.
     FailedForGood,
-    /// A Service with no endpoint that serves.
+    /// The object is a Service with no endpoint that serves.
     NoEndpoints,
-    /// A claim that is not bound.
+    /// The object is a PersistentVolumeClaim that is not bound.
     ClaimNotBound,
-    /// No address was assigned yet.
+    /// The object is a load balancer or an ingress without an address.
     NoAddress,
     /// An expression on the object does not hold yet.
     HealthNotMet,
@@ -66,7 +66,7 @@ pub enum Reason {
     LowerWeight,
     /// The dependent's wave has no free slot.
     NoSlot,
-    /// A pod of it fits on no node.
+    /// A pod of the dependency fits on no node.
     Unschedulable,
     /// The dependent waits for an object that waits for the dependent.
     Cycle,
@@ -92,7 +92,7 @@ pub enum Reason {
     NotProbed,
     /// The gate is of a version that cannot try such an address.
     CannotProbe,
-    /// Nothing listens at an address.
+    /// No process listens at an address.
     ConnectionRefused,
     /// An address does not answer in time.
     ConnectionTimedOut,
@@ -112,7 +112,7 @@ pub enum Reason {
     HttpStatus,
     /// The gate has no variable of a name that an address is made of.
     NoVariable,
-    /// The variables of an address do not make up one.
+    /// The variables that an address holds do not make up an address.
     BadVariable,
 }
 
@@ -180,7 +180,7 @@ impl Reason {
         matches!(self, Self::JobFailed | Self::FailedForGood)
     }
 
-    /// The word for answers, events and metrics.
+    /// The word for the reason in answers, events and metrics.
     pub fn label(self) -> &'static str {
         match self {
             Self::Satisfied => "Satisfied",
@@ -394,7 +394,7 @@ impl From<Unavailable> for Reason {
     }
 }
 
-/// [`Reason::label`].
+/// Writes the reason as [`Reason::label`].
 impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(self.label())

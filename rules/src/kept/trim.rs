@@ -7,7 +7,7 @@ use crate::kinds::Kind;
 use crate::object::{status_written, written};
 use serde_json::{Map, Value, json};
 
-/// A copy of the whole object.
+/// The annotation in which kubectl keeps a copy of the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The longest object that is kept whole because its annotations ask for it, in bytes.
@@ -56,7 +56,7 @@ fn shorten(values: Option<&mut Value>) {
     }
 }
 
-/// How long an object is as text, roughly.
+/// The approximate length of an object as JSON text.
 fn length(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
@@ -82,7 +82,7 @@ impl Cut {
     }
 }
 
-/// Changes every mapping at a path.
+/// Calls `change` with every mapping at a path.
 fn each(value: &mut Value, path: &[&str], change: &mut impl FnMut(&mut Map<String, Value>)) {
     match path {
         [] => {

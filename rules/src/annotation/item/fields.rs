@@ -57,7 +57,7 @@ pub(super) struct Fields<'n> {
 
 pub(super) struct Field<'n> {
     pub(super) key: &'static str,
-    /// The byte at which the key begins.
+    /// The byte of the annotation at which the field's key begins.
     pub(super) at: usize,
     pub(super) value: &'n Node<'n>,
 }
@@ -121,7 +121,7 @@ impl<'n> Fields<'n> {
 }
 
 impl<'n> Field<'n> {
-    /// The value, which `takes` describes, as a text.
+    /// Reads the field's value as a text; `takes` describes the value that the field takes.
     pub(super) fn text(&self, takes: &'static str) -> Result<Piece<'n>, Flaw> {
         match &self.value.value {
             Value::Text(text) if !text.is_null() => Ok(text.piece()),

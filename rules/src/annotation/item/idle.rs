@@ -6,7 +6,7 @@ use crate::dependency::{Dependency, Need, ObjectRef, Reference, Selection, State
 use crate::kinds::Kind;
 
 impl Fields<'_> {
-    /// Refuses keys that mean nothing.
+    /// Refuses keys of an item that have no effect on its dependency.
     pub(super) fn check(&self, dependency: &Dependency) -> Result<(), Flaw> {
         let by_name = matches!(dependency.reference, Reference::Object(_));
         let (Reference::Object(ObjectRef { kind, .. })

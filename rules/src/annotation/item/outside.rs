@@ -11,7 +11,7 @@ use crate::text::Quoted;
 const BESIDE: [&str; 5] = ["status", "container", "timeout", "on-timeout", "stable"];
 
 impl<'n> Fields<'n> {
-    /// Reads an address out of `field`.
+    /// Reads an address outside of the cluster out of `field`.
     pub(super) fn address(&self, field: &Field<'n>) -> Result<Dependency, Flaw> {
         if let Some(optional) = self.find("optional") {
             return Err(Flaw::at(optional.at, Problem::OptionalAddress));

@@ -8,7 +8,7 @@ use crate::dependency::Patience;
 use std::time::Duration;
 
 impl Fields<'_> {
-    /// `timeout` and `on-timeout`.
+    /// Reads `timeout` and `on-timeout` of an item.
     pub(super) fn patience(&self) -> Result<Option<Patience>, Flaw> {
         let then = match self.find("on-timeout") {
             None => None,
@@ -30,7 +30,7 @@ impl Fields<'_> {
         }
     }
 
-    /// `stable`; zero says that nothing has to last.
+    /// Reads `stable` of an item; zero says that nothing has to last.
     pub(super) fn stable(&self) -> Result<Option<Duration>, Flaw> {
         self.duration("stable", duration::duration_or_zero)
     }
