@@ -14,7 +14,7 @@ pub const ASKING: [&str; 4] = [DEPENDS_ON, CONFIG_DEPENDS_ON, WEIGHT, PARALLELIS
 /// Its only value is [`GATED_VALUE`], because a value that could change would roll pods.
 pub const GATED: &str = "sluice.dev/gated";
 
-/// The only value of [`GATED`].
+/// The only value of the label [`GATED`].
 pub const GATED_VALUE: &str = "true";
 
 /// An opaque text, on a dependent and on its dependencies: one in the same scope that carries it counts only while both
@@ -33,7 +33,7 @@ pub const ON_FAILURE: &str = "sluice.dev/on-failure";
 /// Whether later pods of a revision wait after one of its pods has passed its gate: `once` (they do not) or `always`.
 pub const REGATE: &str = "sluice.dev/regate";
 
-/// `"true"` opens the gate at once: break-glass.
+/// The annotation that opens the gate at once where it is `"true"`: break-glass.
 pub const SKIP: &str = "sluice.dev/skip";
 
 /// The reason for [`SKIP`], for people to read.
@@ -83,7 +83,7 @@ pub const GROUP: &str = "sluice.dev/group";
 /// The groups that an object belongs to, in the spelling of the Helm proposal for resource sequencing.
 pub const RESOURCE_GROUP: &str = "helm.sh/resource-group";
 
-/// Names the scope of an object by hand.
+/// The annotation that names the scope of an object by hand.
 pub const SCOPE: &str = "sluice.dev/scope";
 
 /// On a Namespace: the other namespaces that may depend on objects in it, comma separated, or `*`.
@@ -114,13 +114,13 @@ pub const LONGEST_VALUE: usize = 8 * 1024;
 /// A label on a Namespace whose pods are all gated, for plans. Its only value is [`INJECT_VALUE`].
 pub const INJECT: &str = "sluice.dev/inject";
 
-/// The only value of [`INJECT`].
+/// The only value of the label [`INJECT`].
 pub const INJECT_VALUE: &str = "enabled";
 
 /// Label of a ClusterRole that gives sluice its read rights. Its value is `true`.
 pub const AGGREGATE_TO_WATCH: &str = "sluice.dev/aggregate-to-watch";
 
-/// Labels that count on objects of one kind, each with its only value there.
+/// The labels that count on objects of one kind alone: the label, that kind, and the only value that counts there.
 pub const LABELS: [(&str, &str, &str); 4] = [
     (INJECT, "Namespace", INJECT_VALUE),
     (HOLD, "Namespace", INJECT_VALUE),
@@ -147,22 +147,22 @@ pub const ROLLOUT_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 /// Helm: the order of the hooks of one operation.
 pub const HOOK_WEIGHT: &str = "helm.sh/hook-weight";
 
-/// Helm: when it deletes a hook.
+/// Helm's annotation that tells when Helm deletes a hook.
 pub const HOOK_DELETE_POLICY: &str = "helm.sh/hook-delete-policy";
 
-/// Argo CD: the phase of a sync.
+/// Argo CD's annotation for the phase of a sync in which an object is made.
 pub const SYNC_HOOK: &str = "argocd.argoproj.io/hook";
 
-/// Argo CD: the order within a phase.
+/// Argo CD's annotation for the order of objects within a phase of a sync.
 pub const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
 
-/// Argo CD: `application:group/Kind:namespace/name`.
+/// Argo CD's annotation that tells the application of an object: `application:group/Kind:namespace/name`.
 pub const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
 
-/// Helm: which release an object belongs to.
+/// Helm's annotation that tells which release an object belongs to.
 pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 
-/// Helm: the namespace that keeps that release.
+/// Helm's annotation for the namespace that keeps the record of the object's release.
 pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 
 /// On a claim: the node that its volume is for.
@@ -177,10 +177,10 @@ pub const DEFAULT_CLASS: [&str; 2] = [
     "storageclass.beta.kubernetes.io/is-default-class",
 ];
 
-/// The prefix of every key that is ours.
+/// The prefix of every label and annotation of sluice.
 pub const PREFIX: &str = "sluice.dev/";
 
-/// The name of the init container.
+/// The name of the gate's init container.
 pub const GATE_CONTAINER: &str = "sluice-gate";
 
 /// The audience of the gate's token; the status service accepts no other.

@@ -9,17 +9,17 @@ use std::fmt;
 /// One kind that every Kubernetes cluster serves.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Builtin {
-    /// API group, empty for the core group.
+    /// The API group of the kind, empty for the core group.
     pub group: &'static str,
     /// The stable version, served since Kubernetes 1.30 at the latest.
     pub version: &'static str,
-    /// `Deployment`
+    /// The kind's name: `Deployment`.
     pub kind: &'static str,
-    /// `deployments`
+    /// The plural by which the API names the kind: `deployments`.
     pub plural: &'static str,
-    /// kubectl's short names, `["deploy"]`
+    /// The short names of the kind in kubectl: `["deploy"]`.
     pub short: &'static [&'static str],
-    /// Whether its objects live in a namespace.
+    /// Whether the kind's objects live in a namespace.
     pub namespaced: bool,
 }
 
@@ -31,7 +31,7 @@ pub enum Kind {
     /// A kind that an administrator installed: known by its group, and by its kind, plural, singular or short name. Only the API
     /// server knows which of these `word` is.
     Custom {
-        /// API group, never empty.
+        /// The API group of the kind, never empty.
         group: String,
         /// The word of the user, e.g. `Certificate` or `certificates`.
         word: String,
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// API group, empty for the core group.
+    /// The API group of the kind, empty for the core group.
     pub fn group(&self) -> &str {
         match self {
             Self::Builtin(builtin) => builtin.group,
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// The value of the chart by which an administrator lets sluice watch the kind.
+    /// The value of sluice's Helm chart by which an administrator lets sluice watch the kind.
     pub fn chart_value(&self) -> &'static str {
         match (self.group(), self.word()) {
             ("", "Secret") => "rbac.secrets",
@@ -87,7 +87,7 @@ impl Kind {
 }
 
 impl Builtin {
-    /// `apps/v1`
+    /// The API version of the kind's objects: `apps/v1`.
     pub fn api_version(&self) -> String {
         match self.group {
             "" => self.version.to_owned(),
@@ -160,7 +160,7 @@ const fn exactly(group: &str, kind: &str) -> &'static Builtin {
     &table::BUILTINS[at]
 }
 
-/// `==`, which a constant may not use.
+/// Whether two texts are equal: `==`, which a constant may not use.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let mut at = 0;
@@ -170,7 +170,7 @@ const fn same(one: &str, other: &str) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// Every built-in kind, the core group first.
+/// Every built-in kind, those of the core group first.
 pub fn all() -> &'static [Builtin] {
     table::BUILTINS
 }
@@ -248,7 +248,7 @@ impl Kind {
     }
 }
 
-/// `Deployment` or `Certificate.cert-manager.io`.
+/// Writes the kind as references name it: `Deployment` or `Certificate.cert-manager.io`.
 impl fmt::Display for Kind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

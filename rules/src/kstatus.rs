@@ -25,25 +25,25 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::fmt;
 
-/// The words of kstatus.
+/// The words by which kstatus tells the status of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Being reconciled.
+    /// The object is being reconciled.
     InProgress,
     /// The object reports a failure.
     Failed,
     /// The object has the state that its spec asks for.
     Current,
-    /// Being deleted.
+    /// The object is being deleted.
     Terminating,
-    /// Does not exist.
+    /// The object does not exist.
     NotFound,
-    /// Cannot be judged.
+    /// The object's status cannot be judged.
     Unknown,
 }
 
 impl Status {
-    /// Every status, in the library's order.
+    /// Every status of kstatus, in the library's order.
     pub const ALL: [Self; 6] = [
         Self::InProgress,
         Self::Failed,
@@ -53,7 +53,7 @@ impl Status {
         Self::Unknown,
     ];
 
-    /// The word, as kstatus writes it.
+    /// The word for the status, as kstatus writes it.
     pub fn word(self) -> &'static str {
         match self {
             Self::InProgress => "InProgress",
@@ -66,7 +66,7 @@ impl Status {
     }
 }
 
-/// [`Status::word`].
+/// Writes the status as [`Status::word`].
 impl fmt::Display for Status {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.pad(self.word())
@@ -76,11 +76,11 @@ impl fmt::Display for Status {
 /// The result of kstatus for one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The status.
+    /// The status of the object in kstatus' words.
     pub status: Status,
     /// The reason of the synthetic condition, empty where there is none.
     pub reason: String,
-    /// The message.
+    /// The message of kstatus about the object.
     pub message: String,
     /// The message of the synthetic condition where it is not `message`: a Deployment over its progress deadline
     /// says one thing and quotes its controller in the condition.
@@ -90,11 +90,11 @@ pub struct Evaluation {
 /// The condition that kstatus would put on the object; its status is always `True`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Synthetic<'a> {
-    /// `Reconciling` or `Stalled`.
+    /// The type of the condition: `Reconciling` or `Stalled`.
     pub kind: &'static str,
     /// The condition's reason; empty where the object's own condition has none.
     pub reason: &'a str,
-    /// The condition's message.
+    /// The message of the condition.
     pub message: &'a str,
 }
 

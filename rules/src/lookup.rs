@@ -3,21 +3,21 @@
 /// The answer to one question about the cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
-    /// The object exists.
+    /// The object in question exists.
     Found(T),
     /// The object does not exist, and sluice would see it if it did.
     NotFound,
-    /// Unknown, and why.
+    /// The answer is unknown, and why.
     Unavailable(Unavailable),
 }
 
 impl<T> Lookup<T> {
-    /// Changes the found value.
+    /// Changes the value that was found.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Lookup<U> {
         self.and_then(|found| Lookup::Found(change(found)))
     }
 
-    /// Asks a second question with the found value.
+    /// Asks a second question with the value that was found.
     pub fn and_then<U>(self, next: impl FnOnce(T) -> Lookup<U>) -> Lookup<U> {
         match self {
             Self::Found(found) => next(found),
@@ -34,10 +34,10 @@ impl<T> From<Option<T>> for Lookup<T> {
     }
 }
 
-/// Why the answer is unknown.
+/// Why the answer to a question about the cluster is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The first list has not arrived yet.
+    /// The first list of the kind has not arrived yet.
     Syncing,
     /// The API server does not serve this kind; its CustomResourceDefinition may come later.
     NotServed,
@@ -49,12 +49,12 @@ pub enum Unavailable {
     Undiscovered,
     /// Only so many objects of the namespace are read whole at a time, and others have the turn.
     AwaitsTurn {
-        /// The number of places.
+        /// The number of objects of a namespace that are read whole at a time.
         places: usize,
     },
     /// The dependencies of the namespace's dependents fill its share of the memory, so this one is not read.
     OverBudget {
-        /// The share, in bytes.
+        /// The namespace's share of the memory, in bytes.
         share: usize,
     },
     /// The object exists, and is longer than sluice reads of one object ([`crate::kept::LONGEST`]).

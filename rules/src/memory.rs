@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const PASSED: &str = "passed.";
 const JOB: &str = "job.";
 const END: &str = "end.";
-/// The longest key of a ConfigMap.
+/// The longest key in the data of a ConfigMap, in bytes.
 const LONGEST_KEY: usize = 253;
 /// The longest entry, in bytes: without a limit, a user who makes Jobs could fill the ConfigMap.
 const LONGEST: usize = 4_096;
@@ -26,7 +26,7 @@ const LONGEST_LABELS: usize = 2_048;
 /// A kind whose completed objects are remembered when they are gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completing {
-    /// A Job.
+    /// The kind Job.
     Job,
     /// An object of a custom kind that comes to an end as a Job does.
     Custom(&'static Ending),
@@ -41,7 +41,7 @@ impl Completing {
         }
     }
 
-    /// The key of an object of the kind.
+    /// The key in the memory for an object of the kind.
     pub fn key(self, namespace: &str, name: &str) -> String {
         match self {
             Self::Job => job_key(namespace, name),
@@ -55,11 +55,11 @@ impl Completing {
 /// A Job, or an object of a custom kind that comes to an end, that completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompletedJob {
-    /// `metadata.uid`
+    /// `metadata.uid` of the completed Job.
     pub uid: String,
-    /// `metadata.creationTimestamp`, in seconds since 1970.
+    /// `metadata.creationTimestamp` of the completed Job, in seconds since 1970.
     pub created: i64,
-    /// `status.completionTime`, in seconds since 1970.
+    /// `status.completionTime` of the completed Job, in seconds since 1970.
     pub completed: i64,
     /// The UID of the controller that makes one Job after another (a CronJob), of which only the last few are remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub struct CompletedJob {
 /// A revision whose gate has opened once, and the owner that it lives as long as.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
-    /// When, in seconds since 1970.
+    /// The time at which the gate opened, in seconds since 1970.
     pub at: i64,
     /// The owner's API group.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -168,18 +168,18 @@ fn age(key: &str, text: &str) -> i64 {
     at.unwrap_or_default()
 }
 
-/// Whether a key is a [`passed_key`].
+/// Whether a key of the memory is a [`passed_key`].
 pub fn is_passed(key: &str) -> bool {
     key.starts_with(PASSED)
 }
 
-/// The owner's UID in a key of [`passed_key`].
+/// The owner's UID in a key of the memory that [`passed_key`] made.
 pub fn owner_uid(key: &str) -> &str {
     let revision = key.strip_prefix(PASSED).unwrap_or_default();
     revision.split('.').next().unwrap_or_default()
 }
 
-/// The Job, if its condition `Complete` is True.
+/// The entry of the memory for a Job whose condition `Complete` is True.
 pub fn completed(job: &Value) -> Option<CompletedJob> {
     job::is_complete(job).then(|| ended(job)).flatten()
 }

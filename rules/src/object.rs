@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The first moment of the year 9999. An object may claim any time, and a wait that ends near the end of time would overflow.
 const TOO_LATE: Timestamp = Timestamp::constant(253_370_764_800, 0);
 
-/// The reference to the object's controller.
+/// The owner reference to the object's controller.
 pub fn controller_of(object: &Value) -> Option<&Value> {
     get(object, &["metadata", "ownerReferences"])?
         .as_array()?
@@ -40,7 +40,7 @@ pub fn group_kind(object: &Value) -> (&str, &str) {
     (group, object["kind"].as_str().unwrap_or_default())
 }
 
-/// The value of one of our annotations: on an object's pod template, else on the object itself.
+/// The value of one of sluice's annotations: on an object's pod template, else on the object itself.
 pub fn said<'o>(object: &'o Value, key: &str) -> Option<&'o str> {
     let annotation = |object: &'o Value| object["metadata"]["annotations"][key].as_str();
     let template = template(object).and_then(annotation);
@@ -59,7 +59,7 @@ pub fn carried(object: &Value) -> Option<&str> {
     said(object, keys::REVISION)
 }
 
-/// `metadata.creationTimestamp`
+/// `metadata.creationTimestamp` of the object.
 pub fn created(object: &Value) -> Option<Timestamp> {
     time(object, &["metadata", "creationTimestamp"])
 }

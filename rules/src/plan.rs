@@ -19,13 +19,13 @@ pub struct Called<'d> {
     pub namespace: &'d str,
     /// The objects above the pod, of which the user wrote the last.
     pub objects: Vec<(&'d Kind, &'d str)>,
-    /// The pod.
+    /// The name of the dependent's pod.
     pub pod: &'d str,
     /// The parts of its scope that it may be in.
     pub parts: &'d [Part],
     /// The labels of the object that the user wrote.
     pub labels: &'d Map<String, Value>,
-    /// Whether two words mean one kind.
+    /// Tells whether two spellings of a kind mean one kind.
     pub is_same: &'d dyn Fn(&Kind, &Kind) -> bool,
     /// Whether the dependent's scope has objects that carry the label of this sub-chart.
     pub has_chart: &'d dyn Fn(&Part) -> bool,
@@ -138,7 +138,7 @@ pub enum PlanFlaw {
         keys::INJECT_VALUE
     )]
     NoGates {
-        /// The namespace.
+        /// The namespace of the plan.
         namespace: String,
     },
     /// The plan was created before its release, which is no fault.
@@ -147,15 +147,15 @@ pub enum PlanFlaw {
         keys::SCOPE
     )]
     NothingYet {
-        /// The release.
+        /// The release that has no objects yet.
         release: String,
     },
     /// The plan names parts that its release does not have.
     #[error("release {release} has no {}; check the spelling", parts.join(", "))]
     NoPart {
-        /// The release.
+        /// The release that lacks the parts.
         release: String,
-        /// The missing parts: `subchart/postgresql`.
+        /// The parts that the release lacks: `subchart/postgresql`.
         parts: Vec<String>,
     },
 }

@@ -41,7 +41,7 @@ fn not_probed() -> Judged {
     unmet(Status::Unknown, Reason::NotProbed, message.to_owned())
 }
 
-/// The meaning of one outcome for an address.
+/// The verdict for an address whose try had this outcome.
 fn of(address: &Address, outcome: Outcome) -> Judged {
     let waits = |reason: Reason, message: String| unmet(Status::InProgress, reason, message);
     let unknown = |reason: Reason, message: String| unmet(Status::Unknown, reason, message);

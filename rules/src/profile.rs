@@ -41,7 +41,7 @@ pub(crate) use service::pods_behind;
 pub use since::since;
 use std::borrow::Cow;
 
-/// Longest message of one object, in bytes.
+/// The longest message about one object, in bytes.
 const LONGEST_MESSAGE: usize = 1024;
 
 /// The input of the rule of a kind: a tolerant reading of the object, and the result of kstatus for it.
@@ -53,7 +53,7 @@ struct Subject<'a> {
     conditions: Conditions<'a>,
     evaluation: Evaluation,
     world: &'a Evidence<'a>,
-    /// The health expressions of the edge.
+    /// The health expressions of the edge; empty for the rule of the object's kind.
     health: &'a [Expression],
 }
 
@@ -162,7 +162,7 @@ fn judge_object(
     }
 }
 
-/// Judges existence; the status is only shown.
+/// Judges whether the object exists; its status is only shown.
 fn present(evaluation: Option<Evaluation>) -> Judged {
     Judged {
         status: evaluation.map_or(Status::Unknown, |evaluation| evaluation.status),
@@ -283,7 +283,7 @@ pub fn rests_on_vocabulary(kind: &Kind, object: &Value, world: &dyn World) -> bo
         && world.health(object, false).is_none()
 }
 
-/// Whether no controller has written a status.
+/// Whether no controller has written a status of the object.
 pub(crate) fn has_no_status(object: &Value) -> bool {
     custom::has_no_status(object)
 }

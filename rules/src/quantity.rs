@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Suffixes of a number, each with its factor.
+/// The suffixes of a quantity's number, each with its factor.
 const SUFFIXES: [(&str, f64); 15] = [
     ("Ki", 1024.0),
     ("Mi", 1_048_576.0),

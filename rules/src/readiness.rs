@@ -22,42 +22,42 @@ use crate::keys;
 use crate::text::Quoted;
 use serde_json::{Map, Value};
 
-/// One expression: `{.phase} == "Running"`.
+/// One readiness expression of HIP-0025: `{.phase} == "Running"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadinessExpression {
-    /// The whole text.
+    /// The whole text of the expression.
     pub text: String,
-    /// The text between the braces.
+    /// The path of the expression: the text between the braces.
     pub path: String,
-    /// The operator.
+    /// The operator of the expression.
     pub operator: Operator,
     /// The text behind the operator: quotes are still there.
     pub value: String,
     compiled: Path,
 }
 
-/// Both lists, neither of them empty.
+/// The success and the failure expressions of an object, neither list empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Readiness {
     success: Vec<ReadinessExpression>,
     failure: Vec<ReadinessExpression>,
 }
 
-/// The result of the lists for an object.
+/// The result of the readiness expressions for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// A success expression is met, and no failure expression.
     Ready,
-    /// A failure expression is met.
+    /// A failure expression is met by the object.
     Failed,
     /// No success expression is met, and no failure expression.
     Pending,
 }
 
-/// The outcome, with its explanation.
+/// The outcome of the readiness expressions for an object, with its explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The outcome.
+    /// The outcome of the readiness expressions.
     pub outcome: Outcome,
     /// The expression that decided; without one, why the first success expression is not met.
     pub why: String,
@@ -101,7 +101,7 @@ pub fn idle(annotations: &Map<String, Value>) -> Option<(&'static str, String)> 
 }
 
 impl Side {
-    /// The key.
+    /// The key of the annotation.
     pub fn key(self) -> &'static str {
         match self {
             Self::Success => keys::READINESS_SUCCESS,
@@ -141,7 +141,7 @@ impl Readiness {
         }))
     }
 
-    /// Judges the whole object.
+    /// Judges the whole object by its readiness expressions.
     pub fn judge(&self, object: &Value) -> Finding {
         let mut warnings = Vec::new();
         let mut first = None;
@@ -179,16 +179,16 @@ impl Readiness {
     }
 }
 
-/// One of the two annotations.
+/// One of HIP-0025's two annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// `helm.sh/readiness-success`
+    /// The annotation `helm.sh/readiness-success`.
     Success,
-    /// `helm.sh/readiness-failure`
+    /// The annotation `helm.sh/readiness-failure`.
     Failure,
 }
 
-/// Why an expression is not met.
+/// The reason why a readiness expression is not met.
 enum Shortfall {
     NoPath(FindError),
     Nothing,

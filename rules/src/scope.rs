@@ -45,7 +45,7 @@ pub fn outspoken() -> impl Iterator<Item = Kind> {
 /// One release or application within one namespace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Scope {
-    /// The namespace of its objects.
+    /// The namespace of the release's or application's objects.
     pub namespace: String,
     /// The name of the release or the application.
     pub name: String,
@@ -57,13 +57,13 @@ pub struct Scope {
 /// The rank of an object in its scope: the lighter first, then the older, then by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The wave of the object.
+    /// The weight of the object, which is its wave.
     pub weight: i64,
-    /// The creation of the object.
+    /// The time of the object's creation.
     pub created: Option<Timestamp>,
     /// The kind of the object.
     pub kind: String,
-    /// `metadata.name`
+    /// `metadata.name` of the object.
     pub name: String,
 }
 
@@ -170,7 +170,7 @@ impl Scope {
         self.name == other.name && self.home() == other.home()
     }
 
-    /// The namespace that its installer keeps it in.
+    /// The namespace in which the scope's installer keeps the scope.
     fn home(&self) -> &str {
         self.kept_in.as_ref().unwrap_or(&self.namespace)
     }
@@ -228,7 +228,7 @@ pub fn is_test(hook: &str) -> bool {
         .all(|word| matches!(word.trim(), "test" | "test-success" | "test-failure"))
 }
 
-/// The groups of an object.
+/// The names of the groups that an object is in.
 pub fn groups(object: &Value) -> impl Iterator<Item = &str> {
     [keys::GROUP, keys::RESOURCE_GROUP]
         .into_iter()
@@ -263,7 +263,7 @@ fn numbers(version: &str) -> Option<usize> {
     is_number.then(|| numbers.count().min(3))
 }
 
-/// `app.kubernetes.io/name`
+/// The value of an object's label `app.kubernetes.io/name`.
 pub fn app(object: &Value) -> Option<&str> {
     object["metadata"]["labels"]["app.kubernetes.io/name"].as_str()
 }

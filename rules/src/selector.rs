@@ -11,27 +11,27 @@ pub struct Selector(pub Vec<Requirement>);
 /// A requirement on one label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Requirement {
-    /// The label's key.
+    /// The key of the label.
     pub key: String,
-    /// The test of the label.
+    /// How the label is compared: in, not in, exists, or is absent.
     pub test: Test,
 }
 
 /// A test of one label. The negative ones hold for an object without the label, as in Kubernetes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Test {
-    /// `key in (a,b)`; with one value also `key=a`.
+    /// The label has one of the values: `key in (a,b)`; with one value also `key=a`.
     In(Vec<String>),
-    /// `key notin (a,b)`; with one value also `key!=a`.
+    /// The label has none of the values: `key notin (a,b)`; with one value also `key!=a`.
     NotIn(Vec<String>),
-    /// `key`
+    /// The object has the label: `key`.
     Exists,
-    /// `!key`
+    /// The object lacks the label: `!key`.
     Absent,
 }
 
 impl Selector {
-    /// The objects whose label `key` is `value`.
+    /// The selector of the objects whose label `key` is `value`.
     pub fn label(key: &str, value: &str) -> Self {
         Self(vec![Requirement::equals(key, value)])
     }

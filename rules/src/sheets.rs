@@ -1,7 +1,7 @@
 //! The ConfigMaps in which sluice stores its facts, its sheets. One ConfigMap holds no more than 1 MiB, so there are several;
 //! each namespace is on one of them, and every reader computes which.
 
-/// The number of sheets.
+/// The number of sheets: ConfigMaps over which the memory, or the slots, are spread.
 pub const COUNT: usize = 4;
 
 /// The most bytes of keys and values of one sheet; a ConfigMap holds 1 MiB.
@@ -15,7 +15,7 @@ pub fn names(base: &str) -> [String; COUNT] {
     })
 }
 
-/// The sheet of a namespace.
+/// The number of the sheet that holds the entries of a namespace.
 pub fn of(namespace: &str) -> usize {
     // FNV-1a: which hash it is matters little, that it never changes does.
     let hash = namespace.bytes().fold(0x811c_9dc5_u32, |hash, byte| {

@@ -27,10 +27,10 @@ const REVISIONS: usize = 8;
 /// The entry of a wave: a value of the ConfigMap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The wave.
+    /// The wave that the entry is of.
     #[serde(flatten)]
     pub wave: Wave,
-    /// The objects that run in it.
+    /// The objects that run in the wave and hold its slots.
     pub holders: Vec<Holder>,
 }
 

@@ -10,25 +10,25 @@ use std::time::Duration;
 pub struct Terms {
     /// [`crate::keys::TIMEOUT`], from the pod's start; for ever by default, never zero.
     pub timeout: Option<Duration>,
-    /// [`crate::keys::ON_TIMEOUT`]
+    /// The value of [`crate::keys::ON_TIMEOUT`].
     pub on_timeout: Option<OnTimeout>,
-    /// [`crate::keys::ON_FAILURE`]
+    /// The value of [`crate::keys::ON_FAILURE`].
     pub on_failure: Option<OnFailure>,
-    /// [`crate::keys::REGATE`]
+    /// The value of [`crate::keys::REGATE`].
     pub regate: Option<Regate>,
-    /// [`crate::keys::SKIP`]; `false` by default.
+    /// The value of [`crate::keys::SKIP`]; `false` by default.
     pub skip: Option<bool>,
 }
 
 /// The effect of a timeout that has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum OnTimeout {
-    /// The gate reports it and waits on.
+    /// The gate reports the timeout and waits on.
     #[default]
     Wait,
-    /// The gate exits non-zero.
+    /// The gate exits non-zero, so the pod does not start.
     Fail,
-    /// The application starts anyway, with a Warning event.
+    /// The gate opens, and the application starts with a Warning event.
     Proceed,
 }
 
@@ -38,17 +38,17 @@ pub enum OnFailure {
     /// The gate waits on, since the dependency may be created again.
     #[default]
     Wait,
-    /// The gate exits non-zero.
+    /// The gate exits non-zero, so the pod does not start.
     Fail,
 }
 
 /// Whether a pod waits although another pod of its revision has passed its gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Regate {
-    /// Later pods start without waiting.
+    /// Later pods of the revision start without waiting.
     #[default]
     Once,
-    /// Later pods wait too.
+    /// Later pods of the revision wait too.
     Always,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn deadline(timeout: Duration, started: Option<Timestamp>) -> Option<
     started?.checked_add(timeout).ok()
 }
 
-/// A duration in Go's spelling: `1h30m`.
+/// A duration, written in Go's spelling: `1h30m`.
 pub(crate) struct Go(pub(crate) Duration);
 
 impl fmt::Display for Go {

@@ -7,7 +7,7 @@ use crate::text::Quoted;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Why a gate cannot be given a variable.
+/// The reason why a gate cannot be given a variable of its pod.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum VariableFault {
@@ -69,7 +69,7 @@ pub fn definitions(entries: &[Dependency], pod: &Value) -> Result<Vec<Value>, Va
     Ok(found.into_iter().cloned().collect())
 }
 
-/// The first variable that these entries name.
+/// The first variable that the addresses of these entries name.
 pub fn first(entries: &[Dependency]) -> Option<&str> {
     let mut addresses = entries.iter().flat_map(Dependency::addresses);
     addresses.find_map(|address| address.variables().next())

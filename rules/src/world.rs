@@ -56,9 +56,9 @@ pub trait Objects {
 /// Whether an installer is at work on a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pending {
-    /// Helm's record of the release says so.
+    /// Helm's record of the release says that Helm is at work on it.
     Yes,
-    /// There is no such record.
+    /// No record of the release says that Helm is at work on it.
     No,
     /// The administrator does not let sluice look at the records.
     NotFollowed,
@@ -67,7 +67,7 @@ pub enum Pending {
 }
 
 impl Pending {
-    /// From the pending records of a release.
+    /// Reads the answer from the pending records of a release.
     pub fn of(records: &Lookup<Vec<Value>>) -> Self {
         match records {
             Lookup::Found(records) if !records.is_empty() => Self::Yes,

@@ -14,7 +14,7 @@ pub(super) struct Miss<'v> {
     left: usize,
     /// The indices of the list elements on the way, the innermost first.
     elements: Vec<usize>,
-    /// How many elements the outermost list of an `any` step had to choose from.
+    /// How many elements the outermost `any` step of the path had to choose from.
     choices: Option<usize>,
     found: Instead<'v>,
 }

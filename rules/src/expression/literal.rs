@@ -17,7 +17,7 @@ pub(super) fn is_sign(letter: char) -> bool {
     matches!(letter, '=' | '!' | '<' | '>' | '~')
 }
 
-/// Whether a text of an expression stands between two of this character.
+/// Whether the character is a quote, between two of which a text of an expression stands.
 pub(super) fn is_quote(letter: char) -> bool {
     matches!(letter, '"' | '\'')
 }

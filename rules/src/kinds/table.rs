@@ -47,7 +47,7 @@ const NETWORKING: &str = "networking.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
 const STORAGE: &str = "storage.k8s.io";
 
-/// Ordered by group, the core group first.
+/// The built-in kinds, ordered by group, the core group first.
 #[rustfmt::skip] // a table reads by its columns
 pub(super) const BUILTINS: &[Builtin] = &[
     namespaced("", "v1", "ConfigMap", "configmaps", &["cm"]),

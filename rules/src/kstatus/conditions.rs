@@ -45,7 +45,7 @@ impl<'a> Conditions<'a> {
         Ok(Self(list))
     }
 
-    /// Each condition, in the order of the list.
+    /// Each condition of the object, in the order of the list.
     pub(crate) fn iter(self) -> impl Iterator<Item = Condition<'a>> {
         self.0.iter().map(|entry| Condition {
             kind: text(entry, &["type"], ""),
@@ -55,13 +55,13 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// The first condition of that type and status.
+    /// The object's first condition of that type and status.
     pub(crate) fn find(self, kind: &str, status: &str) -> Option<Condition<'a>> {
         self.iter()
             .find(|condition| condition.kind == kind && condition.status == status)
     }
 
-    /// Whether a condition of that type is `True`.
+    /// Whether the object has a condition of that type that is `True`.
     pub(crate) fn is_true(self, kind: &str) -> bool {
         self.find(kind, "True").is_some()
     }

@@ -14,12 +14,12 @@ pub(crate) fn int(object: &Value, path: &[&str], default: i64) -> i64 {
     get(object, path).and_then(Value::as_i64).unwrap_or(default)
 }
 
-/// A text, else the default.
+/// The text at a path of an object, else the default.
 pub(crate) fn text<'a>(object: &'a Value, path: &[&str], default: &'a str) -> &'a str {
     get(object, path).and_then(Value::as_str).unwrap_or(default)
 }
 
-/// A boolean, else false.
+/// The boolean at a path of an object, else false.
 pub(crate) fn flag(object: &Value, path: &[&str]) -> bool {
     get(object, path).and_then(Value::as_bool).unwrap_or(false)
 }
@@ -36,7 +36,7 @@ pub(crate) fn group_and_kind(object: &Value) -> (&str, &str) {
     }
 }
 
-/// The value at a path, with Go's errors.
+/// The value at a path of an object, with the errors of Go's library.
 pub(super) fn nested<'a>(
     object: &'a Value,
     path: &[&str],
@@ -58,12 +58,12 @@ pub(super) fn nested<'a>(
     Ok(Some(value))
 }
 
-/// An integer of at most 64 bits.
+/// The integer of at most 64 bits at a path of an object.
 pub(super) fn nested_int(object: &Value, path: &[&str]) -> Result<Option<i64>, KstatusError> {
     insist(object, path, Value::as_i64, "int64").map_err(|error| looking_up(path, &error))
 }
 
-/// A text.
+/// The text at a path of an object.
 pub(super) fn nested_text<'a>(
     object: &'a Value,
     path: &[&str],
@@ -71,7 +71,7 @@ pub(super) fn nested_text<'a>(
     insist(object, path, Value::as_str, "string").map_err(|error| looking_up(path, &error))
 }
 
-/// A list.
+/// The list at a path of an object.
 pub(super) fn nested_list<'a>(
     object: &'a Value,
     path: &[&str],

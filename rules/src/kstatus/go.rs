@@ -16,7 +16,7 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// Go's `reflect.Kind`.
+/// The name of the value's type in Go's `reflect.Kind`.
 pub(super) fn kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "invalid",
@@ -26,7 +26,7 @@ pub(super) fn kind_name(value: &Value) -> &'static str {
     }
 }
 
-/// Go's `%v`: `map[a:1 b:<nil>]`, `[x y]`, `1e+06`.
+/// A value as Go's `%v` prints it: `map[a:1 b:<nil>]`, `[x y]`, `1e+06`.
 pub(crate) struct Printed<'a>(pub(crate) &'a Value);
 
 impl fmt::Display for Printed<'_> {

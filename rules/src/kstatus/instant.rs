@@ -57,7 +57,7 @@ fn fraction(rest: &[u8]) -> Option<(i32, &[u8])> {
     Some((nanos, rest))
 }
 
-/// `Z` or `+hh:mm`, with Go's bounds.
+/// Reads the offset of a time, `Z` or `+hh:mm`, with Go's bounds.
 fn offset(text: &[u8]) -> Option<SignedDuration> {
     let (sign, hours, minutes) = match text {
         b"Z" => return Some(SignedDuration::ZERO),

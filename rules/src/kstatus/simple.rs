@@ -3,7 +3,7 @@
 use super::field::{flag, int, text};
 use super::{Evaluation, Observed};
 
-/// `Lost` is in progress, too.
+/// The status of a PersistentVolumeClaim; one that is `Lost` is in progress, too.
 pub(super) fn claim(subject: &Observed<'_>) -> Evaluation {
     match text(subject.object, &["status", "phase"], "unknown") {
         "Bound" => Evaluation::current("PVC is Bound"),

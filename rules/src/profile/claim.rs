@@ -61,11 +61,11 @@ fn pending(claim: &Value, message: &str, world: &dyn Objects) -> Judged {
     }
 }
 
-/// When a claim's volume is chosen.
+/// The time at which the volume of a PersistentVolumeClaim is chosen.
 enum Binding {
     FirstConsumer,
     Immediate,
-    /// The user makes the volume by hand.
+    /// The user makes the claim's volume by hand.
     ByHand,
     NoClass(String),
     Unavailable(Kind, Unavailable),

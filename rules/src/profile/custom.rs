@@ -54,7 +54,7 @@ const GRACE: SignedDuration = SignedDuration::from_secs(10);
 enum Hindrance {
     /// The controller has not looked at the latest spec.
     Stale(String),
-    /// The object is on its way.
+    /// The object is on its way to being ready.
     Busy(String),
     /// The object reports a failure.
     Bad(String),

@@ -30,7 +30,7 @@ impl<'w> Evidence<'w> {
         self.looked.get()
     }
 
-    /// The time.
+    /// The time of the judgement.
     pub(super) fn now(&self) -> Timestamp {
         self.looked.set(true);
         self.now

@@ -17,7 +17,7 @@ use crate::world::Objects;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The result of an object's annotations.
+/// The result of the health expressions in an object's annotations.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// `None` where the annotations ask for nothing, and the kind's rule decides.

@@ -22,7 +22,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     judged
 }
 
-/// Succeeded; being ready is not enough.
+/// Judges whether a pod has succeeded; being ready is not enough.
 pub(super) fn complete(subject: Subject<'_>) -> Judged {
     match phase(subject.object) {
         "Succeeded" => satisfied("Pod has completed successfully"),

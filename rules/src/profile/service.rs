@@ -46,7 +46,7 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     }
 }
 
-/// The slices of a Service.
+/// The EndpointSlices of a Service.
 fn slices(service: &Value, world: &dyn Objects) -> Lookup<Vec<Value>> {
     let kind = Kind::Builtin(kinds::ENDPOINT_SLICE);
     let namespace = get(service, &["metadata", "namespace"]).and_then(Value::as_str);

@@ -24,7 +24,7 @@ pub(super) fn definition(subject: Subject<'_>) -> Judged {
     )
 }
 
-/// Condition `Available`; kstatus has no rule for it.
+/// Judges the condition `Available` of an APIService; kstatus has no rule for it.
 pub(super) fn api_service(subject: &Subject<'_>) -> Judged {
     let mut conditions = subject.conditions.iter();
     match conditions.find(|condition| condition.kind == "Available") {

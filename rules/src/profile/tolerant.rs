@@ -28,7 +28,7 @@ const OBSERVED_ELSEWHERE: [(&str, &str); 9] = [
 
 const FIELDS: [&str; 4] = ["type", "status", "reason", "message"];
 
-/// The object, repaired where it must be.
+/// Returns the object, repaired where its fields are not as kstatus expects them.
 pub(super) fn read<'a>(kind: &Kind, object: &'a Value) -> Cow<'a, Value> {
     let named = object.get("kind").is_some_and(Value::is_string);
     let named = named || matches!(kind, Kind::Custom { .. });
@@ -123,7 +123,7 @@ fn observed_generation(value: &Value, generation: Option<i64>) -> Option<i64> {
     }
 }
 
-/// An integer, also one written `2.0`.
+/// Reads an integer, also one written `2.0`.
 fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let float = value.as_f64()?;

@@ -42,7 +42,7 @@ pub enum ReadinessProblem {
     },
 }
 
-/// The texts of a JSON array.
+/// Reads the texts of the JSON array in a readiness annotation.
 pub(super) fn list(annotation: &str) -> Result<Vec<String>, ReadinessProblem> {
     if annotation.len() > MAX_BYTES {
         return Err(ReadinessProblem::TooLong(annotation.len()));
@@ -121,7 +121,7 @@ impl ReadinessExpression {
     }
 }
 
-/// The value without one pair of quotes.
+/// The value of a readiness expression without one pair of quotes.
 pub(super) fn unquoted(value: &str) -> &str {
     let without = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
     without('"').or_else(|| without('\'')).unwrap_or(value)

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Objects and nothing else: no plan, no holder of a slot, no hints. The fields say what a test may want otherwise.
 pub struct Only<T> {
-    /// The objects.
+    /// The objects that the fake world knows.
     pub objects: T,
     /// The answer of [`Scopes::active`].
     pub active: Result<Option<Timestamp>, Unavailable>,

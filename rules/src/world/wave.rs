@@ -7,7 +7,7 @@ use crate::scope::{Position, Scope};
 use crate::selector::Selector;
 use serde_json::Value;
 
-/// Whether an object is ready.
+/// Whether an object of a wave is ready, and for how long that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ready {
     /// This holds until the object itself changes.

@@ -68,10 +68,10 @@ const POSITIVE: [&str; 46] = [
     "approved",
 ];
 
-/// `True` in the end, of several words: `ResourcesUpToDate`.
+/// Condition types of several words that become `True` in the end: `ResourcesUpToDate`.
 const PHRASES: [&str; 2] = ["UpToDate", "ResolvedRefs"];
 
-/// `True` is trouble: any word of the type.
+/// Words of a condition type that tell of trouble when the condition is `True`.
 const NEGATIVE: [&str; 20] = [
     "degraded",
     "failed",
@@ -170,10 +170,10 @@ const UNDER_WAY: [&str; 8] = [
     "Started",
 ];
 
-/// Last words of types that tell of an end, good or bad: there the reason has to be read too.
+/// Last words of condition types that tell of an end, good or bad: the condition's reason has to be read too.
 const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
 
-/// Last words of types that tell of a good end.
+/// Last words of condition types that tell of a good end.
 const DONE: [&str; 3] = ["success", "successful", "ready"];
 
 /// Types that tell whether the controller has taken over the latest spec. They contradict even `Ready`, which then tells of the
@@ -378,7 +378,7 @@ fn is_positive(kind: &str) -> bool {
         || PHRASES.iter().any(|phrase| kind.ends_with(phrase))
 }
 
-/// A `not` or `non` turns the polarity: `NotReady`.
+/// Whether a condition of this type is bad when it is `True`. A `not` or `non` turns the sense: `NotReady`.
 pub(super) fn is_negative(kind: &str) -> bool {
     let words = words::split(kind);
     let denied = words.first().is_some_and(|first| first == "no");
@@ -390,7 +390,7 @@ pub(super) fn is_negative(kind: &str) -> bool {
             && is_positive(kind))
 }
 
-/// A condition in one line.
+/// Writes a condition in one line.
 pub(super) fn describe(condition: &Condition<'_>) -> String {
     let mut text = format!("condition {} is {}", condition.kind, condition.status);
     for more in [condition.reason, condition.message] {

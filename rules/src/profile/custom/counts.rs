@@ -4,7 +4,7 @@ use super::{Hindrance, says_nothing, words};
 use crate::path::get;
 use serde_json::Value;
 
-/// `false` until the object can be used.
+/// Flags of a status that are `false` until the object can be used.
 const FLAGS: [&str; 18] = [
     "ok",
     "ready",
@@ -48,7 +48,7 @@ const ENDED: [&str; 3] = ["succeeded", "completed", "finished"];
 /// The fields with the wanted number, where the count does not name the counted thing.
 const WANTED: [&str; 4] = ["replicas", "desired", "target", "total"];
 
-/// The first flag or count that falls short.
+/// The first flag or count of an object's status that falls short.
 pub(super) fn short(object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?;
     if let Some((flag, word)) = not_set(status) {
@@ -158,7 +158,8 @@ fn handled(status: &Value) -> Option<Hindrance> {
     Some(Hindrance::Busy(message))
 }
 
-/// Whether an error that is always written says that there is one: a structure that is left as it is made has zeros in it, too.
+/// Whether the value of a status field for an error tells of an error. Some controllers always write the field, with
+/// zeros or empty texts where there is no error.
 fn tells(error: &Value) -> bool {
     match error {
         Value::Bool(set) => *set,
@@ -200,7 +201,7 @@ fn compared<'v>(
     })
 }
 
-/// `replicas` of `readyReplicas`.
+/// The things that a field counts: `replicas` for `readyReplicas`.
 fn of_what(name: &str, prefix: &str) -> Option<String> {
     let what = name.strip_prefix(prefix)?;
     let first = what.chars().next().filter(char::is_ascii_uppercase)?;

@@ -24,7 +24,7 @@ pub(super) fn held(kind: &str, object: &Value, conditions: Conditions<'_>) -> Op
     flag.or_else(|| parts(object).find_map(|(path, part)| of_part(kind, &path, part)))
 }
 
-/// Whether any part tells whether it is ready.
+/// Whether any part of the status tells whether that part is ready.
 pub(super) fn any(object: &Value) -> bool {
     parts(object).any(|(_, part)| {
         words::has_word(part) || counts::has_flag(part) || counts::has_count(None, part)

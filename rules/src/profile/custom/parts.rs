@@ -27,7 +27,7 @@ pub(super) fn held(object: &Value) -> Option<Hindrance> {
         .or_else(missing)
 }
 
-/// Whether the status has any such part.
+/// Whether the status has a list of parts that tell whether they are ready.
 pub(super) fn any(object: &Value) -> bool {
     LISTS.iter().any(|(list, name)| {
         let parts = get(object, &["status", list]).and_then(Value::as_array);

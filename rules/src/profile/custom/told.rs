@@ -112,7 +112,7 @@ fn word(object: &Value) -> Option<String> {
     Some(told)
 }
 
-/// `status.message: CanaryPauseStep`
+/// Writes the first of the `fields` of a status: `status.message: CanaryPauseStep`.
 fn sentence(object: &Value, fields: &[&str]) -> Option<String> {
     let found = fields.iter().find_map(|it| Some((it, text(object, it)?)));
     found.map(|(field, text)| format!("status.{field}: {text}"))

@@ -63,7 +63,7 @@ pub(super) fn has_word(part: &Value) -> bool {
     FIELDS.iter().any(is_word)
 }
 
-/// The first that is bad, else the first.
+/// The first hindrance that is bad, else the first hindrance.
 fn worst(findings: impl Iterator<Item = Hindrance>) -> Option<Hindrance> {
     let mut first = None;
     for finding in findings {

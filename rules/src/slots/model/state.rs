@@ -6,11 +6,11 @@ use crate::slots::tests::{claim, holder};
 /// The state of an object in the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Phase {
-    /// The gate asks.
+    /// The object waits: its gate asks for a slot.
     Waiting,
     Running,
     Finished,
-    /// Deleted, and its pod still runs.
+    /// The object is deleted, and its pod still runs.
     Orphaned,
     Gone,
 }
@@ -37,17 +37,17 @@ pub(super) struct State {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// A replica's watch hears of an object.
+    /// The step in which a replica's watch hears of an object.
     See(usize, usize),
-    /// A replica's watch hears of the ConfigMap.
+    /// The step in which a replica's watch hears of the ConfigMap of the slots.
     Learn(usize),
     /// A replica decides which objects may run, and sends a patch.
     Decide(usize),
     /// The API server takes the patch, or refuses it.
     Write(usize),
-    /// A gate hears from a replica.
+    /// The step in which a gate hears from a replica.
     Ask(usize, usize),
-    /// A user deletes or empties the ConfigMap.
+    /// The step in which a user deletes or empties the ConfigMap of the slots.
     Lose,
     /// A replica no longer believes a content that it has not heard of for a while.
     Doubt(usize),
@@ -68,7 +68,7 @@ pub(super) enum Way {
     Cached,
     /// The replica takes a lost ConfigMap for an empty one.
     Believing,
-    /// The replica restores a lost ConfigMap at once.
+    /// A replica that restores a lost ConfigMap at once.
     Hasty,
 }
 
@@ -255,7 +255,7 @@ pub(super) fn steps(objects: usize) -> Vec<Step> {
     [kept(objects), lost(objects)].concat()
 }
 
-/// Every step while the ConfigMap is kept.
+/// Every step of the model in which the ConfigMap of the slots is kept.
 pub(super) fn kept(objects: usize) -> Vec<Step> {
     let mut steps = usual(objects);
     steps.extend((0..2).map(Step::Crash));

@@ -3,7 +3,7 @@
 /// Longer texts are messages for people, in which a word stands for nothing.
 const LONGEST: usize = 64;
 
-/// The sense of a text.
+/// The sense of the text of a status field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sense {
     Bad,
@@ -234,7 +234,7 @@ pub(in super::super) fn holds_back(word: &str) -> bool {
     matches!(sense(word), Some(Sense::Busy | Sense::Stopped))
 }
 
-/// Whether a word says that something is not so.
+/// Whether a word denies the state that it names, such as `NotReady`.
 pub(in super::super) fn denies(text: &str) -> bool {
     text.len() <= LONGEST && is_denied(&split(text))
 }
