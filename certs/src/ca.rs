@@ -115,7 +115,7 @@ impl Ca {
         })
     }
 
-    /// Returns whether `old` vouches for this CA.
+    /// Returns whether `old` is one of the former CAs that vouch for this CA, so a client that trusts `old` trusts this CA.
     pub fn follows(&self, old: &Self) -> bool {
         let mut formers = self.formers.iter();
         formers.any(|former| same_key(former, &old.issuer))

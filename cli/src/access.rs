@@ -53,7 +53,7 @@ pub(crate) fn unread(why: Unavailable, verb: &str, kind: &Kind, namespace: Optio
     }
 }
 
-/// The API server's refusal, as a sentence.
+/// The refusal of the API server as an error with one sentence.
 pub(crate) fn failed(error: Error) -> anyhow::Error {
     match error {
         Error::Api(status) if status.code == 401 => anyhow!(

@@ -260,7 +260,7 @@ async fn version(connection: Connection, client: bool) -> Result<ExitCode> {
     crate::check::versions(&connection.open().await?.0).await
 }
 
-/// The name in `NAME` and `pod/NAME`.
+/// The pod's name in `NAME` or `pod/NAME`.
 fn pod_in(text: &str) -> Result<String> {
     match Named::of(text)? {
         Named::Pod(name) => Ok(name),
@@ -270,7 +270,7 @@ fn pod_in(text: &str) -> Result<String> {
     }
 }
 
-/// Ends the process as clap does where arguments do not fit together.
+/// Prints that the arguments do not fit together, and ends the process as clap does.
 fn wrong(why: &str) -> ! {
     Args::command()
         .error(ErrorKind::ArgumentConflict, why)

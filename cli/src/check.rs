@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// The pause between two looks.
+/// The pause between two looks at the installation.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The health rules of a file; asks no cluster.
@@ -41,12 +41,12 @@ pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// The installation that is looked at.
+/// The installation of sluice that `check` looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CheckTarget {
     /// The installed sluice, with a pod that is tried in this namespace.
     Installed(String),
-    /// The cluster, before an installation in this namespace.
+    /// The cluster, before sluice is installed in this namespace.
     Before(String),
 }
 
@@ -87,7 +87,7 @@ fn is_wrong(findings: &[Checked]) -> bool {
     findings.iter().any(|it| it.result == Outcome::Problem)
 }
 
-/// The versions of the installed sluice.
+/// Prints the versions of the installed sluice.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
     let installation = Installation::read(client, None).await?;

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use values::values;
 
-/// The pages whose tables explain words.
+/// The pages of the documentation whose tables explain words.
 const PAGES: [(&str, &str); 8] = [
     ("annotations.md", include_str!("../../docs/annotations.md")),
     ("order.md", include_str!("../../docs/order.md")),
@@ -32,12 +32,12 @@ const QUERIED: [&str; 5] = ["_total", "_bucket", "_sum", "_count", "_info"];
 
 const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
 
-/// One word, and its meaning.
+/// One word that `explain` knows, and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct GlossaryEntry {
     word: String,
     meaning: String,
-    /// The page and the anchor.
+    /// The page of the documentation that explains the word, and the anchor.
     place: String,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn words() -> BTreeSet<String> {
 }
 
 impl GlossaryEntry {
-    /// An annotation of ours without its prefix.
+    /// The word without the prefix `sluice.dev/`, if the word is one of sluice's annotations.
     fn short(&self) -> &str {
         self.word.strip_prefix(keys::PREFIX).unwrap_or(&self.word)
     }
@@ -121,7 +121,7 @@ fn find<'e>(entries: &'e [GlossaryEntry], key: &str) -> Option<Vec<&'e GlossaryE
     (!found.is_empty()).then_some(found)
 }
 
-/// The words of each place.
+/// The words that `explain` knows, by their pages.
 fn index(entries: &[GlossaryEntry]) -> String {
     let mut lines = Vec::new();
     let mut place = "";

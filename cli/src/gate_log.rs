@@ -11,14 +11,14 @@ use wire::said::{self, Said};
 /// unsatisfied entries.
 const LINES: i64 = 60;
 
-/// The result of a look at the gate's log.
+/// The result of reading a gate's log: its last line, nothing yet, or the reason why it cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GateWord {
     /// The last line of the gate on its wait.
     Said(Said),
-    /// The gate has not written anything yet.
+    /// The gate has not written anything to its log yet.
     Nothing,
-    /// The log cannot be had, and why.
+    /// The gate's log cannot be read, and why.
     Unheard(String),
 }
 

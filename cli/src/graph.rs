@@ -48,7 +48,7 @@ pub(crate) enum GraphFormat {
     Json,
 }
 
-/// Everything that is printed.
+/// The graph as JSON: everything that `graph` prints.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Drawing {
@@ -70,7 +70,7 @@ pub(crate) struct Drawing {
 pub(crate) struct NamespaceGraph {
     /// The graph; it has no node where there is no workload.
     pub(crate) drawing: Drawing,
-    /// The releases of the namespace.
+    /// The releases of the namespace that the graph shows.
     pub(crate) releases: BTreeSet<String>,
     /// A line for each kind that the caller may not see, and for each list that cannot be read.
     pub(crate) warnings: Vec<String>,
@@ -78,7 +78,7 @@ pub(crate) struct NamespaceGraph {
     pub(crate) lists: BTreeMap<String, String>,
 }
 
-/// The graph of a namespace.
+/// Prints the graph of a namespace of the cluster.
 pub(crate) async fn cluster(
     client: Client,
     namespace: &str,
@@ -89,7 +89,7 @@ pub(crate) async fn cluster(
     answer(&told, release, &format!("namespace {namespace}"), format)
 }
 
-/// Looks at a namespace.
+/// Reads the graph of a namespace from the cluster.
 pub(crate) async fn tell(
     client: &Client,
     namespace: &str,
@@ -154,7 +154,7 @@ pub(crate) async fn tell(
     })
 }
 
-/// The world by which the graph is judged.
+/// The world by which the graph's objects are judged.
 fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
     Installed {
         reader,
@@ -163,7 +163,7 @@ fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
     }
 }
 
-/// The graph of manifests.
+/// Prints the graph of manifests, without a cluster.
 pub(crate) fn offline(
     input: &Input,
     release: Option<&str>,

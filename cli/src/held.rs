@@ -9,7 +9,7 @@ use rules::lookup::Lookup;
 use rules::{gate, job};
 use serde_json::Value;
 
-/// The held pods and Jobs.
+/// The pods and Jobs that sluice holds.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) pods: Lookup<Vec<Value>>,

@@ -33,7 +33,7 @@ fn bytes(path: &Path) -> Result<(String, Vec<u8>)> {
     Ok((name, text))
 }
 
-/// The paths in a folder, sorted by name.
+/// The paths of the files in a folder, sorted by name.
 pub(crate) fn inside(folder: &Path) -> Result<Vec<PathBuf>> {
     let read = || format!("cannot read the folder {}", folder.display());
     let mut inside = Vec::new();

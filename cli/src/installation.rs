@@ -19,7 +19,7 @@ use rules::health::Rules;
 use rules::lookup::Lookup;
 use serde_json::Value;
 
-/// The name of every object of the chart.
+/// The name of every object that the chart installs.
 pub(crate) const NAME: &str = "sluice";
 
 /// The chart's name for the ClusterRole that names custom kinds.
@@ -28,14 +28,14 @@ const WATCH_ROLE: &str = "sluice-watch";
 /// The labels of the controller's Deployment.
 const LABELS: &str = "app.kubernetes.io/name=sluice,app.kubernetes.io/component=controller";
 
-/// The objects of the installation.
+/// The objects of the installed sluice that verdicts rest on.
 #[derive(Debug)]
 pub(crate) struct Installation {
-    /// The controller's Deployments; there should be one.
+    /// The Deployments of sluice's controller; there should be one.
     pub(crate) deployments: Lookup<Vec<Value>>,
     /// The ConfigMap of the administrator's health rules; not found where none is named.
     pub(crate) health_rules: Lookup<Value>,
-    /// The ClusterRoles of the controller's account.
+    /// The ClusterRoles of the service account of sluice's controller.
     pub(crate) roles: Lookup<Vec<Value>>,
 }
 
@@ -130,7 +130,7 @@ impl Installation {
         }
     }
 
-    /// The administrator's rules, as the controller reads them.
+    /// The administrator's health rules, as the controller reads them.
     fn rules(&self, settings: &Settings, unseen: &mut Vec<String>) -> Rules {
         let Some((namespace, name)) = settings.health_rules() else {
             return Rules::default();

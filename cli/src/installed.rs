@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The world of the rules.
+/// The world of the rules, read from the cluster as the installed sluice would see it.
 pub(crate) struct Installed<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) basis: &'a Basis,
@@ -35,7 +35,7 @@ pub(crate) struct Installed<'a> {
 }
 
 impl<'a> Installed<'a> {
-    /// The world of a question about a pod.
+    /// The world in which a question about a pod is judged.
     pub(crate) fn of_pod(reader: &'a Reader, basis: &'a Basis, pod: &Value) -> Self {
         let afresh = matches!(Gate::of(pod), Gate::Passed { .. });
         Self {
@@ -59,7 +59,7 @@ impl<'a> Installed<'a> {
         (!may).then_some(Unavailable::Forbidden)
     }
 
-    /// A ConfigMap of sluice in its own namespace.
+    /// A ConfigMap of sluice's memory or slots, in sluice's own namespace.
     fn noted(&self, name: &str) -> Lookup<Value> {
         let Some(namespace) = &self.basis.settings.namespace else {
             return Lookup::Unavailable(Unavailable::Hidden);
@@ -113,7 +113,7 @@ impl<'a> Installed<'a> {
         unseen
     }
 
-    /// The pods of a namespace that are `wanted`.
+    /// The pods of a namespace that the filter `wanted` lets through.
     fn pods(
         &self,
         namespace: &str,
@@ -344,7 +344,7 @@ fn of_the_caller(why: Unavailable) -> Unavailable {
     }
 }
 
-/// The holders of a wave, by the ConfigMap.
+/// The holders of a wave's slots, read from the ConfigMap of the slots.
 fn holders(stored: &Value, wave: &Wave) -> Vec<Holder> {
     let texts = stored["data"].as_object().into_iter().flatten();
     let entries = texts.filter_map(|(_, text)| serde_json::from_str::<Entry>(text.as_str()?).ok());

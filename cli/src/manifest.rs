@@ -24,20 +24,20 @@ use yaml::RawDocument;
 pub(crate) struct Entry {
     /// The object; a mapping, unless there is a `problem`.
     pub(crate) object: Value,
-    /// Why the object cannot be judged.
+    /// Why the object of the manifest cannot be judged.
     pub(crate) problem: Option<Fault>,
     /// The keys of its document that are there before; the last one counts, as it does for kubectl and Helm.
     pub(crate) twice: Vec<Fault>,
     /// The number of its document in the input, from 1; empty documents do not count.
     pub(crate) document: usize,
-    /// The place of the object in the text.
+    /// The place of the object in the text of the manifest.
     pub(crate) origin: Origin,
 }
 
-/// The place of an object in a text.
+/// The place of an object in the text of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Origin {
-    /// The byte at which its document begins.
+    /// The byte of the text at which the object's document begins.
     pub(crate) at: usize,
     /// The index in each of the nested lists of the document.
     pub(crate) items: Vec<usize>,
@@ -48,7 +48,7 @@ pub(crate) struct Origin {
 #[error("{place}: {text}")]
 pub(crate) struct Fault {
     pub(crate) place: Position,
-    /// The parser's message.
+    /// The message of the YAML parser.
     pub(crate) text: String,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The position behind this text.
+    /// The position in a manifest right behind this text.
     pub(crate) fn behind(text: &str) -> Self {
         let mut lines = text.split('\n');
         let last = lines.next_back().unwrap_or_default();
@@ -84,11 +84,11 @@ struct Flaw {
     text: String,
 }
 
-/// The entries of a text.
+/// The objects in the text of a manifest, one after another.
 pub(crate) struct Entries<'t> {
     text: &'t str,
     documents: Documents<'t>,
-    /// The number of documents that were read.
+    /// The number of YAML documents that were read.
     count: usize,
     ready: VecDeque<Result<Entry, Fault>>,
     ended: bool,

@@ -24,7 +24,7 @@ pub(crate) fn print(line: &(impl Display + Serialize), output: Output) -> Result
     Ok(())
 }
 
-/// `1 object`, `2 objects`, `2 dependencies`
+/// A number with its noun: `1 object`, `2 objects`, `2 dependencies`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     match (count, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::thread;
 
-/// How many things are worth a thread.
+/// The number of items that are worth a thread of their own.
 const WORTH: usize = 500;
 
 /// The results of `make` for each thing and its index, in their order.

@@ -64,7 +64,7 @@ impl Question {
     }
 }
 
-/// The answers so far, and the open questions.
+/// The answers of the API server so far, and the open questions.
 pub(crate) struct Reader {
     client: Client,
     known: HashMap<Question, Lookup<Reply>>,

@@ -19,7 +19,7 @@ use rules::kinds::{self, Kind};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// The object that gets the annotation.
+/// The object that gets the annotation which releases its pods.
 #[derive(Debug, PartialEq, Eq)]
 struct ReleaseTarget {
     kind: Kind,
@@ -154,7 +154,7 @@ fn target(dependent: &Dependent, owner: bool) -> Result<ReleaseTarget> {
 }
 
 impl ReleaseTarget {
-    /// `Deployment shop/api`
+    /// The object's kind and name: `Deployment shop/api`.
     fn name(&self) -> String {
         let Self {
             kind,
@@ -201,7 +201,7 @@ mod tests {
         })
     }
 
-    /// A ReplicaSet, and the Deployment above it.
+    /// Finds the ReplicaSet of a pod, and the Deployment above it.
     struct Owners;
 
     impl Objects for Owners {

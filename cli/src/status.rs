@@ -60,7 +60,7 @@ pub(crate) enum StatusFormat {
     Yaml,
 }
 
-/// The subject of the question.
+/// The subject of the question that `status` answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     Named(Named),
@@ -105,7 +105,7 @@ pub(crate) async fn run(
     }
 }
 
-/// One pod.
+/// Prints the answer for one pod.
 async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Result<ExitCode> {
     let (mut reader, pod, basis) = begin(&client, namespace, name).await?;
     let word = match Gate::of(&pod) {
@@ -138,7 +138,7 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     Ok(code(told.waits()))
 }
 
-/// A tree of pods.
+/// Prints the answer for several pods as a tree.
 async fn several(
     client: Client,
     namespace: &str,
@@ -275,7 +275,7 @@ pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent>
     }
 }
 
-/// The answer that the gate would get.
+/// The answer that the gate of a pod would get.
 pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
     let dependent = dependent(world, pod)?;
     let policy = &world.basis.settings.policy;

@@ -13,11 +13,11 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The tone of a line.
+/// The tone of a line, which decides its mark and colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
-    /// Something holds it back.
+    /// The line tells that a dependency holds its object back.
     Waiting,
     /// The object is on its way, and nothing holds it back.
     Moving,

@@ -6,12 +6,12 @@ use rules::kinds::{self, Kind};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A pod, or the workload above some.
+/// The pod, or the workload above some pods, that an argument names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Named {
     Pod(String),
     Object {
-        /// The kind, as it is written.
+        /// The kind, as the argument spells it.
         word: String,
         name: String,
     },
@@ -30,7 +30,7 @@ impl fmt::Display for Misnamed {
 impl std::error::Error for Misnamed {}
 
 impl Named {
-    /// `NAME`, `pod/NAME` or `KIND/NAME`
+    /// Reads the argument `NAME`, `pod/NAME` or `KIND/NAME`.
     pub(crate) fn of(text: &str) -> Result<Self> {
         let (word, name) = match text.split_once('/') {
             None => (None, text),

@@ -20,7 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 pub(crate) struct PageOptions {
     pub(crate) namespace: String,
     pub(crate) release: Option<String>,
-    /// 0 for one that is free.
+    /// The port of the page's server; 0 for one that is free.
     pub(crate) port: u16,
 }
 

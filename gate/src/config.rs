@@ -13,7 +13,7 @@ const TERMINATION_LOG: &str = "/dev/termination-log";
 /// Names another file for that text, for a run outside Kubernetes.
 const TERMINATION_LOG_VARIABLE: &str = "SLUICE_TERMINATION_LOG";
 
-/// The text of `--help`.
+/// The text that the gate prints for `--help`.
 pub(crate) const HELP: &str = "\
 sluice-gate waits until the dependencies of its pod are ready. It runs as an init container that the sluice webhook
 writes; it takes no arguments and reads its environment:

@@ -70,7 +70,7 @@ pub struct Answer {
     /// A note about the whole list, for example that it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The addresses that the gate tries meanwhile, in its pod's own network.
+    /// The addresses that the gate tries in its pod's own network while it waits for the next answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<probe::Probe>,
 }
@@ -128,7 +128,7 @@ pub mod env {
     pub const ADDRESSES: &str = "SLUICE_ADDRESSES";
     /// The name that the service's certificate must carry.
     pub const SERVER_NAME: &str = "SLUICE_SERVER_NAME";
-    /// The CA bundle, PEM.
+    /// The variable with the CA bundle by which the gate verifies the status service, PEM.
     pub const CA_BUNDLE: &str = "SLUICE_CA_BUNDLE";
     /// A file with further CAs, which the kubelet keeps up to date; absent where kubelets cannot.
     pub const CA_FILE: &str = "SLUICE_CA_FILE";

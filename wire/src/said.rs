@@ -42,13 +42,13 @@ pub struct Said {
 /// The statement of a line about one dependency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// The dependency as in [`Report::dependency`].
+    /// The dependency that the line is about, as [`Report::dependency`] names it.
     pub dependency: String,
-    /// The status as in [`Report::status`].
+    /// The kstatus word for the dependency, as in [`Report::status`].
     pub status: String,
-    /// The reason as in [`Report::reason`].
+    /// The reason why the dependency is satisfied or not, as in [`Report::reason`].
     pub reason: String,
-    /// The message as in [`Report::message`].
+    /// The message about the dependency, as in [`Report::message`].
     pub message: Option<String>,
 }
 

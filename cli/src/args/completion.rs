@@ -24,7 +24,7 @@ const ASKS: &str = "#!/bin/sh\nexec kubectl-sluice __complete -- \"$@\"\n";
 /// Tells the shell not to complete with files (cobra's `ShellCompDirectiveNoFileComp`).
 const NO_FILES: &str = ":4";
 
-/// Prints the script.
+/// Prints the completion script for a shell.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(super) fn script(whom: Completer, mut command: Command) -> ExitCode {
     let shell = match whom {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const CHECK: &str = "admission";
 
-/// The result of the dry run.
+/// The result of the dry run that creates a pod which asks for a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tried {
     pub(super) namespace: String,
@@ -22,13 +22,13 @@ pub(super) struct Tried {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TrialOutcome {
-    /// The pod came back with a gate.
+    /// The pod of the dry run came back with a gate.
     Gated,
-    /// The pod came back without a gate.
+    /// The pod of the dry run came back without a gate.
     Ungated,
     /// The namespace is none in which pods are gated.
     Excluded,
-    /// The caller may not create pods there.
+    /// The caller may not create pods in the namespace of the dry run.
     Forbidden,
     NoNamespace,
     /// A webhook or a policy refused it, in these words.

@@ -44,11 +44,11 @@ const MADE: [&str; 13] = [
 pub(super) struct Before {
     /// The namespace in which it is to be installed.
     pub(super) namespace: String,
-    /// The API server's own version.
+    /// The version of the API server.
     pub(super) version: Lookup<Value>,
     /// The kinds of the chart's objects that the caller may not create.
     pub(super) refused: Vec<&'static Builtin>,
-    /// The controllers that are there.
+    /// The Deployments of sluice controllers that the cluster has already.
     pub(super) deployments: Lookup<Vec<Value>>,
     pub(super) configuration: Lookup<Value>,
     pub(super) policies: Lookup<Vec<Value>>,

@@ -106,7 +106,7 @@ impl<'d> Versions<'d> {
     }
 }
 
-/// A line for each.
+/// Writes a line for each of the installed versions.
 impl fmt::Display for Versions<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -4,11 +4,11 @@ use rules::lookup::Unavailable;
 use serde::Serialize;
 use std::fmt;
 
-/// One line of the answer.
+/// One line of the answer of `check`.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Checked {
     pub(super) result: Result,
-    /// The name of the check.
+    /// The name of the check that the line is about.
     pub(super) check: &'static str,
     /// The finding and, where something is wrong, the way out.
     pub(super) message: String,
@@ -18,7 +18,7 @@ pub(super) struct Checked {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Result {
     Ok,
-    /// It works now, and may stop working.
+    /// The checked part works now, and may stop working.
     Warning,
     /// Something waits, is refused or is not gated because of it.
     Problem,
@@ -63,7 +63,7 @@ impl Checked {
     }
 }
 
-/// `ok       webhook: …`
+/// Writes the line of a check: `ok       webhook: …`
 impl fmt::Display for Checked {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const CHECK: &str = "health rules";
 
-/// The administrator's rules, and the lines about them.
+/// Reads the administrator's health rules, with the lines of `check` about them.
 pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Checked>) {
     let settings = Settings::of(deployment);
     let Some((namespace, name)) = settings.health_rules() else {

@@ -10,23 +10,23 @@ use serde_json::Value;
 
 const CHECK: &str = "holds";
 
-/// The command that comes before an uninstall.
+/// The command that releases all holds before sluice is uninstalled.
 const BEFORE: &str = "before an uninstall: kubectl sluice release --all-holds";
 
 /// The controller's state, by which held pods and Jobs are released or stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keeper {
-    /// A replica that is ready.
+    /// A replica of the controller is ready, and releases held pods and Jobs.
     Ready,
-    /// A controller none of whose replicas is ready.
+    /// The controller is there, and none of its replicas is ready.
     Down,
     /// No controller releases them: this one leaves holds alone.
     Off,
-    /// No controller releases them: there is none.
+    /// There is no controller that would release held pods and Jobs.
     Gone,
 }
 
-/// The held pods and Jobs beside this controller.
+/// Checks the pods and Jobs that are held while the cluster has this controller.
 pub(super) fn kept(deployment: &Value, held: &Held) -> Checked {
     let on = matches!(argument(deployment, "--holds"), Some(word) if word != "off");
     let ready = deployment.pointer("/status/readyReplicas");

@@ -13,16 +13,16 @@ use serde_json::Value;
 pub(super) const CONFIGURATIONS: &str =
     "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
-/// The facts of the cluster.
+/// The facts of the cluster that `check` judges.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// The controller, its health rules and its rights.
+    /// The controller of sluice, its health rules and its rights.
     pub(super) installation: Installation,
-    /// The MutatingWebhookConfiguration.
+    /// The MutatingWebhookConfiguration of sluice.
     pub(super) configuration: Lookup<Value>,
     /// The namespaces that carry `sluice.dev/inject`.
     pub(super) namespaces: Lookup<Vec<Value>>,
-    /// The gated pods that are pending.
+    /// The pods with a gate that are pending.
     pub(super) pending: Lookup<Vec<Value>>,
     /// The `Stranded` Events: on pods whose gates cannot trust the status service.
     pub(super) stranded: Lookup<Vec<Value>>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const CHECK: &str = "webhook";
 
-/// The entries that the chart renders.
+/// The names of the webhooks in the MutatingWebhookConfiguration that the chart renders.
 pub(super) const ENTRIES: [&str; 4] = [
     "workloads.sluice.dev",
     "cronjobs.sluice.dev",

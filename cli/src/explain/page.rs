@@ -20,16 +20,17 @@ const HEADS: [&str; 14] = [
     "you see",
 ];
 
-/// The column whose words are numbers.
+/// The head of the column of a table whose words are exit codes.
 const CODE: &str = "exit code";
 
 /// The column whose cells are words as a whole, with commas between several.
 const WORD: &str = "word";
 
-/// The cells below the head of a table.
+/// The text of the cells in the line below the head of a Markdown table.
 const RULE: &str = "---";
 
-/// An entry for each word in the first column of such a table: a span of code, or an exit code.
+/// Reads a page of the documentation: returns an entry for each word in the first column of its tables that explain
+/// words. A word is a span of code, or an exit code.
 pub(super) fn page(name: &str, text: &str) -> Vec<GlossaryEntry> {
     let mut title = "";
     // The cells of the first row of the table.
@@ -61,7 +62,7 @@ pub(super) fn page(name: &str, text: &str) -> Vec<GlossaryEntry> {
     found
 }
 
-/// The cells of a table's row.
+/// The cells of a row of a Markdown table.
 fn row(line: &str) -> Option<Vec<String>> {
     let cells = line.strip_prefix('|')?.strip_suffix('|')?;
     // A bar behind a backslash is none between cells.

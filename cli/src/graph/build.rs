@@ -12,18 +12,18 @@ use rules::kstatus::Status;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The source of a node.
+/// The object or the address that a node of the graph stands for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Object(usize),
     /// An object that is not there: namespace, kind and name.
     Missing(String, String, String),
-    /// An address outside of the cluster.
+    /// An address outside of the cluster that a dependent waits for.
     Outside(String),
 }
 
 impl Model {
-    /// The model of the objects that are [`shown`].
+    /// The model of the graph of the objects that are [`shown`].
     pub(super) fn new(graph: &Graph<'_>, shown: &BTreeSet<usize>, findings: &Findings) -> Self {
         let home = home(graph, shown);
         let cycles = graph.cycles();
@@ -155,7 +155,7 @@ fn follows(cycle: &[usize], from: &Key, to: &Key) -> bool {
     cycle.iter().zip(next).any(|pair| pair == (from, to))
 }
 
-/// A link from a node to a node.
+/// A link of the graph from a node to a node.
 struct Arrow {
     from: usize,
     to: usize,

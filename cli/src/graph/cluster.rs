@@ -19,12 +19,12 @@ use rules::world::{Objects, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The objects of a namespace.
+/// The objects of a namespace from which the graph is built.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    /// The namespace.
+    /// The namespace of the graph.
     pub(super) namespace: String,
-    /// The candidates for nodes.
+    /// The objects that may become nodes of the graph.
     pub(super) objects: Vec<Object>,
     /// All pods of the namespace.
     pub(super) pods: Vec<Value>,
@@ -34,13 +34,13 @@ pub(super) struct Inventory {
     pub(super) hidden: BTreeMap<String, String>,
 }
 
-/// The inputs of a judgement.
+/// The inputs by which the objects of a graph are judged.
 pub(super) struct Judges<'a> {
     pub(super) world: &'a dyn World,
     pub(super) policy: &'a Policy,
     /// Group and word of the custom kinds that make pods.
     pub(super) workloads: &'a [(String, String)],
-    /// Why sluice itself cannot look at a kind.
+    /// Tells why sluice itself cannot look at a kind.
     pub(super) withheld: &'a dyn Fn(&Kind) -> Option<Unavailable>,
     pub(super) now: Timestamp,
 }
@@ -229,7 +229,7 @@ impl Inventory {
         found
     }
 
-    /// Kind and name of the topmost owner.
+    /// Kind and name of the topmost owner of an object.
     pub(super) fn topmost(&self, kind: &str, name: &str) -> (String, String) {
         let mut at = pair(kind, name);
         // The cluster changes while it is read, so owners may form a cycle; real chains are short.

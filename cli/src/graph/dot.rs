@@ -64,7 +64,7 @@ fn look(node: &Node) -> &'static str {
     }
 }
 
-/// A text as DOT has it.
+/// A text in quotes, as the language DOT has it.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", text.replace('\n', "\\n"))

@@ -6,10 +6,10 @@ use rules::dependency::{Dependency, Edge, Reference};
 use rules::judged::{Judged, Reason};
 use rules::verdict::JudgedEdge;
 
-/// One line, for one wait.
+/// One line of the graph, for one wait of a dependent.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// Whether the object holds the dependent back.
+    /// Whether the object at the end of the line holds the dependent back.
     pub(super) holds: bool,
     /// The reason that the dependent's gate is told; between a Service and its pods there is none.
     pub(super) reason: Option<Reason>,
@@ -17,7 +17,7 @@ pub(super) struct Line {
     pub(super) shown: Option<Judged>,
 }
 
-/// The object at the end of a line.
+/// The object at the end of a line of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End<'e> {
     Object(usize),
@@ -66,7 +66,7 @@ impl Lines<'_, '_> {
         })
     }
 
-    /// The alternative that means the object.
+    /// The alternative of an entry that means the object.
     fn leaf<'e>(&self, entry: &'e Dependency, to: End<'_>) -> Option<&'e Dependency> {
         let mut leaves = leaves(entry).into_iter();
         leaves.find(|leaf| match to {

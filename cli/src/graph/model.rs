@@ -4,14 +4,14 @@ use rules::judged::Judged;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Nodes in the order in which they start.
+/// The graph as it is drawn: its nodes in the order in which they start, and its edges.
 #[derive(Debug, Serialize)]
 pub(super) struct Model {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
     /// The cycles: objects that wait for each other and never start.
     pub(super) cycles: Vec<Cycle>,
-    /// The node of each object of the input.
+    /// The node of each object of the input, by the object's index.
     #[serde(skip)]
     pub(super) at: BTreeMap<usize, usize>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Node {
     pub(super) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<String>,
-    /// The object's wave, if it is in one.
+    /// The wave of the node's object, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wave: Option<i64>,
     /// The object's own cap on how many objects of its wave run at once.
@@ -36,7 +36,7 @@ pub(super) struct Node {
     /// The step at which it can start, from 1; `None` where it waits for a cycle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,
-    /// Whether the object is in a cycle.
+    /// Whether the node's object is in a cycle.
     pub(super) cycle: bool,
     /// Whether the object is missing, as far as sluice may know.
     pub(super) missing: bool,
@@ -53,7 +53,7 @@ pub(super) struct Node {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Health {
     pub(super) ready: bool,
-    /// A word of kstatus, or [`WAITS`].
+    /// The status of the object: a word of kstatus, or [`WAITS`].
     pub(super) status: String,
     pub(super) reason: String,
     pub(super) message: String,
@@ -62,7 +62,7 @@ pub(super) struct Health {
 /// The status of an object whose pods wait at their gates, and that has no other trouble.
 pub(super) const WAITS: &str = "Waits";
 
-/// `from` waits for `to`.
+/// An edge of the graph: the node `from` waits for the node `to`.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Edge {
     #[serde(skip)]
@@ -74,9 +74,9 @@ pub(super) struct Edge {
     /// The reason of the wait, where no entry names the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) because: Option<String>,
-    /// Whether there is no way around it.
+    /// Whether the dependent cannot start without the object at the edge's end.
     pub(super) must: bool,
-    /// Whether the edge is in a cycle.
+    /// Whether the edge of the graph is in a cycle.
     pub(super) cycle: bool,
     /// Whether `to` holds `from` back; `None` where that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,17 +90,17 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// Whether a drawing shows it.
+    /// Whether a drawing of the graph shows the edge.
     pub(super) fn is_drawn(&self) -> bool {
         self.cycle || !self.implied
     }
 }
 
-/// Objects that wait for each other.
+/// A cycle of the graph: objects that wait for each other.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Cycle {
-    /// The whole way, which ends where it begins.
+    /// The whole way through the cycle, which ends where it begins.
     pub(super) path: String,
     pub(super) way_out: String,
 }

@@ -41,7 +41,7 @@ pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<
 struct Waiting {
     /// The number of its dependencies that have no step yet.
     open: usize,
-    /// The last step among its other dependencies.
+    /// The last step among the node's other dependencies.
     last: usize,
 }
 

@@ -96,7 +96,7 @@ fn is_held_up(node: &Node) -> bool {
     !spare && node.health.as_ref().is_some_and(|it| !it.ready)
 }
 
-/// The message of an unready node.
+/// The message that tells why a node is not ready.
 fn why(node: &Node) -> String {
     if node.cycle {
         // The way round stands below the table.
@@ -116,7 +116,7 @@ fn waits_for(node: &Node) -> String {
     node.waits_for.join(", ")
 }
 
-/// The rows with their cells aligned in columns.
+/// The rows of the text with their cells aligned in columns.
 fn aligned(rows: &[Vec<String>]) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {

@@ -15,24 +15,24 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::{Answer, said};
 
-/// The times of a graph.
+/// The times of a graph: the waits of its pods and the spans of its nodes.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     /// Each pod with a gate, the longest wait first.
     pub(super) gates: Vec<GateWait>,
-    /// The times of the nodes.
+    /// The times of the graph's nodes, by their numbers.
     pub(super) spans: BTreeMap<usize, Span>,
     /// The nodes that have pods at their gates, and no other trouble.
     pub(super) at_gates: BTreeSet<usize>,
 }
 
-/// The wait of one pod.
+/// The wait of one pod at its gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct GateWait {
     pub(super) pod: String,
-    /// The id of the node that made it.
+    /// The id of the node whose object made the pod.
     pub(super) of: String,
-    /// Until now, where it still waits.
+    /// The length of the wait in seconds; until now, if the pod still waits.
     pub(super) seconds: i64,
     pub(super) since: Timestamp,
     /// Whether the pod is held before it takes a node.
@@ -60,7 +60,7 @@ pub(super) struct Span {
 }
 
 impl Times {
-    /// Whether a gate waits.
+    /// Whether any gate of the graph waits.
     pub(super) fn any_waits(&self) -> bool {
         self.gates.iter().any(|gate| gate.until.is_none())
     }
@@ -112,10 +112,10 @@ impl Times {
     }
 }
 
-/// The times of one object that has some.
+/// The times of one object of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Lived {
-    /// The id of its node.
+    /// The id of the object's node.
     object: String,
     #[serde(flatten)]
     span: Span,
@@ -131,7 +131,7 @@ pub(super) fn lived(model: &Model, spans: &BTreeMap<usize, Span>) -> Vec<Lived> 
     lived.collect()
 }
 
-/// The times of a pod.
+/// The times of a pod's start, gate and readiness.
 struct PodTimes<'a> {
     value: &'a Value,
     name: &'a str,
@@ -230,7 +230,7 @@ fn gate(pod: &PodTimes<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
     })
 }
 
-/// Whole seconds, because Kubernetes stores no fractions.
+/// The whole seconds between two times, because Kubernetes stores no fractions.
 pub(super) fn seconds(from: Timestamp, until: Timestamp) -> i64 {
     until.duration_since(from).as_secs().max(0)
 }

@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The verdicts in a cluster, by the indexes of the objects; empty for manifests.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    /// The verdict on an object by itself.
+    /// The verdict on each object by itself, by the object's index.
     pub(super) own: BTreeMap<usize, Judged>,
-    /// The verdict of a dependent on its dependencies.
+    /// The verdicts of each dependent on its dependencies, by the dependent's index.
     pub(super) told: BTreeMap<usize, DependentTold>,
 }
 
-/// The verdict of one dependent.
+/// The verdicts of one dependent on its dependencies.
 #[derive(Debug)]
 pub(super) struct DependentTold {
     waits: Vec<JudgedEdge>,
@@ -97,19 +97,19 @@ impl DependentTold {
         })
     }
 
-    /// The verdict on one of the waits.
+    /// The dependent's verdict on one of its waits.
     pub(super) fn of_wait(&self, edge: &Edge) -> Option<&JudgedEdge> {
         self.waits.iter().find(|it| it.edge == *edge)
     }
 
-    /// The verdict on an alternative.
+    /// The dependent's verdict on one alternative of an entry.
     pub(super) fn of_alternative(&self, entry: &Dependency) -> Option<&JudgedEdge> {
         let mut all = self.alternatives.iter();
         all.find(|it| it.edge.entry() == Some(entry))
     }
 }
 
-/// An entry, or its alternatives with those within them.
+/// The leaves of an entry of a list: the entry itself, or its alternatives and those inside of them.
 pub(super) fn leaves(entry: &Dependency) -> Vec<&Dependency> {
     match &entry.reference {
         Reference::Any(alternatives) => alternatives.of.iter().flat_map(leaves).collect(),

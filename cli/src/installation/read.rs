@@ -13,7 +13,7 @@ pub(crate) async fn get(client: &Client, path: &str, name: &str) -> Result<Looku
     seen(client.request(request).await)
 }
 
-/// The objects of a path that these select.
+/// Lists the objects of an API path that a label selector and a field selector select.
 pub(crate) async fn list(
     client: &Client,
     path: &str,

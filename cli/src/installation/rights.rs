@@ -15,13 +15,13 @@ const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 /// The kinds that the controller may follow, as far as the caller may know.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rights {
-    /// The rules of its ClusterRoles.
+    /// The rights by the rules of the controller's ClusterRoles.
     Seen(rights::Rights),
     /// Everything but Secrets, and those by its settings.
     Assumed { secrets: bool, workloads: Vec<Kind> },
 }
 
-/// A service account.
+/// The service account of the controller.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Account<'a> {
     pub(super) namespace: &'a str,
@@ -56,7 +56,7 @@ pub(super) async fn roles(
 }
 
 impl Rights {
-    /// The chart's grants beside these settings.
+    /// The rights that the chart grants to a controller with these settings.
     pub(super) fn by_settings(settings: &Settings) -> Self {
         let workload = |(group, word): (String, String)| Kind::Custom { group, word };
         Self::Assumed {
@@ -65,7 +65,7 @@ impl Rights {
         }
     }
 
-    /// Whether sluice may follow a kind, whose resource has this plural.
+    /// Whether sluice may watch a kind; `plural` is the kind's resource.
     pub(crate) fn may_follow(&self, kind: &Kind, plural: &str) -> bool {
         match self {
             Self::Seen(rights) => rights.may_follow(kind.group(), plural),

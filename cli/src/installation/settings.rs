@@ -6,12 +6,12 @@ use rules::sheets;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
 
-/// The settings that a verdict rests on.
+/// The settings of the installed controller that a verdict rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// The namespace of the installation; `None` where that is unknown.
     pub(crate) namespace: Option<String>,
-    /// The service account of its pods.
+    /// The service account of the controller's pods.
     pub(super) account: String,
     pub(crate) policy: Policy,
     /// The custom kinds that own pods, as `(group, kind)`.
@@ -22,11 +22,11 @@ pub(crate) struct Settings {
     pub(crate) follows_releases: bool,
     /// Whether the library of health rules counts.
     pub(crate) builtin_rules: bool,
-    /// The ConfigMaps of its memory, without their numbers.
+    /// The name of the ConfigMaps of the controller's memory, without their numbers.
     memory: String,
-    /// The ConfigMaps of the slots, without their numbers.
+    /// The name of the ConfigMaps of the slots, without their numbers.
     slots: String,
-    /// The ConfigMap of the administrator's health rules.
+    /// The name of the ConfigMap of the administrator's health rules.
     health_rules: Option<String>,
 }
 
@@ -78,12 +78,12 @@ impl Settings {
         Some((self.namespace.as_deref()?, self.health_rules.as_deref()?))
     }
 
-    /// The ConfigMaps of its memory.
+    /// The names of the ConfigMaps of the controller's memory.
     pub(crate) fn memory(&self) -> [String; sheets::COUNT] {
         sheets::names(&self.memory)
     }
 
-    /// The ConfigMap with the slots of a namespace.
+    /// The name of the ConfigMap with the slots of a namespace.
     pub(crate) fn slots_of(&self, namespace: &str) -> String {
         sheets::names(&self.slots)[sheets::of(namespace)].clone()
     }
@@ -99,7 +99,7 @@ pub(crate) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str>
     })
 }
 
-/// The pairs of a list such as `a->b,c->d`.
+/// The pairs in the value of a flag of the controller, such as `a->b,c->d`.
 fn pairs(deployment: &Value, flag: &str, separator: &str) -> Vec<(String, String)> {
     let list = argument(deployment, flag).unwrap_or_default();
     let pairs = list.split(',').filter_map(|it| it.split_once(separator));

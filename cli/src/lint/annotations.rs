@@ -42,7 +42,7 @@ fn idle_key(object: &Object, path: &'static str, advice: &Advice) -> Finding {
     }
 }
 
-/// Whether a list has an effect here.
+/// Whether a key holds a list of dependencies.
 fn is_list(key: &str) -> bool {
     key == keys::DEPENDS_ON || key == keys::CONFIG_DEPENDS_ON
 }
@@ -164,7 +164,7 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Optio
     None
 }
 
-/// HIP-0025's two annotations.
+/// The findings on HIP-0025's two readiness annotations of an object.
 fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
     let told = |rule, level, key: &str, message: String| {
         Some(Finding::new(rule, level, &object.place, message).at(holder.path, key))

@@ -7,11 +7,11 @@ use rules::annotation::{self, ParseError};
 use serde::Serialize;
 use std::fmt;
 
-/// One finding, and its place.
+/// One finding of `lint`, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) level: Level,
-    /// The name of the rule.
+    /// The name of the rule of `lint` that the finding is by.
     pub(super) rule: &'static str,
     #[serde(flatten)]
     pub(super) place: Place,
@@ -20,28 +20,28 @@ pub(super) struct Finding {
     pub(super) path: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) key: Option<String>,
-    /// The line in the file, from 1.
+    /// The line of the finding in the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) column: Option<usize>,
     pub(super) message: String,
-    /// The place in the object.
+    /// The place of the finding in the object.
     #[serde(skip)]
     pub(super) spot: Where,
 }
 
-/// The place of a finding in an object.
+/// The place of a finding of `lint` in an object.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum Where {
-    /// Nowhere in particular.
+    /// The finding is about the object as a whole.
     #[default]
     Object,
-    /// A place in the file itself.
+    /// The finding is at a place in the text of the file.
     Text(Position),
-    /// A field, by its JSON pointer.
+    /// The finding is at a field, by the field's JSON pointer.
     Field(String),
-    /// A place in the text of a field.
+    /// The finding is at a place in the text of a field.
     Within(String, annotation::Place),
 }
 
@@ -121,7 +121,7 @@ impl Finding {
         self.column = Some(column);
     }
 
-    /// Sorts findings in the order of the files.
+    /// The key that sorts findings in the order of the files.
     pub(super) fn order(&self) -> impl Ord + use<> {
         let level = std::cmp::Reverse(self.level);
         (self.place.file.clone(), self.line, self.column, level)
@@ -139,10 +139,10 @@ impl Finding {
     }
 }
 
-/// The object's own metadata.
+/// The path of an object's own metadata, as a finding tells it.
 const OWN: &str = "metadata";
 
-/// The data of a ConfigMap.
+/// The path of a ConfigMap's data, as a finding tells it.
 pub(super) const DATA: &str = "data";
 
 /// The path of a key: `spec.template` and `labels` are `/spec/template/metadata/labels/KEY`.
@@ -155,7 +155,7 @@ pub(super) fn pointer(path: &str, of: &str, key: &str) -> String {
     }
 }
 
-/// `shop.yaml:12:29: error: Deployment api, spec.template: sluice.dev/depends-on: …`
+/// Writes the finding in one line: `shop.yaml:12:29: error: Deployment api, spec.template: sluice.dev/depends-on: …`
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.place.file)?;

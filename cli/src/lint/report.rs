@@ -34,7 +34,8 @@ pub(super) fn print(findings: &[Finding], format: ReportFormat) -> Result<()> {
     }
 }
 
-/// `::error file=shop.yaml,line=12,col=29,title=NotAmong::Deployment api: …`
+/// Writes a finding as an annotation of GitHub: `::error file=shop.yaml,line=12,col=29,title=NotAmong::Deployment api:
+/// …`
 fn github(finding: &Finding) -> String {
     let level = match finding.level {
         Level::Error => "error",

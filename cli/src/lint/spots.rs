@@ -68,7 +68,7 @@ pub(super) fn entry(object: &Object, name: &str) -> Where {
     list.unwrap_or_default()
 }
 
-/// The key of an annotation that counts.
+/// The place of the annotation with this key that counts for the object.
 pub(super) fn annotation(object: &Object, key: &str) -> Option<Where> {
     let holders = object.holders();
     let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
@@ -87,7 +87,7 @@ fn field(object: &Object, pointer: &str) -> Where {
     there.map_or(Where::Object, Where::Field)
 }
 
-/// A container or a volume of its pods.
+/// The place of a container or a volume of an object's pods.
 fn named(object: &Object, name: &str) -> Where {
     let template = object.template_path().unwrap_or_default();
     let of_list = |list: &str| {

@@ -22,7 +22,7 @@ fn warning(rule: &'static str, object: &Object, key: &str, message: String) -> F
     Finding::new(rule, Level::Warning, &object.place, message).at(path, key)
 }
 
-/// Keys that order nothing where they stand.
+/// The findings on keys of an object that order nothing where they stand.
 fn idle(object: &Object) -> Vec<Finding> {
     let told = |key: &str| Some(warning("NoEffect", object, key, why_idle(object, key)?));
     let keys = [keys::WEIGHT, keys::PARALLELISM].into_iter();

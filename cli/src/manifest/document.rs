@@ -5,7 +5,7 @@ use super::yaml::{Composer, Events, RawDocument};
 use granit_parser::Event;
 use serde_json::Deserializer;
 
-/// Reads one document after another.
+/// Reads one YAML document of a manifest after another.
 pub(super) struct Documents<'t> {
     text: &'t str,
     /// The byte up to which JSON was read; YAML's parser knows by itself how far it is.

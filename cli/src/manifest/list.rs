@@ -14,7 +14,7 @@ pub(crate) struct List<'t> {
     items: Vec<&'t RawValue>,
     item_kind: String,
     version: Value,
-    /// The byte at which it begins.
+    /// The byte of the text at which the list begins.
     at: usize,
 }
 
@@ -29,7 +29,7 @@ struct Written<'t> {
 }
 
 impl<'t> List<'t> {
-    /// The list that is all of the text.
+    /// The Kubernetes list that is all of the text.
     pub(crate) fn of(text: &'t [u8]) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let list = text.trim_start();
@@ -53,7 +53,7 @@ impl<'t> List<'t> {
         parallel::map(&self.items, read).into_iter().collect()
     }
 
-    /// An item that is an object.
+    /// Reads an item of a Kubernetes list that is an object.
     fn entry(&self, index: usize, item: &RawValue) -> Option<Entry> {
         let mut object: Value = serde_json::from_str(item.get()).ok()?;
         adopt(

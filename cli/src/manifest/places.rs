@@ -21,9 +21,9 @@ pub(crate) struct Places<'t> {
 struct NodePlace {
     /// The byte of its key; without one, its own.
     key: usize,
-    /// The first byte of the value.
+    /// The byte at which the value of a field begins.
     value: usize,
-    /// The text of a scalar, and its style.
+    /// The text of a scalar in a manifest, and its style.
     scalar: Option<(String, ScalarStyle)>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn lines(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(behind).collect()
 }
 
-/// The pointer from the root of the document.
+/// The JSON pointer to a field from the root of the document.
 fn absolute(of: &Origin, pointer: &str) -> String {
     let items = of.items.iter().map(|item| format!("/items/{item}"));
     items.collect::<String>() + pointer

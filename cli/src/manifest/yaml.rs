@@ -9,14 +9,14 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, options};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// A document before lists are taken apart.
+/// A YAML document before Kubernetes lists in it are taken apart.
 pub(super) struct RawDocument {
     pub(super) value: Value,
     /// The first thing in it that is valid YAML and no valid object.
     pub(super) flaw: Option<Flaw>,
-    /// Keys that are there before.
+    /// The keys that the mapping has twice.
     pub(super) twice: Vec<Flaw>,
-    /// The byte where it begins.
+    /// The byte of the text at which the document begins.
     pub(super) at: usize,
 }
 
@@ -62,14 +62,14 @@ impl<'t> Events<'t> {
     }
 }
 
-/// Makes the value of one document.
+/// Makes the JSON value of one YAML document.
 pub(super) struct Composer<'e, 't> {
     events: &'e mut Events<'t>,
-    /// The values that aliases name.
+    /// The values that YAML aliases name.
     anchors: HashMap<usize, Value>,
     /// The number of values that the aliases have stood for.
     aliased: usize,
-    /// The first flaw.
+    /// The first flaw of the document.
     flaw: Option<Flaw>,
     /// Keys that are there before.
     twice: Vec<Flaw>,
@@ -220,7 +220,7 @@ fn merge(map: &mut Map<String, Value>, value: Value) -> bool {
     }
 }
 
-/// The number of values in a value.
+/// The number of JSON values within a value.
 fn size(value: &Value) -> usize {
     let within: usize = match value {
         Value::Array(items) => items.iter().map(size).sum(),

@@ -12,22 +12,22 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The arguments for Helm beside the folder.
+/// The arguments for Helm to render charts with, beside the folder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chart {
     /// The name of the release; by default that of the chart.
     pub(crate) release: Option<String>,
     /// The namespace of the release; by default Helm's, `default`.
     pub(crate) namespace: Option<String>,
-    /// Files of values, in their order.
+    /// The files of Helm values, in their order.
     pub(crate) values: Vec<PathBuf>,
-    /// Single values, for Helm's `--set`.
+    /// Single Helm values, for Helm's `--set`.
     pub(crate) set: Vec<String>,
 }
 
 const FILE: &str = "Chart.yaml";
 
-/// Whether a folder holds a chart.
+/// Whether a folder holds a Helm chart.
 pub(super) fn is_chart(path: &Path) -> bool {
     path.join(FILE).is_file()
 }
@@ -53,7 +53,7 @@ fn aliases_in(chart: &Value) -> Vec<Alias> {
     aliases.collect()
 }
 
-/// The text of a chart's own file, Chart.yaml.
+/// Reads the file Chart.yaml of a Helm chart.
 fn metadata(folder: &Path) -> Result<Value> {
     let (name, text) = input::read(&folder.join(FILE))?;
     let chart = Entries::new(&text).next().transpose().context(name)?;
@@ -61,7 +61,7 @@ fn metadata(folder: &Path) -> Result<Value> {
 }
 
 impl Chart {
-    /// Whether there is something to render with.
+    /// Whether there are values to render a chart with.
     pub(super) fn has_values(&self) -> bool {
         !(self.values.is_empty() && self.set.is_empty())
     }

@@ -22,34 +22,34 @@ pub(crate) struct Input {
     pub(crate) paths: Vec<PathBuf>,
     /// Whether to read the folders inside of folders.
     pub(crate) recursive: bool,
-    /// How to render charts.
+    /// The arguments by which Helm renders charts.
     pub(crate) chart: Chart,
 }
 
-/// The result of reading an input.
+/// The objects and faults of the files and charts that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
-    /// The objects, in their order.
+    /// The objects of the input, in their order.
     pub(crate) objects: Vec<Object>,
     /// The texts that could not be read.
     pub(crate) unread: Vec<Doubt>,
-    /// Keys that are there twice.
+    /// The keys that a mapping of the input has twice.
     pub(crate) twice: Vec<Doubt>,
-    /// The texts.
+    /// The texts of the input, by which places are found.
     pub(crate) sources: Sources,
 }
 
-/// A fault of a text.
+/// A fault of a text of the input.
 #[derive(Debug)]
 pub(crate) struct Doubt {
-    /// The object, as far as it is one.
+    /// The object with the fault, as far as it is one.
     pub(crate) place: Place,
-    /// The position in the file.
+    /// The position of the fault in the file.
     pub(crate) position: Option<Position>,
     pub(crate) why: String,
 }
 
-/// The objects of the files, folders and charts.
+/// Reads the objects of the files, folders and charts.
 pub(crate) fn read(input: &Input) -> Result<Read> {
     let mut objects = Read::default();
     let mut inputs = Vec::new();
@@ -143,7 +143,7 @@ impl Read {
     }
 }
 
-/// An object with its place, kind and scope.
+/// Makes an object of the input, with its place, kind and scope.
 pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
     // Objects of a manifest that name no namespace all belong to one, whose name is empty here.
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {

@@ -9,7 +9,7 @@ use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The objects, and their waits.
+/// The objects of the input, and the waits between them.
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
     pub(crate) objects: &'a [Object],
@@ -25,7 +25,7 @@ pub(crate) struct Graph<'a> {
     of_scope: HashMap<&'a Scope, BTreeMap<i64, Vec<usize>>>,
     /// Namespaces in which every pod is gated.
     injected: HashSet<&'a str>,
-    /// The waits of each object.
+    /// The waits of each object, by the object's index.
     pub(crate) lists: Vec<Vec<Wait>>,
     /// Why the list, or the plan, of each cannot be read: it waits until that is corrected.
     pub(crate) unreadable: Vec<Option<Unknown>>,
@@ -81,7 +81,7 @@ impl<'a> Graph<'a> {
             && (object.asks_for_a_gate() || self.injected.contains(object.namespace()))
     }
 
-    /// The object that a dependent names.
+    /// The object that a dependent's entry names, by its index.
     pub(crate) fn find(&self, from: usize, to: &ObjectRef) -> Option<usize> {
         let namespace = self.namespace(from, to.namespace.as_ref());
         let found = |namespace: &str| {
@@ -125,7 +125,7 @@ impl<'a> Graph<'a> {
         meant == own || meant.is_empty() || own.is_empty()
     }
 
-    /// The object of a namespace.
+    /// The object of the kind Namespace with this name.
     pub(crate) fn namespace_object(&self, name: &str) -> Option<&'a Object> {
         let kind = Kind::Builtin(kinds::NAMESPACE);
         let at = self.named.get(&(&kind, "", name))?;

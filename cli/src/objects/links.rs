@@ -12,7 +12,7 @@ use rules::lookup::Lookup;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// One object that another waits for.
+/// One object that another object waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) to: usize,
@@ -67,7 +67,7 @@ impl Graph<'_> {
         found.any(|it| part.holds_exactly(&self.objects[it].value))
     }
 
-    /// Whether something of its scope weighs less.
+    /// Whether the object's scope has an object that weighs less.
     fn is_below(&self, object: &Object, below: i64) -> bool {
         let mut lighter = object.scope.iter().flat_map(|it| self.lighter(it, below));
         lighter.next().is_some()
@@ -132,7 +132,7 @@ impl Graph<'_> {
     }
 }
 
-/// The objects beside one that waits.
+/// The objects of the input, seen from one that waits.
 struct Beside<'g, 'o> {
     graph: &'g Graph<'o>,
     from: usize,

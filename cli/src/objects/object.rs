@@ -22,11 +22,11 @@ const TEMPLATES: [(&str, &str); 2] = [
 /// The annotations that a CronJob writes onto its Jobs; they have no effect there.
 const COPIED: (&str, &str) = ("spec.jobTemplate", "/spec/jobTemplate");
 
-/// One object.
+/// One Kubernetes object of the input.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) place: Place,
-    /// `None` where the manifest does not determine it.
+    /// The kind of the object; `None` where the manifest does not determine it.
     pub(crate) kind: Option<Kind>,
     /// The release or application that it belongs to; its namespace is empty where the manifest leaves it open.
     pub(crate) scope: Option<Scope>,
@@ -44,7 +44,7 @@ pub(crate) struct Alias {
     pub(crate) alias: String,
 }
 
-/// One map of annotations.
+/// One map of annotations of an object: its own, or its pod template's.
 pub(crate) struct Holder<'a> {
     /// The path in an error: `metadata`, `spec.template`.
     pub(crate) path: &'static str,
@@ -54,7 +54,7 @@ pub(crate) struct Holder<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The object's own annotations.
+    /// The annotations of the object itself.
     Own,
     /// The annotations of the pods that it makes.
     Template,
@@ -198,13 +198,13 @@ impl Object {
         scope::hook(&self.value).is_some_and(scope::is_test)
     }
 
-    /// Kind and name of its controller.
+    /// Kind and name of the object's controller.
     pub(crate) fn owner(&self) -> Option<(&str, &str)> {
         let owner = object::controller_of(&self.value)?;
         Some((owner["kind"].as_str()?, owner["name"].as_str()?))
     }
 
-    /// The dependent of its pods.
+    /// The dependent that the object's pods are.
     pub(crate) fn dependent(&self) -> Option<Dependent> {
         let kind = self.kind.clone().filter(|_| self.is_dependent())?;
         Some(Dependent::of_workload(kind, &self.value, self.namespace()))

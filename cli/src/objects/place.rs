@@ -7,11 +7,11 @@ use std::fmt;
 /// The file, and the kind, namespace and name of the object in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 pub(crate) struct Place {
-    /// Empty where it is of a cluster.
+    /// The file of the object; empty for an object of a cluster.
     pub(crate) file: String,
     /// The number of the document, from 1; 0 where the file has none that can be read.
     pub(crate) document: usize,
-    /// The place in the file.
+    /// The place of the object in the file.
     #[serde(skip)]
     pub(crate) origin: Origin,
     pub(crate) kind: String,
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) name: String,
 }
 
-/// `Deployment shop/api`
+/// Writes the object's kind and name: `Deployment shop/api`.
 impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -16,13 +16,13 @@ pub(crate) struct Sources(HashMap<String, Source>);
 #[derive(Debug)]
 struct Source {
     text: String,
-    /// The bytes at which its lines begin.
+    /// The bytes of the text at which its lines begin.
     lines: Vec<usize>,
-    /// Whether Helm has rendered it.
+    /// Whether Helm has rendered the text.
     rendered: bool,
 }
 
-/// Something in an object.
+/// A spot in an object whose place in the file is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spot<'a> {
     /// A field, by its JSON pointer; the object itself by the empty one.
@@ -58,7 +58,7 @@ impl Sources {
         self.0.insert(name.to_owned(), source);
     }
 
-    /// A finder of places in these texts.
+    /// A finder of places in the texts of the input.
     pub(crate) fn finder(&self) -> Finder<'_> {
         Finder {
             sources: self,
@@ -75,7 +75,7 @@ pub(crate) struct Finder<'s> {
 }
 
 impl Finder<'_> {
-    /// The place of a spot of an object.
+    /// The place in the file of a spot of an object.
     pub(crate) fn find(&mut self, place: &Place, spot: Spot<'_>) -> Location {
         let nowhere = || Location {
             file: place.file.clone(),

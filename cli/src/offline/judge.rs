@@ -14,7 +14,7 @@ use rules::world::World;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The verdict on one object.
+/// The verdict on one object of a manifest.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ObjectVerdict {
     pub(super) kind: String,
@@ -100,7 +100,7 @@ pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> Object
     ObjectVerdict::new(object, status, reason.label(), message)
 }
 
-/// The advice where no rule has decided.
+/// The advice to the user where no rule has decided on the kind.
 fn hint(kind: &Kind) -> String {
     format!(
         "; no rule knows {kind}, so this rests on common words alone: to be sure, write {} on the object, or a health rule for its kind",

@@ -16,13 +16,13 @@ pub(super) struct Printer<W: Write> {
     table: Vec<[String; COLUMNS]>,
     result: io::Result<()>,
     pub(super) printed: usize,
-    /// How many of the objects are `Current`.
+    /// How many of the judged objects are `Current`.
     pub(super) current: usize,
 }
 
 const COLUMNS: usize = 6;
 
-/// The index of the status among the columns.
+/// The index of the column with the status.
 const STATUS: usize = 3;
 
 impl<W: Write> Printer<W> {
@@ -87,7 +87,7 @@ fn write_json(out: &mut impl Write, line: &ObjectVerdict) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// A table has one line for each object.
+/// The cells of the table's line for one object.
 fn row(line: ObjectVerdict) -> [String; COLUMNS] {
     let ObjectVerdict {
         kind,

@@ -26,10 +26,10 @@ pub(crate) struct Manifest<'a> {
     declared: HashMap<(&'a str, &'a str), Declared>,
 }
 
-/// The objects of one kind.
+/// The objects of one kind in a manifest.
 #[derive(Default)]
 struct OfKind<'a> {
-    /// By namespace (empty without one) and name.
+    /// The objects by namespace (empty without one) and name.
     named: BTreeMap<(&'a str, &'a str), &'a Value>,
     /// By namespace (`None`: in all of them), and key and value of a label.
     labelled: HashMap<(Option<&'a str>, &'a str, &'a str), Vec<&'a Value>>,

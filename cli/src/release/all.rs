@@ -60,7 +60,7 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Jobs first: their pods are made anew.
+/// The held objects to release, Jobs first: their pods are made anew.
 fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(HeldKind, Value)>> {
     let mut all = Vec::new();
     for (what, found) in [(HeldKind::Job, held.jobs), (HeldKind::Pod, held.pods)] {
@@ -73,7 +73,7 @@ fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(HeldKind, Value)>> 
     Ok(all)
 }
 
-/// `Pod shop/api-0`
+/// The kind and name of a held object: `Pod shop/api-0`.
 fn name(what: HeldKind, object: &Value) -> String {
     let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default();
     format!("{} {}/{}", what.word(), text("namespace"), text("name"))

@@ -21,16 +21,16 @@ pub(super) enum HeldKind {
     Job,
 }
 
-/// The manner of a release.
+/// The options of the release of a held object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReleaseOptions<'a> {
-    /// The reason, for people who look later.
+    /// The reason of the release, for people that look later.
     pub(super) reason: Option<&'a str>,
     /// Whether the API server only reports what it would do.
     pub(super) dry_run: bool,
 }
 
-/// The result of the release of one object.
+/// The result of the release of one held object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Freed {
     /// The object is not held by sluice any more; its new state.

@@ -22,10 +22,10 @@ use rules::world::Objects;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The pods that are looked at.
+/// The pods that `status` looks at.
 #[derive(Debug, Clone)]
 pub(super) struct Scene {
-    /// `None` for all of them.
+    /// The namespace of the pods; `None` for all namespaces.
     pub(super) namespace: Option<String>,
     pub(super) chosen: Chosen,
     /// Whether the user waits for an installation to begin.
@@ -43,7 +43,7 @@ pub(super) enum Chosen {
 }
 
 impl Scene {
-    /// `namespace shop`
+    /// The name of the scene: `namespace shop`.
     pub(super) fn name(&self) -> String {
         let place = match &self.namespace {
             Some(namespace) => format!("namespace {namespace}"),
@@ -167,7 +167,7 @@ impl Scene {
     }
 }
 
-/// A pod by its name.
+/// Reads a pod by its name.
 pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value> {
     let pods = Kind::Builtin(kinds::POD);
     match reader.object(&pods, Some(namespace), name) {

@@ -16,7 +16,7 @@ pub(super) struct Screen {
     manner: Manner,
     begin: Timestamp,
     terminal: bool,
-    /// The lines that stand on the terminal.
+    /// The number of lines of the last tree on the terminal.
     drawn: usize,
     /// The last tree, to find the changes.
     last: Option<Tree>,

@@ -16,7 +16,7 @@ pub(super) enum Stage {
     Waits,
     /// The gate has refused the pod.
     Refused,
-    /// The containers are on their way.
+    /// The gate has opened, and the pod's containers are on their way.
     Starts,
     /// A container ended without success, and is started again.
     Crashes,

@@ -16,7 +16,7 @@ use std::fmt::Write;
 use wire::said::{self, Said};
 use wire::{Answer, Decision};
 
-/// The parts of the answer for one pod.
+/// The parts of the answer of `status` for one pod.
 pub(super) struct PodTold<'a> {
     pod: &'a Value,
     gate: Gate<'a>,

@@ -11,10 +11,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use wire::{Answer, Decision};
 
-/// The whole answer for several pods.
+/// The whole answer of `status` for several pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Tree {
-    /// The subject of the question.
+    /// The subject of the question to `status`.
     pub(super) subject: String,
     /// How many pods of the subject have a gate.
     pub(super) pods: usize,
@@ -33,14 +33,14 @@ pub(super) struct Tree {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Workload {
     pub(super) namespace: String,
-    /// `Deployment/api`
+    /// Kind and name of the workload: `Deployment/api`.
     pub(super) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) release: Option<String>,
     pub(super) pods: Vec<Pod>,
 }
 
-/// One pod.
+/// One pod in the answer of `status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Pod {
     pub(super) name: String,
@@ -54,7 +54,7 @@ pub(super) struct Pod {
     /// The time at which the gate began to ask; for a held pod, its creation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<Timestamp>,
-    /// The time at which the gate opened.
+    /// The time at which the pod's gate opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub(super) struct Pod {
     /// The answer that its gate would get, while it waits.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
-    /// Why that answer is unknown.
+    /// Why the answer to the pod's gate is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unknown: Option<String>,
     /// The last line of its gate, if the gate was asked.

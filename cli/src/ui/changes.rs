@@ -23,7 +23,7 @@ impl Changes {
         }
     }
 
-    /// Watches these lists too: label selectors by path.
+    /// Watches these lists as well: label selectors by path.
     pub(super) fn follow(&mut self, lists: BTreeMap<String, String>) {
         for (path, selector) in lists {
             if self.lists.get(&path) != Some(&selector) {
@@ -34,7 +34,7 @@ impl Changes {
         }
     }
 
-    /// Returns once something has changed.
+    /// Returns once a watched list has changed.
     pub(super) async fn next(&mut self) {
         if self.heard.next().await.is_none() {
             std::future::pending::<()>().await;

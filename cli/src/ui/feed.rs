@@ -18,19 +18,19 @@ use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// The least time between two builds.
+/// The least time between two builds of a page's answer.
 const REST: Duration = Duration::from_secs(1);
 
 /// The most time between two builds, because not every caller may watch every object that counts.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The pause after a build that failed.
+/// The pause after a build of a page's answer that failed.
 const RETRY: Duration = Duration::from_secs(3);
 
 /// An API server that takes longer than this for all questions together is as good as gone.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The subject of a page.
+/// The namespace, and the release in it, that a page shows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct PageSubject {
     pub(super) namespace: String,
@@ -40,12 +40,12 @@ pub(super) struct PageSubject {
 /// The whole answer on a subject, at one moment.
 #[derive(Debug, Clone)]
 pub(super) struct PageUpdate {
-    /// JSON: a [`PageView`] or a [`Failure`].
+    /// The text of the answer as JSON: a [`PageView`] or a [`Failure`].
     pub(super) json: Arc<str>,
     pub(super) failed: bool,
 }
 
-/// The graph of `graph -o json`, and the data around it.
+/// The data of a page: the graph as in `graph -o json`, its time, its namespace and its releases.
 #[derive(Serialize)]
 struct PageView<'a> {
     /// The time of the answer, by the clock that counts the waits.
@@ -58,7 +58,7 @@ struct PageView<'a> {
     drawing: &'a Drawing,
 }
 
-/// Why there is no answer.
+/// The reason why a page gets no answer, as JSON.
 #[derive(Serialize)]
 struct Failure<'a> {
     at: Timestamp,
@@ -126,7 +126,7 @@ impl Feeds {
     }
 }
 
-/// Tells all subjects.
+/// Builds and sends the answers for the subjects of all open pages.
 async fn run(client: Client, mut begun: mpsc::UnboundedReceiver<Begun>) {
     let mut running = FuturesUnordered::new();
     loop {

@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use std::fmt::{self, Display};
 
-/// The names that no foreign page can have.
+/// The host names that no foreign page can have.
 const LOOPBACK: [&str; 2] = ["127.0.0.1", "localhost"];
 
 /// Lets a request pass, or says why not.
@@ -14,16 +14,16 @@ pub(super) struct Guard {
     secret: String,
 }
 
-/// Why a request gets nothing.
+/// The reason why the server refuses a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The request was sent to another name than loopback's.
     Host,
-    /// A page from elsewhere sent it.
+    /// A page from another origin sent the request.
     Origin,
     /// The request does not have the secret.
     Secret,
-    /// The request wants more than to read.
+    /// The request has a method that does more than read.
     Method,
 }
 

@@ -28,7 +28,7 @@ const HEADERS: [(header::HeaderName, &str); 5] = [
     ),
 ];
 
-/// The state that answers are made from.
+/// The state of the page's server, from which it makes answers.
 struct Site {
     feeds: Feeds,
     /// The subject of a question that names no namespace.

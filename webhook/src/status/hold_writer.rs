@@ -29,7 +29,7 @@ const LATEST: Duration = Duration::from_secs(30);
 pub(super) struct HoldWriter {
     client: Client,
     turns: Semaphore,
-    /// The random order in which this replica patches objects, so that replicas differ.
+    /// The seed of the random pauses before this replica's patches.
     order: RandomState,
 }
 
