@@ -329,7 +329,8 @@ impl Place {
     }
 }
 
-/// `sluice.dev/depends-on: line 1, column 9: unknown kind "Deploymnt"; did you mean "Deployment"?`
+/// Writes the fault with its key and place: `sluice.dev/depends-on: line 1, column 9: unknown kind "Deploymnt"; did you
+/// mean "Deployment"?`
 impl fmt::Display for ParseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

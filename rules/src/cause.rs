@@ -95,7 +95,7 @@ pub enum Cause {
     Unready(String),
     /// The kubelet has not made the pod's containers.
     NotMade,
-    /// There is no pod with the labels of a Service.
+    /// No pod has the labels of a Service.
     NoPods {
         /// The labels of the Service's selector, as `kubectl get -l` takes them.
         labels: String,
@@ -255,7 +255,8 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// `its pod db-0 cannot pull image docker.io/postgres:17.2: not found (2 of 3 pods)`
+/// Writes the stuck object with its cause: `its pod db-0 cannot pull image docker.io/postgres:17.2: not found (2 of 3
+/// pods)`
 impl fmt::Display for Stuck {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

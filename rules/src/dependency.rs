@@ -140,7 +140,7 @@ pub struct Alternatives {
     pub min: Option<Min>,
 }
 
-/// The order of the parts of one scope.
+/// The order of the parts of one scope: of its groups, sub-charts and objects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The steps in the order of the text, each subject once, without a cycle.

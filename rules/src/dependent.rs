@@ -43,8 +43,8 @@ pub struct Dependent {
     pub uid: String,
     /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
     pub template_hash: Option<String>,
-    /// The `ControllerRevision` in which such an owner keeps the template; `Err` where sluice may not read it, and the revision
-    /// then has no certain name.
+    /// The `ControllerRevision` in which a StatefulSet or a DaemonSet keeps the pod's template; `Err` where sluice may
+    /// not read it, and the revision then has no certain name.
     pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,

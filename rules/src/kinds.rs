@@ -119,36 +119,36 @@ impl Builtin {
     }
 }
 
-/// `Pod`
+/// The built-in kind `Pod`.
 pub const POD: &Builtin = exactly("", "Pod");
-/// `Namespace`
+/// The built-in kind `Namespace`.
 pub const NAMESPACE: &Builtin = exactly("", "Namespace");
-/// `ConfigMap`
+/// The built-in kind `ConfigMap`.
 pub const CONFIG_MAP: &Builtin = exactly("", "ConfigMap");
-/// `Secret`
+/// The built-in kind `Secret`.
 pub const SECRET: &Builtin = exactly("", "Secret");
-/// `Job`
+/// The built-in kind `Job`.
 pub const JOB: &Builtin = exactly("batch", "Job");
-/// `Deployment`
+/// The built-in kind `Deployment`.
 pub const DEPLOYMENT: &Builtin = exactly("apps", "Deployment");
-/// `StatefulSet`
+/// The built-in kind `StatefulSet`.
 pub const STATEFUL_SET: &Builtin = exactly("apps", "StatefulSet");
-/// `DaemonSet`
+/// The built-in kind `DaemonSet`.
 pub const DAEMON_SET: &Builtin = exactly("apps", "DaemonSet");
-/// `ControllerRevision`
+/// The built-in kind `ControllerRevision`.
 pub const CONTROLLER_REVISION: &Builtin = exactly("apps", "ControllerRevision");
-/// `EndpointSlice`
+/// The built-in kind `EndpointSlice`.
 pub const ENDPOINT_SLICE: &Builtin = exactly("discovery.k8s.io", "EndpointSlice");
-/// `PersistentVolumeClaim`
+/// The built-in kind `PersistentVolumeClaim`.
 pub const PERSISTENT_VOLUME_CLAIM: &Builtin = exactly("", "PersistentVolumeClaim");
-/// `ClusterRole`
+/// The built-in kind `ClusterRole`.
 pub const CLUSTER_ROLE: &Builtin = exactly("rbac.authorization.k8s.io", "ClusterRole");
-/// `StorageClass`
+/// The built-in kind `StorageClass`.
 pub const STORAGE_CLASS: &Builtin = exactly("storage.k8s.io", "StorageClass");
-/// `CustomResourceDefinition`
+/// The built-in kind `CustomResourceDefinition`.
 pub const CUSTOM_RESOURCE_DEFINITION: &Builtin =
     exactly("apiextensions.k8s.io", "CustomResourceDefinition");
-/// `APIService`
+/// The built-in kind `APIService`.
 pub const API_SERVICE: &Builtin = exactly("apiregistration.k8s.io", "APIService");
 
 /// The entry of the table for a kind; a kind that the table lacks does not compile.

@@ -139,7 +139,7 @@ impl Tasks {
         }
     }
 
-    /// Returns the next task that ends, and starts new tasks meanwhile.
+    /// Returns the next task that ends, and starts new tasks while it waits for that.
     async fn next(&mut self) -> Option<(String, Lasts, Result<(), JoinError>)> {
         let (id, result) = loop {
             tokio::select! {

@@ -11,7 +11,7 @@ use rules::lookup::Lookup;
 use rules::{gate, job};
 use serde_json::Value;
 
-/// How often an object that has changed meanwhile is read again.
+/// How often an object is read again that changed while it was released.
 const TRIES: usize = 3;
 
 /// The kinds of objects that can be held.
@@ -37,7 +37,7 @@ pub(super) enum Freed {
     Now(Value),
     /// The object does not exist any more, or another one has its name.
     Gone,
-    /// A user or another controller has resumed the Job meanwhile.
+    /// A user or another controller has resumed the Job before its release.
     Resumed,
 }
 
@@ -64,7 +64,7 @@ impl HeldKind {
     }
 }
 
-/// Releases `object`. If it has changed meanwhile, reads it again and retries.
+/// Releases `object`. If the object has changed since it was read, reads it again and retries.
 pub(super) async fn free(
     client: &Client,
     what: HeldKind,

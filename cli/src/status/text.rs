@@ -136,7 +136,7 @@ impl TreeView {
     }
 }
 
-/// `namespace shop: 2 of 3 pods with a gate wait`
+/// The first line of the answer of `status`: `namespace shop: 2 of 3 pods with a gate wait`.
 pub(super) fn headline(tree: &Tree) -> String {
     let subject = printable(&tree.subject);
     match tree.waiting {

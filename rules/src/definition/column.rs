@@ -42,7 +42,7 @@ impl Column {
     }
 }
 
-/// Keeps the parts of a column that are read.
+/// Keeps the parts of a printer column that sluice reads.
 pub(super) fn shorten(column: &mut Value) {
     let path = ["jsonPath", "JSONPath"]
         .iter()

@@ -35,7 +35,8 @@ pub struct Only<T> {
 type HealthRule = Box<dyn Fn(&Value, bool) -> Option<Judged>>;
 
 impl<T> Only<T> {
-    /// These objects: nothing happens, nothing is remembered, there is no definition and no health rule.
+    /// The fake world with these objects: nothing happens, nothing is remembered, there is no definition and no health
+    /// rule.
     pub fn of(objects: T) -> Self {
         Self {
             objects,

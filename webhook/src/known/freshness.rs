@@ -37,7 +37,8 @@ impl Moment {
 }
 
 impl LastContact {
-    /// Notes a sign. Returns whether the last sign was too old to be believed, so that the waiting views have to be judged again.
+    /// Notes a sign of life of the API server. Returns whether the last sign was too old to be believed, so that the
+    /// waiting views have to be judged again.
     pub(crate) fn note(&mut self) -> bool {
         let before = *self;
         self.0 = Some(Moment::now());

@@ -65,7 +65,8 @@ impl HealthRules {
         self.administrator.store(Some(Arc::new(administrator)));
     }
 
-    /// The API server gave a sign of the ConfigMap. Returns whether the rules were no longer believed.
+    /// Notes a sign of life of the API server about the ConfigMap of the health rules. Returns whether the rules were
+    /// no longer believed.
     pub(crate) fn heard(&self) -> bool {
         self.lock().note()
     }

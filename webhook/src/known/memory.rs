@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 
 /// The key by which a ConfigMap of the memory tells that it is whole.
 const WHOLE: &str = "whole";
-/// The bytes that a full sheet is reduced to, so that there is room for a while.
+/// The bytes that a full ConfigMap of the memory is reduced to, so that there is room for a while.
 const ENOUGH: usize = 850_000;
 
 /// The keys to write, and the keys to remove (`None`).
@@ -36,7 +36,7 @@ pub(crate) enum Learned {
     Nothing,
     /// Another replica has written an entry to the ConfigMap.
     Entries,
-    /// The sheet was the last one to be read: from now on a missing entry is known to be missing.
+    /// The ConfigMap was the last one of the memory to be read: from now on a missing entry is known to be missing.
     Everything,
 }
 
@@ -75,7 +75,7 @@ impl Memory {
         self.lock().sheets[sheet].heard.note()
     }
 
-    /// The last sign that the API server gave of all sheets.
+    /// The last sign of life that the API server gave of all ConfigMaps of the memory.
     pub(crate) fn last_contact(&self) -> LastContact {
         let known = self.read();
         let heard = known.sheets.iter().map(|sheet| sheet.heard);
@@ -231,7 +231,7 @@ impl Memory {
         }
     }
 
-    /// The changes to write onto a sheet, and the number of entries that had to make room for them.
+    /// The changes to write to a ConfigMap of the memory, and the number of entries that had to make room for them.
     pub(crate) fn unwritten(&self, sheet: usize) -> (SheetChanges, usize) {
         let mut known = self.lock();
         let sheet = &mut known.sheets[sheet];
@@ -242,7 +242,7 @@ impl Memory {
         (sheet.unwritten.clone(), evicted)
     }
 
-    /// Notes that the API server has written `changes` onto the sheet.
+    /// Notes that the API server has written `changes` to the ConfigMap of the memory.
     pub(crate) fn written(&self, sheet: usize, changes: &SheetChanges) {
         self.lock().sheets[sheet]
             .unwritten
@@ -358,7 +358,7 @@ impl MemorySheet {
         held.map(|(key, text)| key.len() + text.len()).sum()
     }
 
-    /// Removes the oldest entries of a full sheet. Returns their number.
+    /// Removes the oldest entries of a full ConfigMap of the memory. Returns their number.
     fn make_room(&mut self) -> usize {
         if self.size() <= sheets::MOST {
             return 0;

@@ -21,9 +21,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The key of a sheet that is whole. Its value is the time since which the sheet is whole.
+/// The key by which a ConfigMap of the slots tells that it is whole. Its value is the time since which it is whole.
 pub(crate) const WHOLE: &str = "whole-since";
-/// The bytes of a sheet that one namespace may fill: about 500 holders.
+/// The bytes of a ConfigMap of the slots that one namespace may fill: about 500 holders.
 const SHARE: usize = 128 * 1024;
 
 /// The holders of every wave, and the views that wait for a slot.
@@ -51,7 +51,7 @@ struct Table {
 struct SlotSheet {
     heard: LastContact,
     content: SheetContent,
-    /// The moment since which the sheet is not whole.
+    /// The moment since which the ConfigMap of the slots is not whole.
     lost: Option<Instant>,
 }
 
@@ -110,14 +110,14 @@ impl Slots {
         (known.running(wave), subscription)
     }
 
-    /// Notes a sign of the API server about a sheet.
+    /// Notes a sign of life of the API server about a ConfigMap of the slots.
     pub(crate) fn heard(&self, sheet: usize) {
         if self.lock().sheets[sheet].heard.note() {
             self.waiters.wake_all();
         }
     }
 
-    /// Begins to follow a sheet, and replaces its known content.
+    /// Begins to follow a ConfigMap of the slots, and replaces its known content.
     pub(crate) fn begin(&self, sheet: usize, stored: &ConfigMap) {
         let mut known = self.lock();
         known.take_over(sheet, SheetContent::of(stored), &self.waiters);
@@ -237,7 +237,7 @@ impl Table {
         &self.sheets[sheets::of(&wave.scope.namespace)]
     }
 
-    /// Has the holders of all waves of a sheet checked once.
+    /// Has the holders of all waves in a ConfigMap of the slots checked once.
     fn begin(&mut self, sheet: usize) {
         let waves = self.sheets[sheet].content.waves().into_iter();
         for wave in waves.flat_map(BTreeMap::keys) {

@@ -225,7 +225,7 @@ impl Store {
         }
     }
 
-    /// Notes a sign of this watch. The watch is therefore not refused; a list would not tell that.
+    /// Notes a sign of life of the watch. The watch is therefore not refused; a list would not tell that.
     pub fn heard(&self) {
         self.change(|inner, woken| {
             inner.refused = None;

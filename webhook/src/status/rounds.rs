@@ -22,7 +22,7 @@ const SERVES: SignedDuration = SignedDuration::from_secs(1);
 /// A digest of what pods have in common, which alone may be some kilobytes.
 type Alike = [u8; 32];
 
-/// The rounds that somebody waits on, by what their pods have in common.
+/// The rounds that waiting gates share, by the common part of their pods.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     known: Arc<Known>,
@@ -58,7 +58,7 @@ pub(super) struct Judged {
 #[derive(Debug)]
 pub(super) struct Above {
     pub(super) object: Regarding,
-    /// Which of its revisions waits; `None` where nobody can tell.
+    /// The revision of the object that waits; `None` where it is unknown.
     pub(super) revision: Option<String>,
 }
 
@@ -127,7 +127,7 @@ impl Rounds {
 }
 
 impl Round {
-    /// Whether somebody who asks now would be told the same.
+    /// Whether a gate that asks now would be told the same.
     fn serves(&self, now: Timestamp) -> bool {
         let again = match &self.judged {
             Lookup::Found(judged) => judged.found.again(),

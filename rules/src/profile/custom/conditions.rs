@@ -143,7 +143,7 @@ const STEPS: [&str; 13] = [
     "submitted",
 ];
 
-/// The first words of types about prerequisites, as in `InputReady`.
+/// The first words of condition types about prerequisites, as in `InputReady`.
 const BEFOREHAND: [&str; 8] = [
     "input",
     "source",
@@ -155,7 +155,7 @@ const BEFOREHAND: [&str; 8] = [
     "spec",
 ];
 
-/// Whole types that tell whether work goes on, but not whether it has come out well.
+/// Whole condition types that tell whether work goes on, but not whether it has come out well.
 const WORK: [&str; 4] = ["Progressing", "Reconciling", "Processing", "Upgradeable"];
 
 /// Types that are `True` on an object that comes to an end, while it has not: it has not ended with any of these.

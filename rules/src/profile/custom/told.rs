@@ -97,7 +97,7 @@ fn repeats(told: &str, condition: &Condition<'_>) -> bool {
     !condition.message.is_empty() && told.contains(condition.message)
 }
 
-/// `status.phase is Setting up primary: Creating primary instance orders-1`
+/// Writes the word of a status: `status.phase is Setting up primary: Creating primary instance orders-1`.
 fn word(object: &Value) -> Option<String> {
     let (field, word) = WORDS
         .iter()

@@ -21,7 +21,7 @@ pub(super) struct WaveClaims {
     pub(super) ready: Vec<Claim>,
     /// The smallest `parallelism` among the pods whose gates are still closed.
     pub(super) most: usize,
-    /// The Jobs that run without a slot on the sheet.
+    /// The Jobs that run without a slot in the ConfigMap of the slots.
     pub(super) running: Vec<Holder>,
 }
 

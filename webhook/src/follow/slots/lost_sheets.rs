@@ -13,7 +13,7 @@ use tracing::{info, warn};
 /// was told to open has been seen to open (a few seconds).
 const NO_SLOTS_FOR: Duration = Duration::from_secs(35);
 
-/// Restores lost sheets for as long as the process runs.
+/// Restores lost ConfigMaps of the slots for as long as the process runs.
 pub(super) async fn mend(shared: &SlotContext) {
     // An error of one sheet does not hold up the others.
     let mut failed = HashMap::<usize, Instant>::new();

@@ -36,7 +36,7 @@ const PAUSE: u32 = 9;
 pub(super) struct Namespace {
     shared: Arc<SlotContext>,
     name: String,
-    /// Rings when a gate asks, or when a sheet has changed.
+    /// Rings when a gate asks for a slot, or when the ConfigMap of the slots has changed.
     asked: Arc<Notify>,
     /// The waves with a failure, and its moment: an error of one wave does not hold up the others.
     failed: HashMap<Wave, Instant>,
