@@ -26,7 +26,7 @@ use std::time::Duration;
 /// One advice: a fact that the author of a workload should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Advice {
-    /// The workload waits for itself.
+    /// The workload waits for an object of its own.
     SelfReference,
     /// The workload waits for a Service that only its own pods would serve.
     OwnService(String),
@@ -73,7 +73,7 @@ pub enum Advice {
     },
     /// A sub-chart is in another namespace than the one in which the entry looks.
     PartElsewhere {
-        /// The sub-chart's name.
+        /// The name of the sub-chart whose objects are elsewhere.
         subchart: String,
         /// The namespace of the sub-chart's objects.
         namespace: String,
@@ -115,7 +115,7 @@ pub enum Advice {
     EntryTimeout {
         /// The dependency that the entry names: `Service/cache`.
         dependency: String,
-        /// The timeout of the entry.
+        /// The timeout of the entry of the list.
         timeout: Duration,
         /// The timeout of the whole wait.
         whole: Duration,

@@ -105,7 +105,7 @@ pub fn declared(annotations: &Map<String, Value>) -> Result<Vec<Dependency>, Par
     Ok(union)
 }
 
-/// The readable part of [`keys::TERMS`].
+/// The terms of a dependent's wait, as far as its annotations can be read ([`keys::TERMS`]).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadTerms {
     /// The terms of the keys that can be read.

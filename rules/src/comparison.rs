@@ -4,7 +4,7 @@ use serde_json::Number;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How two values are compared.
+/// An operator by which two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// The operator `==`: both values are equal.

@@ -12,7 +12,7 @@ use crate::terms::{OnTimeout, deadline};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// One dependency of a dependent.
+/// One dependency of a dependent: an entry of a list or a plan, a lighter wave, or a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
     /// An entry of a list or of a plan.
@@ -111,7 +111,7 @@ pub struct Selection {
 /// The objects of a part of a scope: of a group, a sub-chart or a release.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Parts {
-    /// The part of the scope.
+    /// The part of the scope: a group, a sub-chart or the release.
     pub part: Part,
     /// The namespace that the user wrote: that of a release, or of a sub-chart of the dependent's own release. A group is always
     /// of the dependent's own scope.
@@ -134,7 +134,7 @@ pub enum Part {
 /// Alternative dependencies of which some are enough.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Alternatives {
-    /// The alternatives; never empty.
+    /// The alternative dependencies; never empty.
     pub of: Vec<Dependency>,
     /// How many of the alternatives must be satisfied; `None` for one.
     pub min: Option<Min>,
@@ -152,7 +152,7 @@ pub struct Plan {
 pub struct Step {
     /// A part of the release, an object, or the objects that a selector finds.
     pub subject: Reference,
-    /// The dependencies of the subject.
+    /// The dependencies that the step gives to its subject.
     pub after: Vec<Dependency>,
 }
 

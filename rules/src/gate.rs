@@ -12,12 +12,12 @@ use serde_json::Value;
 pub enum Gate<'p> {
     /// The gate has not run yet.
     NotStarted,
-    /// The gate runs.
+    /// The gate of the pod runs, and waits for its dependencies.
     Waiting {
         /// The time at which the waiting gate began to run.
         since: &'p str,
     },
-    /// The gate has opened.
+    /// The gate has opened, so the pod's containers may start.
     Passed {
         /// The time at which the gate began to run.
         since: &'p str,

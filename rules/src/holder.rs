@@ -9,9 +9,9 @@ use std::fmt;
 /// The objects of one weight in a scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Wave {
-    /// The scope of the objects.
+    /// The scope of the wave's objects.
     pub scope: Scope,
-    /// The weight of the objects.
+    /// The weight that the wave's objects have in common.
     pub weight: i64,
 }
 

@@ -4,7 +4,7 @@ use crate::keys;
 use crate::kstatus::{Condition, Conditions};
 use serde_json::{Value, json};
 
-/// The end of a Job.
+/// The end of a Job: complete or failed.
 pub(crate) enum End<'a> {
     /// The Job has done its work.
     Complete,

@@ -27,7 +27,7 @@ pub use print::{LONGEST, print};
 use crate::comparison::Operator;
 use serde_json::Value;
 
-/// A path: `.status.conditions[?(@.type=="Ready")].status`.
+/// A JSONPath: `.status.conditions[?(@.type=="Ready")].status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
     steps: Vec<PathStep>,

@@ -30,7 +30,7 @@ use std::fmt;
 pub enum Status {
     /// The object is being reconciled.
     InProgress,
-    /// The object reports a failure.
+    /// The object reports a failure, so kstatus calls it `Failed`.
     Failed,
     /// The object has the state that its spec asks for.
     Current,

@@ -27,7 +27,7 @@ impl<T> Lookup<T> {
     }
 }
 
-/// `None` becomes [`Lookup::NotFound`].
+/// Reads an option as a lookup: `None` becomes [`Lookup::NotFound`].
 impl<T> From<Option<T>> for Lookup<T> {
     fn from(found: Option<T>) -> Self {
         found.map_or(Self::NotFound, Self::Found)

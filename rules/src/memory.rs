@@ -26,7 +26,7 @@ const LONGEST_LABELS: usize = 2_048;
 /// A kind whose completed objects are remembered when they are gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completing {
-    /// The kind Job.
+    /// The kind Job, whose completed objects are remembered.
     Job,
     /// An object of a custom kind that comes to an end as a Job does.
     Custom(&'static Ending),
@@ -81,14 +81,14 @@ pub struct CompletedJob {
 pub struct Passed {
     /// The time at which the gate opened, in seconds since 1970.
     pub at: i64,
-    /// The owner's API group.
+    /// The API group of the owner of the passed revision.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// The owner's kind.
+    /// The kind of the owner of the passed revision.
     pub kind: String,
-    /// The owner's namespace.
+    /// The namespace of the owner of the passed revision.
     pub namespace: String,
-    /// The owner's name.
+    /// The name of the owner of the passed revision.
     pub name: String,
 }
 

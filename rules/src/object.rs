@@ -16,7 +16,7 @@ pub fn controller_of(object: &Value) -> Option<&Value> {
         .find(|reference| reference["controller"] == Value::Bool(true))
 }
 
-/// The object's name.
+/// `metadata.name` of an object.
 pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or_default()
 }

@@ -114,7 +114,7 @@ impl Called<'_> {
 /// Why a plan orders nothing, or not all that it names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFlaw {
-    /// The plan has no text.
+    /// The ConfigMap of the plan lacks the key with the plan's text.
     #[error("the plan has no key {ORDER:?}; write one such as \"api: [postgresql]\"")]
     NoOrder,
     /// The plan is longer than sluice reads of one object.

@@ -100,7 +100,7 @@ pub struct Request<'a> {
     pub old: &'a Value,
 }
 
-/// The operation of a request.
+/// The operation of an admission request on its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// The operation `CREATE` of an admission request.

@@ -200,12 +200,12 @@ impl Known {
         &self.pod_causes
     }
 
-    /// The settings of the administrator.
+    /// The settings of the administrator that decide verdicts.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The store of the plans.
+    /// The store of the plans of all namespaces.
     pub fn plans(&self) -> &Arc<Store> {
         &self.plans
     }

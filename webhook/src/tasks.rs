@@ -45,12 +45,12 @@ enum Lasts {
 /// The end of a task that had to last as long as the process.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Ended {
-    /// The task panicked.
+    /// The lasting task panicked.
     #[error("the task {task:?} panicked: {message}")]
     Panicked {
         /// The name of the task that panicked.
         task: String,
-        /// The message of the panic.
+        /// The message of the task's panic.
         message: String,
     },
     /// The lasting task returned.

@@ -32,7 +32,7 @@ fn likely(text: &str) -> Option<String> {
         .then(|| format!("/{}", bare.replace('.', "/")))
 }
 
-/// The steps between separators.
+/// The steps of a path, between its separators.
 pub(super) fn segments(path: &str, separator: char) -> Result<Vec<Segment>, ExpressionFlaw> {
     let mut segments = Vec::new();
     let mut at = 0;

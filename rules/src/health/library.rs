@@ -73,7 +73,7 @@ fn judged_by(
     Some(unwritten(Reason::NoStatusYet.sentence().to_owned()))
 }
 
-/// What every condition says.
+/// The fields that every condition of a status has.
 const SAID: [&str; 2] = ["type", "status"];
 
 /// The object with an empty spec and status where it has none, and with an empty text for what a condition does not say, since a name

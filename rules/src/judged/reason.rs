@@ -102,7 +102,7 @@ pub enum Reason {
     Unreachable,
     /// No name server knows the name of an address.
     NoSuchName,
-    /// No name server answers.
+    /// No name server answers when the gate looks an address up.
     NoNameServer,
     /// The server at an address does not speak TLS.
     NoTls,

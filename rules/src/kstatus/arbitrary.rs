@@ -86,7 +86,7 @@ const PATHS: [&str; 32] = [
     "status.loadBalancer.ingress",
 ];
 
-/// Any JSON at all.
+/// Generates any JSON value for a property test.
 pub(crate) fn json() -> impl Strategy<Value = Value> {
     leaf().prop_recursive(3, 12, 4, |inner| {
         prop_oneof![

@@ -35,7 +35,7 @@ pub(crate) struct Catalog {
     pub discovery: Arc<Discovery>,
     /// The objects of the cluster that this replica knows, which the watches fill.
     pub known: Arc<Known>,
-    /// Counts the watches.
+    /// The metrics that count the watches.
     pub metrics: Arc<StatusMetrics>,
     /// Starts and ends the tasks of the watches.
     pub tasks: Spawner,

@@ -66,7 +66,7 @@ pub enum Change {
     MarkerRemoved,
     /// The Job is created suspended, and its pod template has the marker.
     Suspended,
-    /// The pod gets the gate.
+    /// The pod gets the gate and the gate's volumes.
     Injected,
     /// The pod comes with a gate of another time or cluster, and that gate gets the present parts.
     Renewed,
@@ -102,7 +102,7 @@ pub enum Skip {
     Operation,
     /// A controller created the object from its own template, and would create it again if it were changed.
     ControllerOwned,
-    /// The object is being deleted.
+    /// The object is being deleted, so admission leaves it unchanged.
     Deleting,
     /// The object has no pod template.
     NoTemplate,

@@ -23,7 +23,7 @@ pub struct HealthSources {
     pub builtin: bool,
 }
 
-/// The health rules in force.
+/// The health rules by which this process judges objects.
 #[derive(Debug)]
 pub struct HealthRules {
     /// The administrator's rules; `None` until their ConfigMap has been read.

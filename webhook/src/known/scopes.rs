@@ -76,7 +76,7 @@ pub(super) struct Scopes {
     changes: u64,
 }
 
-/// The objects of one scope.
+/// The objects of one scope, in the order of its waves.
 #[derive(Debug, Default)]
 struct Waves {
     order: BTreeMap<Position, CachedReadiness>,

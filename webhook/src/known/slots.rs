@@ -86,9 +86,9 @@ pub(crate) enum SheetLoss {
     Absent,
     /// The ConfigMap of the slots is there, but is not whole.
     Broken {
-        /// The `resourceVersion` of the ConfigMap.
+        /// The `resourceVersion` of the broken ConfigMap of the slots.
         version: String,
-        /// The keys of the ConfigMap.
+        /// The keys of the broken ConfigMap of the slots.
         keys: Vec<String>,
         /// The moment since which this replica knows the fault.
         since: Instant,

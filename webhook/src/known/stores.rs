@@ -31,7 +31,7 @@ const AT_MOST: usize = 256;
 /// Resolves when a kind is forgotten, which ends the task that follows the kind.
 pub(crate) type Forgotten = oneshot::Receiver<()>;
 
-/// The stores of all kinds.
+/// The stores of the objects of all kinds.
 #[derive(Debug)]
 pub(super) struct Stores {
     by_kind: DashMap<Kind, Spelled>,

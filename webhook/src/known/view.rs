@@ -150,7 +150,7 @@ impl View {
         stale.map(|(what, _)| what)
     }
 
-    /// One of the gated pods.
+    /// One of the gated pods, by its namespace and its name.
     pub fn gated_pod(&self, namespace: &str, name: &str) -> Lookup<Value> {
         let store = Arc::clone(self.known.gated());
         self.object_of(&store, namespace, name)

@@ -36,7 +36,7 @@ pub(crate) struct Teller {
     pub metrics: Arc<StatusMetrics>,
     /// Remembers the revisions that have passed.
     pub memory: Arc<Memory>,
-    /// The time of the cluster.
+    /// The clock that tells the time of the cluster.
     pub clock: Clock,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Look<'l> {
     pub(super) waiter: &'l Waiter,
     /// The reader of the cluster for this look. A change of any object that was read through it ends the rest.
     pub(super) view: &'l View,
-    /// The time of the look.
+    /// The time of the look at the waiter.
     pub(super) now: Timestamp,
     /// Whether the wait has lasted so long that a provisional answer is told, too.
     pub(super) settled: bool,

@@ -15,7 +15,7 @@ const AT_A_TIME: usize = 1024;
 /// The bytes that are counted for another subscription, with its heap.
 const ANOTHER: usize = 256;
 
-/// All subscriptions of a view.
+/// All subscriptions of a view to the changes of its reads.
 #[derive(Default)]
 pub(super) struct Reads {
     stores: Vec<(Arc<Store>, Interests)>,
