@@ -26,7 +26,7 @@ use std::time::Duration;
 /// One advice: a fact that the author of a workload should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Advice {
-    /// The workload waits for an object of its own.
+    /// The workload waits for itself, so it would never start.
     SelfReference,
     /// The workload waits for a Service that only its own pods would serve.
     OwnService(String),

@@ -105,8 +105,8 @@ impl<T: Send + Sync + 'static> Answers<T> {
         answer.await.1
     }
 
-    /// The question about `what`, which all callers share that ask meanwhile. If the first caller goes away, the others carry the
-    /// question on.
+    /// The question about `what`, which all callers share that ask before it is answered. If the first caller goes
+    /// away, the others carry the question on.
     fn begun(
         &self,
         what: &str,

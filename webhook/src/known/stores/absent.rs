@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 /// The most kinds that are remembered as not served.
 const AT_MOST: usize = 16_384;
 
-/// The kinds, until a definition changes. A kind that is named meanwhile has a store again, and is looked for with all kinds that
-/// have one.
+/// The kinds that the API server does not serve, kept until a definition changes. A kind that a list names before that
+/// has a store again, and is looked for with all kinds that have one.
 #[derive(Debug, Default)]
 pub(in crate::known) struct Absent {
     kinds: Mutex<HashSet<u64>>,
