@@ -217,7 +217,7 @@ impl Scopes for Installed<'_> {
         self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
     }
 
-    /// Nothing is watched here.
+    /// Answers `None`: one command watches nothing, so it sees no change.
     fn seen_to_change(&self, _: &Scope, _: Timestamp) -> Option<Timestamp> {
         None
     }
@@ -266,12 +266,12 @@ impl Remembered for Installed<'_> {
             .map(|stored| stored["data"][key].is_string())
     }
 
-    /// Nothing is watched here.
+    /// Answers `None`: one command watches nothing, so it does not know since when an edge is satisfied.
     fn satisfied_since(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
         None
     }
 
-    /// Nothing is watched here.
+    /// Answers `None`: one command watches nothing, so it sees no recovery.
     fn recovered(&self, _: &str, _: bool, _: Timestamp) -> Option<Timestamp> {
         None
     }

@@ -164,7 +164,7 @@ impl ReleaseTarget {
         format!("{kind} {namespace}/{name}")
     }
 
-    /// The argument for kubectl: `deployments.apps/api`.
+    /// The object as an argument of kubectl: `deployments.apps/api`.
     fn resource(&self) -> String {
         format!("{}/{}", access::resource(&self.kind), self.name)
     }

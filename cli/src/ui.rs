@@ -24,7 +24,7 @@ pub(crate) struct PageOptions {
     pub(crate) port: u16,
 }
 
-/// Serves the page until Ctrl-C.
+/// Serves the page of the graph until Ctrl-C.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) async fn run(client: Client, options: PageOptions) -> Result<ExitCode> {
     let PageOptions {

@@ -20,7 +20,7 @@ pub(super) struct Seen {
     pub(super) installation: Installation,
     /// The MutatingWebhookConfiguration of sluice.
     pub(super) configuration: Lookup<Value>,
-    /// The namespaces that carry `sluice.dev/inject`.
+    /// The namespaces that carry the label `sluice.dev/inject`.
     pub(super) namespaces: Lookup<Vec<Value>>,
     /// The pods with a gate that are pending.
     pub(super) pending: Lookup<Vec<Value>>,

@@ -26,7 +26,7 @@ pub(super) struct Inventory {
     pub(super) namespace: String,
     /// The objects that may become nodes of the graph.
     pub(super) objects: Vec<Object>,
-    /// All pods of the namespace.
+    /// All pods of the graph's namespace.
     pub(super) pods: Vec<Value>,
     /// The kind and name of each object's controller, by the kind and name of the object.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,

@@ -27,7 +27,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
 
 struct Flux<'g, 'o> {
     graph: &'g Graph<'o>,
-    /// The HelmReleases and Kustomizations.
+    /// The indices of the HelmReleases and Kustomizations of the input.
     units: Vec<usize>,
 }
 

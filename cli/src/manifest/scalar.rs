@@ -102,7 +102,7 @@ pub(super) fn key(value: Value) -> Result<String, String> {
     }
 }
 
-/// Go's `FormatFloat(number, 'g', -1, 32)`.
+/// Writes a float as Go's `FormatFloat(number, 'g', -1, 32)`.
 fn float_key(number: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "Go prints keys so")]
     let short = number as f32;

@@ -71,7 +71,7 @@ pub(super) struct Composer<'e, 't> {
     aliased: usize,
     /// The first flaw of the document.
     flaw: Option<Flaw>,
-    /// Keys that are there before.
+    /// The keys that a mapping of the document has twice.
     twice: Vec<Flaw>,
 }
 

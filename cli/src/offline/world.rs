@@ -158,7 +158,7 @@ impl Scopes for Manifest<'_> {
         self.list(&kind, Some(namespace), &Selector::label(keys::PLAN, "true"))
     }
 
-    /// A manifest does not change.
+    /// Answers `None`: a manifest does not change.
     fn seen_to_change(&self, _: &Scope, _: Timestamp) -> Option<Timestamp> {
         None
     }

@@ -23,7 +23,7 @@ pub(super) enum Stage {
     Ready,
     Done,
     Failed,
-    /// The pod is being deleted.
+    /// The pod is being deleted, so its containers stop.
     Stops,
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use wire::said::Elapsed;
 use wire::{Answer, Decision, Report};
 
-/// The options of the text.
+/// The options of the text that `status` prints.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TreeView {
     /// Shows satisfied dependencies, the node, and the last line of the gate too.

@@ -10,7 +10,7 @@ use rules::lookup::{Lookup, Unavailable};
 #[derive(Debug)]
 pub(super) struct Files<'g, 'o> {
     pub(super) graph: &'g Graph<'o>,
-    /// The index of the one.
+    /// The index of the object from which the others are seen.
     pub(super) at: usize,
 }
 
