@@ -1,5 +1,6 @@
 //! Reads objects without the parts that sluice never uses.
 
+use rules::keys;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -30,6 +31,12 @@ impl<'de> Deserialize<'de> for Lean {
 /// Reads a review of admission, whose objects lose the same names.
 pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_str(text);
+    // The variables that a list names stand in the environments of containers.
+    let environments = text.contains("$(") && text.contains(keys::DEPENDS_ON);
+    let about = match about {
+        About::Pod if environments => About::PodWithVariables,
+        about => about,
+    };
     let review = ReviewLevel::Review(about).deserialize(&mut from)?;
     from.end()?;
     Ok(review)
@@ -41,6 +48,8 @@ pub(crate) enum About {
     /// A pod: of its volumes, and of its containers but not its init containers, only [`OF_A_PART`] is read. The
     /// rest, mainly environments, is most of a long pod.
     Pod,
+    /// A pod whose list may name variables: of its containers the environments are read too.
+    PodWithVariables,
     /// Any other object. A workload's whole template counts, because a change of it rolls pods.
     Other,
 }
@@ -49,16 +58,20 @@ pub(crate) enum About {
 /// class, and the sources of a gate's volumes.
 const OF_A_PART: [&str; 4] = ["name", "resources", "projected", "emptyDir"];
 
+/// The field of a container that is read beside those where a list may name variables.
+const ENVIRONMENT: &str = "env";
+
 /// The place of a value in an object, or in a review of one.
 #[derive(Clone, Copy)]
 enum ReviewLevel {
     Review(About),
     Request(About),
     Object,
-    Pod,
-    PodSpec,
-    Parts,
-    Part,
+    /// These four say whether environments are read.
+    Pod(bool),
+    PodSpec(bool),
+    Parts(bool),
+    Part(bool),
     Metadata,
     Managed,
     /// The levels of a review below all the places above.
@@ -69,11 +82,13 @@ impl ReviewLevel {
     fn of(self, field: &str) -> Self {
         match (self, field) {
             (Self::Review(about), "request") => Self::Request(about),
-            (Self::Request(About::Pod), "object" | "oldObject") => Self::Pod,
+            (Self::Request(About::Pod), "object" | "oldObject") => Self::Pod(false),
+            (Self::Request(About::PodWithVariables), "object" | "oldObject") => Self::Pod(true),
             (Self::Request(About::Other), "object" | "oldObject") => Self::Object,
-            (Self::Pod, "spec") => Self::PodSpec,
-            (Self::PodSpec, "containers" | "volumes") => Self::Parts,
-            (Self::Object | Self::Pod, "metadata") => Self::Metadata,
+            (Self::Pod(env), "spec") => Self::PodSpec(env),
+            (Self::PodSpec(env), "containers") => Self::Parts(env),
+            (Self::PodSpec(_), "volumes") => Self::Parts(false),
+            (Self::Object | Self::Pod(_), "metadata") => Self::Metadata,
             (Self::Metadata, "managedFields") => Self::Managed,
             (Self::Elsewhere(depth), _) => Self::Elsewhere(depth + 1),
             _ => Self::Elsewhere(1),
@@ -84,7 +99,7 @@ impl ReviewLevel {
     fn lacks(self, field: &str) -> bool {
         match self {
             Self::Managed => field == "fieldsV1",
-            Self::Part => !OF_A_PART.contains(&field),
+            Self::Part(env) => !OF_A_PART.contains(&field) && !(env && field == ENVIRONMENT),
             _ => false,
         }
     }
@@ -93,8 +108,8 @@ impl ReviewLevel {
     fn of_item(self) -> Self {
         match self {
             Self::Elsewhere(depth) => Self::Elsewhere(depth + 1),
-            Self::Parts => Self::Part,
-            Self::Part => Self::Elsewhere(1),
+            Self::Parts(env) => Self::Part(env),
+            Self::Part(_) => Self::Elsewhere(1),
             place => place,
         }
     }
