@@ -99,7 +99,7 @@ impl ReviewLevel {
     fn lacks(self, field: &str) -> bool {
         match self {
             Self::Managed => field == "fieldsV1",
-            Self::Part(env) => !OF_A_PART.contains(&field) && !(env && field == ENVIRONMENT),
+            Self::Part(env) => !(OF_A_PART.contains(&field) || env && field == ENVIRONMENT),
             _ => false,
         }
     }
