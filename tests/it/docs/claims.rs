@@ -16,7 +16,7 @@ const QUOTED: &[(&str, &str, &str)] = &[
     ),
     (
         "is held by pods that wait for it: ",
-        "rules/src/verdict/room.rs",
+        "rules/src/verdict/explain/no_room.rs",
         "is held by pods that wait for it: ",
     ),
     (

@@ -15,7 +15,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         &[("ARCHITECTURE.md", "Every {} s the service sends a blank")],
     ),
     (
-        "rules/src/verdict/settle.rs",
+        "rules/src/verdict/judge/settle.rs",
         "QUIET",
         &[
             ("docs/glossary.md", "created or changed for {} seconds"),
@@ -25,7 +25,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         ],
     ),
     (
-        "rules/src/verdict/never.rs",
+        "rules/src/verdict/explain/too_late.rs",
         "MISSING_AFTER",
         &[("docs/events.md", "has not existed for {} seconds")],
     ),
