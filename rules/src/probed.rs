@@ -73,7 +73,7 @@ fn of(address: &Address, outcome: Outcome) -> Judged {
         ),
         (Outcome::NoNameServer, _) => waits(
             Reason::NoNameServer,
-            "no name server answers; check the cluster's DNS, and that no NetworkPolicy keeps this pod from it".to_owned(),
+            "no name server could tell; check the cluster's DNS, and that no NetworkPolicy keeps this pod from it".to_owned(),
         ),
         (Outcome::NoTls, _) => waits(
             Reason::NoTls,

@@ -214,7 +214,7 @@ fn a_cluster_that_nobody_names_is_told() {
 #[test]
 fn every_command_explains_itself() {
     for (command, told) in [
-        ("status", "What pods wait for"),
+        ("status", "Shows the waits of pods"),
         ("check", "Whether the installed sluice can do its work"),
         ("lint", "chart's folder is rendered by helm"),
         ("graph", "kubectl sluice graph --release shop"),

@@ -355,7 +355,7 @@ impl Reason {
                 "no name server knows the name; check its spelling, and the pod's dnsPolicy and dnsConfig"
             }
             Self::NoNameServer => {
-                "no name server answers; check the cluster's DNS, and that no NetworkPolicy keeps the pod from it"
+                "no name server could tell; check the cluster's DNS, and that no NetworkPolicy keeps the pod from it"
             }
             Self::NoTls => {
                 "what answers does not speak TLS of version 1.2 or 1.3; check the port, or write http://"

@@ -107,7 +107,7 @@ async fn what_keeps_an_address_from_answering_is_named() {
             ("tls", format!("https://{unavailable}/health"), "NoTls"),
             (
                 "name",
-                "dns://no-such-name.invalid".to_owned(),
+                "dns://no-such-name.default.svc.cluster.local".to_owned(),
                 "NoSuchName",
             ),
         ] {
@@ -197,7 +197,7 @@ async fn an_external_name_connects_by_its_own_name() {
             "spec": {"ports": [{"port": 5432, "targetPort": later.port()}]},
         });
         let external = service("external")
-            .with("/spec", json!({"type": "ExternalName", "externalName": "no-such-name.invalid", "ports": [{"port": 5432}]}));
+            .with("/spec", json!({"type": "ExternalName", "externalName": "no-such-name.default.svc.cluster.local", "ports": [{"port": 5432}]}));
         ns.apply([
             other(rds),
             other(slice),
