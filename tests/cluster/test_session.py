@@ -1,5 +1,6 @@
-"""What session.sh says of stages: before them, and of those that failed in the end."""
+"""The words of session.sh about stages: before they run, and about those that failed in the end."""
 
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -32,10 +33,11 @@ stage good
 """
 
 
-def ran(how):
+def ran(how, stages=""):
     with tempfile.TemporaryDirectory() as folder:
         command = ["bash", "-c", SCRIPT, "bash", SESSION, how]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        environment = {**os.environ, "STAGES": stages}
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 class Session(unittest.TestCase):
@@ -61,6 +63,18 @@ class Session(unittest.TestCase):
         result = ran("in the middle")
         self.assertEqual(result.returncode, 9)
         self.assertTrue(result.stdout.endswith("test: FAILED (9)\ntests: 8 passed, 4 failed\n"), result.stdout)
+
+    def test_stages_that_are_named_run_alone(self):
+        result = ran("whole", "good late")
+        self.assertEqual(result.returncode, 0)
+        self.assertTrue(result.stdout.startswith("test: 2 stages, 3 min on two cores"), result.stdout)
+        self.assertNotIn("what is no test", result.stdout.split("shell: skipped")[0])
+        self.assertIn("bad        skipped: STAGES does not name it\n", result.stdout)
+
+    def test_a_stage_that_is_not_there_is_named(self):
+        result = ran("whole", "good lately")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("no stage is called lately; there are: good bad shell other late", result.stderr)
 
 
 if __name__ == "__main__":
