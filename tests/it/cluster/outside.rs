@@ -196,8 +196,11 @@ async fn an_external_name_connects_by_its_own_name() {
             "apiVersion": "v1", "kind": "Service", "metadata": {"name": "rds"},
             "spec": {"ports": [{"port": 5432, "targetPort": later.port()}]},
         });
-        let external = service("external")
-            .with("/spec", json!({"type": "ExternalName", "externalName": "no-such-name.default.svc.cluster.local", "ports": [{"port": 5432}]}));
+        let name = format!("rds.{}.svc.cluster.local", ns.name);
+        let external = service("external").with(
+            "/spec",
+            json!({"type": "ExternalName", "externalName": name, "ports": [{"port": 5432}]}),
+        );
         ns.apply([
             other(rds),
             other(slice),
@@ -208,11 +211,14 @@ async fn an_external_name_connects_by_its_own_name() {
         .await
         .ok();
         let api = ns.pod_of("api").await;
-        api.waits_for("Service/rds:connects", "ConnectionRefused").await;
+        api.waits_for("Service/rds:connects", "ConnectionRefused")
+            .await;
         let late = ns.pod_of("late").await;
-        late.waits_for("Service/external:connects", "NoSuchName").await;
+        late.waits_for("Service/external:connects", "ConnectionRefused")
+            .await;
         socket.listen(16).expect("it listens");
         api.starts().await;
+        late.starts().await;
     })
     .await;
 }
