@@ -76,7 +76,7 @@ pub(crate) fn unchecked() -> Arc<ClientConfig> {
         .with_protocol_versions(&[&TLS13, &TLS12])
         .expect("the cipher suites are those of both versions")
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Anybody))
+        .with_custom_certificate_verifier(Arc::new(Unchecked))
         .with_no_client_auth();
     tls.resumption = Resumption::disabled();
     Arc::new(tls)
@@ -97,9 +97,9 @@ fn provider() -> Arc<CryptoProvider> {
 
 /// Finds nothing wrong with any certificate.
 #[derive(Debug)]
-struct Anybody;
+struct Unchecked;
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for Unchecked {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -135,8 +135,10 @@ pub fn no_variables(annotations: &Map<String, Value>) -> Result<(), ParseError> 
     }
 }
 
+/// The entries of a list that may name variables. Every pod comes here, so any other list is not read again.
 fn listed(annotations: &Map<String, Value>) -> Vec<Dependency> {
     let text = annotations.get(keys::DEPENDS_ON).and_then(Value::as_str);
+    let text = text.filter(|text| text.contains("$("));
     let list = text.and_then(|text| parse_depends_on(text).ok());
     list.unwrap_or_default()
 }

@@ -45,6 +45,8 @@ fn not_probed() -> Judged {
 fn of(address: &Address, outcome: Outcome) -> Judged {
     let waits = |reason: Reason, message: String| unmet(Status::InProgress, reason, message);
     let unknown = |reason: Reason, message: String| unmet(Status::Unknown, reason, message);
+    // The reason's own sentence says all.
+    let said = |reason: Reason| waits(reason, reason.sentence().to_owned());
     match (outcome, address.asks) {
         (Outcome::Connected, Asks::Connection) => met("it accepts connections"),
         (Outcome::Found, Asks::Name) => met("the name has an address"),
@@ -58,31 +60,18 @@ fn of(address: &Address, outcome: Outcome) -> Judged {
             "no answer within 5 s; check that it runs, and that no NetworkPolicy or firewall drops what this pod sends there"
                 .to_owned(),
         ),
-        (Outcome::Reset, _) => waits(
-            Reason::ConnectionReset,
-            "the connection was closed before an answer; a proxy or a mesh on the way may not be up yet, or has nothing behind it"
-                .to_owned(),
-        ),
+        (Outcome::Reset, _) => said(Reason::ConnectionReset),
         (Outcome::Unreachable, _) => waits(
             Reason::Unreachable,
             "no route leads there; check the address, and the network of the pod's node".to_owned(),
         ),
-        (Outcome::NoName, _) => waits(
-            Reason::NoSuchName,
-            "no name server knows the name; check its spelling, and the pod's dnsPolicy and dnsConfig".to_owned(),
-        ),
+        (Outcome::NoName, _) => said(Reason::NoSuchName),
         (Outcome::NoNameServer, _) => waits(
             Reason::NoNameServer,
             "no name server could tell; check the cluster's DNS, and that no NetworkPolicy keeps this pod from it".to_owned(),
         ),
-        (Outcome::NoTls, _) => waits(
-            Reason::NoTls,
-            "what answers does not speak TLS of version 1.2 or 1.3; check the port, or write http://".to_owned(),
-        ),
-        (Outcome::NoHttp, _) => waits(
-            Reason::NoHttp,
-            "what answers does not speak HTTP; check the port, or write https:// or tcp://".to_owned(),
-        ),
+        (Outcome::NoTls, _) => said(Reason::NoTls),
+        (Outcome::NoHttp, _) => said(Reason::NoHttp),
         (Outcome::NoVariable, _) => unknown(Reason::NoVariable, no_variable(address)),
         (Outcome::NoAddress, _) => unknown(
             Reason::BadVariable,

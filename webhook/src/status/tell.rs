@@ -86,7 +86,17 @@ impl Teller {
                     .released(subject, answer, waited.unwrap_or_default());
             }
             Why::Unlisted => self.recorder.unlisted(subject, answer),
-            _ => self.cut(subject, verdict),
+            // A new reason to open has to say here how it is told.
+            Why::Skipped
+            | Why::GivenUp
+            | Why::Proceeded(_)
+            | Why::EntryTimedOut
+            | Why::TimedOut(_)
+            | Why::DependencyFailed(_)
+            | Why::Unmet
+            | Why::Unread
+            | Why::Late(_)
+            | Why::EntryLate => self.cut(subject, verdict),
         }
         if *why == Why::Absent {
             self.recorder.absent(subject, answer);

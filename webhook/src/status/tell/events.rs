@@ -101,7 +101,18 @@ impl Recorder {
         let reason = match why {
             Why::Skipped => EventReason::Skipped,
             Why::DependencyFailed(_) => EventReason::DependencyFailed,
-            _ => EventReason::TimedOut,
+            Why::GivenUp
+            | Why::Proceeded(_)
+            | Why::EntryTimedOut
+            | Why::TimedOut(_)
+            | Why::Unmet
+            | Why::Unread
+            | Why::Late(_)
+            | Why::EntryLate
+            | Why::Satisfied
+            | Why::Absent
+            | Why::Passed
+            | Why::Unlisted => EventReason::TimedOut,
         };
         if why.decision() == Decision::Open {
             self.told.remove(&subject.pod.uid);
