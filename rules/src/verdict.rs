@@ -1,8 +1,8 @@
-//! From the edges of one dependent to what its gate is told.
+//! The way from the edges of one dependent to the answer that its gate gets.
 //!
 //! Floors, top to bottom; a file calls and imports only files below its own:
 //! * `decide`: the verdict, by the terms of the wait
-//! * `explain`, `report`, `why`: the words for an edge, the words on the wire, why a gate is told its verdict
+//! * `explain`, `report`, `why`: the words for an edge, the words on the wire, the reason for a verdict
 //! * `judge`: the facts of each edge
 
 mod decide;

@@ -1,4 +1,4 @@
-//! What the rules may look at: traits, so that the rules stay pure.
+//! The cluster as the rules see it: traits, so that the rules need no client and stay pure.
 
 mod only;
 mod wave;
@@ -26,16 +26,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// All that a verdict may rest on, and what may be told beside it.
+/// Everything that a verdict may rest on, and the hints for its words.
 ///
 /// Every call is answered from memory. An implementation answers each question of [`Objects`], [`Scopes`], [`Remembered`] and
 /// [`Definitions`] itself, and may note what was asked, so that it knows which change can alter the verdict.
 pub trait World: Scopes + Remembered + Definitions {
-    /// What explains a verdict in more words; `None` where this world has no hints, so nothing is explained.
+    /// The hints that explain a verdict in more words; `None` where this world has no hints, so nothing is explained.
     fn hints(&self) -> Option<&dyn Hints>;
 }
 
-/// Objects, as the one that asks may read them.
+/// The objects that the caller may read.
 pub trait Objects {
     /// One object. `namespace` is `None` for a cluster-scoped kind.
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value>;
@@ -77,7 +77,7 @@ impl Pending {
     }
 }
 
-/// Which objects belong together, and what happens to them.
+/// The objects that belong together, and the changes to them.
 pub trait Scopes: Objects {
     /// The kinds whose objects are looked for in a scope: [`crate::scope::workloads`], and the custom kinds that sluice is meant to
     /// read.
@@ -155,7 +155,7 @@ pub trait Scopes: Objects {
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>>;
 }
 
-/// What sluice remembers beside the objects.
+/// The facts that sluice remembers beside the objects.
 pub trait Remembered {
     /// The holders of the slots of a wave. Asking for them is asking for a slot.
     fn slots(&self, wave: &Wave) -> Lookup<Running>;
@@ -185,20 +185,20 @@ pub trait Remembered {
     fn recovered(&self, object: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp>;
 }
 
-/// What is known of kinds, and of the health of their objects.
+/// Facts about kinds, and the health of their objects.
 pub trait Definitions {
-    /// What the kind's CustomResourceDefinition says of the status of its objects; not found for a kind without one.
+    /// The facts of the kind's CustomResourceDefinition about the status of its objects; not found for a kind without a definition.
     fn declared(&self, kind: &Kind) -> Lookup<Declared>;
 
     /// Whether the health rule for the object's kind reads a generation, and so knows whether a status is of the latest spec.
     fn rule_reads_a_generation(&self, object: &Value) -> bool;
 
-    /// What the health rule for the object's kind says: the administrator's, else the library's; `None` where there is no
-    /// rule. A rule that cannot be read is an answer of its own. `statusless`: the kind is known to have no status.
+    /// The finding of the health rule for the object's kind: the administrator's rule, else the library's; `None` where there is no
+    /// rule. A rule that cannot be read gives a finding that says so. `statusless`: the kind is known to have no status.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged>;
 }
 
-/// What only explains a verdict. A change of it need not wake a dependent, unless a method says so.
+/// Facts that only explain a verdict. A change of one need not wake a dependent, unless a method says so.
 pub trait Hints: Objects {
     /// The pods of a namespace without a node that the selector selects.
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
@@ -215,7 +215,7 @@ pub trait Hints: Objects {
         }
     }
 
-    /// What `look` finds of a workload of this name (`Deployment/db`); `None` where every pod of it has room. The look reads
+    /// The lack that `look` finds for a workload of this name (`Deployment/db`); `None` where every pod of it has room. The look reads
     /// every waiting pod of the namespace and finds the same for all dependents, so an implementation may keep one result for a while.
     fn lack(
         &self,
@@ -226,8 +226,8 @@ pub trait Hints: Objects {
         look().map(Arc::new)
     }
 
-    /// What `look` finds behind a Service. The look reads every workload of the namespace, so an implementation may keep one result
-    /// for a while; `service` is a key of all that the result depends on.
+    /// The workloads that `look` finds behind a Service. The look reads every workload of the namespace, so an implementation may keep
+    /// one result for a while; `service` is a key of everything that the result depends on.
     fn behind(
         &self,
         _namespace: &str,

@@ -20,7 +20,7 @@ from pathlib import Path
 
 # For each area: the most findings in 1,000 words, and the files that it is made of. A limit only ever goes down.
 LIMITS = {
-    "rules": (3.8, ["rules/**/*.rs"]),
+    "rules": (2.0, ["rules/**/*.rs"]),
     "wire": (2.0, ["wire/**/*.rs"]),
     "certs": (2.0, ["certs/**/*.rs"]),
     "gate": (2.0, ["gate/**/*.rs"]),

@@ -36,7 +36,7 @@ impl<'w> Evidence<'w> {
         self.now
     }
 
-    /// What [`Definitions`](crate::world::Definitions) says of a kind.
+    /// The facts of [`Definitions`](crate::world::Definitions) about a kind.
     pub(super) fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         self.looked().declared(kind)
     }
@@ -46,8 +46,8 @@ impl<'w> Evidence<'w> {
         self.looked().is_granted(kind)
     }
 
-    /// What the health rule of an object's kind says. It does not count as use: a rule reads the object alone, and when the rules
-    /// change every object is judged anew.
+    /// The finding of the health rule of an object's kind. A call does not count as use: a rule reads the object alone, and when the
+    /// rules change every object is judged anew.
     pub(super) fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         self.world.health(object, statusless)
     }

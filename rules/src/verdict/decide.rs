@@ -1,5 +1,5 @@
-//! The whole decision on one dependent: what its gate is told, and why. The status service asks for the gate, the command line for a
-//! reader.
+//! The whole decision on one dependent: whether its gate waits, opens or refuses, and why. The status service decides for a gate, the
+//! command line for a reader.
 
 use super::judge::{self, JudgedEdge, Judgement, Overdue, Policy};
 use super::why::Why;
@@ -14,32 +14,32 @@ use crate::world::World;
 use jiff::Timestamp;
 use wire::{Answer, Decision};
 
-/// What a gate is told, and why.
+/// The answer to a gate, with its reason and the findings that it rests on.
 #[derive(Debug, Clone)]
 pub struct Verdict {
-    /// Why. [`Why::decision`] is the answer's decision.
+    /// The reason for the verdict. [`Why::decision`] is the answer's decision.
     pub why: Why,
-    /// What the gate is told. Its digest is empty.
+    /// The answer to the gate. Its digest is empty.
     pub answer: Answer,
-    /// What was found of each edge, in the order of the answer's dependencies.
+    /// Each edge with its finding, in the order of the answer's dependencies.
     pub edges: Vec<JudgedEdge>,
     /// Whether the answer only says that something is still being read; a better answer is moments away.
     pub provisional: bool,
-    /// When time alone may change the verdict, at the earliest: a timeout passes, or an old object has stood for a moment.
+    /// The earliest time at which time alone may change the verdict: a timeout passes, or an old object has stood for a moment.
     pub again: Option<Timestamp>,
 }
 
-/// What was found of a dependent, before its timeouts are applied: the same for all pods that are alike
-/// ([`crate::dependent::alike`]).
+/// The findings about a dependent, before its timeouts are applied. Pods that are alike ([`crate::dependent::alike`]) share them, except
+/// where `of_all_alike` is false.
 #[derive(Debug, Clone)]
 pub struct Found {
     terms: Terms,
     judgement: Judgement,
-    /// Whether it is still being read whether a pod of the revision has passed.
+    /// Whether the memory that tells whether a pod of the revision has passed is still being read.
     unread: bool,
     /// The verdict where no edge is judged: the gate opens without asking, or the list cannot be read.
     without_edges: Option<Verdict>,
-    /// Whether nothing in it is about one pod alone.
+    /// Whether these findings hold for every pod that is alike: none is about one pod alone.
     pub of_all_alike: bool,
 }
 
@@ -253,8 +253,7 @@ fn deadline(terms: &Terms, started: Option<Timestamp>, now: Timestamp) -> Option
     deadline.filter(|deadline| now < *deadline)
 }
 
-/// What is told of the entries whose own timeout has passed. Unless all other entries are satisfied, what the gate waits for follows
-/// this note.
+/// The note about the entries whose own timeout has passed. Unless all other entries are satisfied, the unmet entries follow this note.
 fn told(overdue: &[Overdue], why: &Why) -> Option<String> {
     let word = |it: &Overdue| match why {
         Why::GivenUp => it.to_string(),
@@ -265,7 +264,7 @@ fn told(overdue: &[Overdue], why: &Why) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// What a gate waits for while something cannot be read; follows "waiting for".
+/// Says what a gate waits for while `what` cannot be read. The words follow "waiting for".
 fn reading(what: &str, why: Unavailable) -> String {
     match why {
         Unavailable::Syncing => format!("sluice to read {what}"),

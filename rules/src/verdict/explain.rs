@@ -1,4 +1,4 @@
-//! Words: what a judgement alone does not say. Nothing here makes an edge satisfied.
+//! Words that a judgement alone does not have: causes, cycles, slips of the pen. Nothing here makes an edge satisfied.
 //!
 //! Floors, top to bottom; a file calls and imports only files below its own, and the files of `judge`:
 //! * `edges`: all edges of a dependent

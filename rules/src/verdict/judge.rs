@@ -1,4 +1,4 @@
-//! Facts: what is found of each edge of one dependent.
+//! Facts: the finding about each edge of one dependent.
 //!
 //! Floors, top to bottom; a file calls and imports only files below its own:
 //! * `edges`: all edges of a dependent, each an entry of the list, the wave or the slot
@@ -9,9 +9,9 @@
 //! * `absent`, `missing_status`, `observed`, `recovered`, `stable`: one reason each to wait on
 //! * `settle`, `same_workload`: whether the object may be replaced, or waits itself
 //! * `lockstep`: whether an object is of the dependent's revision
-//! * `home`, `several`, `patience`: where objects are, what is said of several, and for how long each is waited for
-//! * `basis`: what every edge is judged by
-//! * `consent`, `finding`, `judgement`: what may be told, and what was found
+//! * `home`, `several`, `patience`: the place of an object, the finding about several objects, the timeout of an entry
+//! * `basis`: the dependent, the policy, the world and the time by which every edge is judged
+//! * `consent`, `finding`, `judgement`: the right to be told of an object, the finding about an entry, the findings about a dependent
 
 mod absent;
 mod address;

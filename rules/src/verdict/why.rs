@@ -1,4 +1,4 @@
-//! Why a gate is told to wait, to open or to refuse; and which of these the terms of a dependent make of a wait that goes on.
+//! The reasons for a gate to wait, to open or to refuse. The terms of a dependent decide which of these ends a wait.
 
 use super::judge::{JudgedEdge, Overdue};
 use crate::keys;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 use wire::{Answer, Decision};
 
-/// Why a gate is told its verdict. Events, conditions, metrics, the log and the command line name it by its label.
+/// The reason for a gate's verdict. Events, conditions, metrics, the log and the command line name it by its label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// The gate waits: a dependency is not satisfied.
@@ -42,11 +42,11 @@ pub enum Why {
 }
 
 impl Why {
-    /// Why a gate is told what it is told that `edges` hold back; at least one of them is not satisfied, or there is none because the
-    /// list cannot be read. `overdue` are the entries whose own timeout has passed. [`Why::Unmet`] where the terms change nothing.
+    /// The reason for the verdict on a dependent that `edges` hold back: at least one edge is not satisfied, or there is no edge because
+    /// the list cannot be read. `overdue` are the entries whose own timeout has passed. [`Why::Unmet`] where the terms change nothing.
     ///
-    /// A failure comes before a timeout, since it came first: the wait that was to be cut short had ended by then. Of two timeouts the
-    /// shorter one decides.
+    /// A final failure wins over a timeout: a dependency that has failed for good ends the wait, whether or not a timeout has passed since.
+    /// Of two timeouts the shorter one decides.
     pub fn of_a_wait(
         terms: &Terms,
         started: Option<Timestamp>,
@@ -79,7 +79,7 @@ impl Why {
         }
     }
 
-    /// What the gate is told.
+    /// Whether the gate waits, opens or refuses.
     pub fn decision(&self) -> Decision {
         match self {
             Self::Unmet | Self::Unread | Self::Late(_) | Self::EntryLate => Decision::Wait,
@@ -107,7 +107,7 @@ impl Why {
         }
     }
 
-    /// What ended a wait that the dependencies alone would not have ended, for metrics: `skip`, `timeout` or `failure`.
+    /// The cause that ended a wait which the dependencies alone would not have ended, for metrics: `skip`, `timeout` or `failure`.
     pub fn cut(&self) -> Option<&'static str> {
         match self {
             Self::Skipped => Some("skip"),

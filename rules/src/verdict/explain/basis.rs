@@ -1,4 +1,4 @@
-//! What the edges of one dependent are explained by.
+//! The judge and the hints by which the edges of one dependent are explained.
 
 use super::super::judge::Judge;
 use crate::dependent::Dependent;

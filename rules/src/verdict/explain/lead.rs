@@ -1,11 +1,11 @@
-//! Where the judge has found a lead, it is followed to words.
+//! Turns a lead that the judge has found into words.
 
 use super::super::judge::Lead;
 use super::basis::Explain;
 use crate::judged::Judged;
 
 impl Explain<'_> {
-    /// Adds to what was found of an entry that is not satisfied.
+    /// Adds the words for a lead to the message of an entry that is not satisfied.
     pub(super) fn follow(&self, lead: Option<Lead>, judged: &mut Judged) {
         let told = match lead {
             None => None,

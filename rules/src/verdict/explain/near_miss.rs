@@ -1,4 +1,4 @@
-//! Which other object of the dependent's own namespace may be meant by a name that does not exist. Of another namespace nothing is told.
+//! The object that a list may mean by a name that does not exist. Only objects of the dependent's own namespace are suggested.
 
 use super::basis::Explain;
 use crate::dependency::{Dependency, Edge, ObjectRef, Reference};

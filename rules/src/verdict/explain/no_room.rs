@@ -21,7 +21,7 @@ use amount::{Amount, requested};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// So many waiting pods are looked at, at most.
+/// The most waiting pods that are looked at for one resource.
 const MOST: usize = 64;
 
 /// A pod that no node takes, and the scheduler's reason.
@@ -127,7 +127,7 @@ impl Explain<'_> {
     }
 }
 
-/// What a dependent that waits for the workload is told of a lack.
+/// The words about a lack for a dependent that waits for the workload.
 fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> String {
     let told = format!("Pod/{pod} finds no node ({says})");
     let held = lacking
@@ -182,7 +182,7 @@ impl WithoutNode {
         Some(Self { pod, says })
     }
 
-    /// What no node has enough of, in the scheduler's words: `1 Insufficient cpu, 2 Too many pods`.
+    /// The resources that the nodes lack, read from the scheduler's words: `cpu` and `pods` from `1 Insufficient cpu, 2 Too many pods`.
     fn lacks(&self) -> impl Iterator<Item = &str> {
         self.says.split([',', ':']).filter_map(|part| {
             let (_, why) = part.trim().split_once(' ')?;

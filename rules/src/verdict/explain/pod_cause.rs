@@ -19,11 +19,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 use wire::said::clean;
 
-/// So many objects of one edge are asked whether they are ready, at most.
+/// The most objects of one edge that are judged in search of an unready one.
 const ASKED: usize = 64;
-/// So many unready objects of one edge are looked behind, at most.
+/// The most unready objects of one edge whose pods are looked at.
 const LOOKED: usize = 5;
-/// So many gates are followed, one behind the other, at most.
+/// The longest chain of gates that is followed, from one waiting pod to the next.
 const GATES: usize = 3;
 /// Longest word of a dependency at the end of a chain, in characters.
 const WORD: usize = 120;
@@ -88,7 +88,7 @@ impl Explain<'_> {
         self.hints.stuck(&behind, self.judge.now)
     }
 
-    /// What is told of an object; `found` is what its pods say.
+    /// The words about an object that is not ready; `found` is the pod that holds it up.
     fn told_of(
         &self,
         kind: &Kind,
@@ -119,7 +119,7 @@ impl Explain<'_> {
         Some(format!("{stuck}{more}"))
     }
 
-    /// What is told of a Service that selects no pod: there may be a workload whose pods it will select.
+    /// The words about a Service that selects no pod. They name the workload whose pods it will select, where there is one.
     fn none_selected(&self, service: &Value, stuck: &Stuck) -> String {
         let behind = self.behind(service).into_iter().next();
         match behind.map(|link| link.to) {
@@ -133,7 +133,7 @@ impl Explain<'_> {
         }
     }
 
-    /// What is told where the controller of the object, or of a workload behind it, may make no pods.
+    /// The words about an object whose pods the API server refuses to create, or about a Service with such a workload behind it.
     fn refused(&self, kind: &Kind, object: &Value) -> Option<String> {
         if !kind.is_service() {
             let why = cause::refused(object)?;
@@ -150,7 +150,7 @@ impl Explain<'_> {
         })
     }
 
-    /// What the gate of a pod waits for.
+    /// The words about the wait of an object's gate, which `cause` names as the cause; empty for any other cause.
     fn beyond(&self, cause: &Cause, kind: &Kind, object: &Value, gates: usize) -> String {
         if *cause != Cause::Gate || gates == 0 {
             return String::new();
@@ -165,8 +165,8 @@ impl Explain<'_> {
         told.unwrap_or_default()
     }
 
-    /// What the gate of a pod waits for that belongs to an object by its owners: the list is on the pod, wherever the object keeps the
-    /// template.
+    /// The words about the wait of a pod's gate, where the pod belongs to an object by its owners: the list is read from the pod, since the
+    /// object may keep its template in any field.
     fn beyond_pod(&self, behind: &Behind, stuck: &Stuck, gates: usize) -> String {
         if stuck.cause != Cause::Gate || gates == 0 {
             return String::new();
@@ -190,7 +190,7 @@ impl Explain<'_> {
         told
     }
 
-    /// What the dependent waits for, as it declares, and why that is not ready.
+    /// The first edge of the dependent that is not satisfied, and why. The words follow "waits".
     fn awaited(&self, gates: usize) -> Option<String> {
         let judge = self.judge;
         let edges = self

@@ -1,7 +1,7 @@
-//! The search behind an object for the pod that holds it up: which lists to read, one after another, and what they say.
+//! The search behind an object for the pod that holds it up: the lists to read, one after another, and the cause that they show.
 //!
-//! The reader (the controller from time to time, the command line at once) asks [`Search::asks`] what to read, hands over what was read,
-//! and stops when nothing more is asked for.
+//! The reader (the controller from time to time, the command line at once) asks [`Search::asks`] for the next list, hands the list over
+//! ([`Search::saw`]), and stops when there is no next one.
 
 use crate::cause::{self, Behind, By, Cause, Page, Stuck};
 use crate::dependency::State;
@@ -26,7 +26,7 @@ const WORD: usize = 120;
 /// Longest text of an object, in characters.
 const SAYS: usize = 240;
 
-/// What is left to read, and what was found so far.
+/// A search behind one object: the lists that are left to read, and the cause found so far.
 pub struct Search<'b> {
     behind: &'b Behind,
     pages: std::vec::IntoIter<Page>,
@@ -50,12 +50,12 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// What to read next, in the namespace and by the labels of [`Behind`].
+    /// The next list to read, in the namespace and by the labels of [`Behind`]; `None` when the search is over.
     pub fn asks(&mut self) -> Option<Page> {
         (!self.over).then(|| self.pages.next()).flatten()
     }
 
-    /// Takes in what was read. `claim` reads a claim by its name.
+    /// Takes in the objects of a list that was read. `claim` reads a PersistentVolumeClaim by its name.
     pub fn saw(
         &mut self,
         page: Page,
@@ -88,17 +88,17 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// Whether whole lists of the namespace were read, and held nothing of the object: most custom kinds make no pods.
+    /// Whether whole lists of the namespace were read and held no object that belongs to this one: most custom kinds make no pods.
     pub fn is_in_vain(&self) -> bool {
         self.is_bare && self.behind.by == By::Owners && self.behind.selector.0.is_empty()
     }
 
-    /// What holds the object up, as far as was read.
+    /// The pod, or the other object, that holds the object up, as far as the lists were read.
     pub fn found(self) -> Option<Stuck> {
         self.found
     }
 
-    /// Those of some things that belong to the object. Labels only narrow the search: the owner decides.
+    /// The things among `things` that belong to the object. Labels only narrow the search: the owner decides.
     fn own<'t>(&self, things: &'t [Value], world: &dyn World) -> Vec<&'t Value> {
         let home = &self.behind.namespace;
         let mut known = BTreeMap::new();
@@ -149,17 +149,18 @@ fn leads_to(
     leads
 }
 
-/// Where the owners of an object lead.
+/// The step from an object to its owner.
 enum Above {
-    /// To one of the owners that are sought.
+    /// An owner that is sought.
     Sought,
-    /// To this UID, by this reference.
+    /// Another owner: its UID, and the reference to it.
     Owner(String, Value),
-    /// To no owner.
+    /// There is no owner.
     Nothing,
 }
 
-/// Where the owners of an object lead. Some controllers own the objects that they make without being called their controller.
+/// The step from an object to its owner, where `to` holds the UIDs of the owners that are sought. Some controllers own the objects that
+/// they make without being called their controller, so the first owner counts where there is no controller.
 fn owner(object: &Value, to: &[String]) -> Above {
     let references = object["metadata"]["ownerReferences"].as_array();
     let mut references = references.into_iter().flatten();
@@ -259,7 +260,7 @@ fn stuck_thing(page: Page, own: &[&Value], world: &dyn World, now: Timestamp) ->
     })
 }
 
-/// What is found of a Service whose labels no pod has.
+/// The cause of a Service whose labels no pod has.
 fn nothing_selected(behind: &Behind, world: &dyn World) -> Stuck {
     let cause = Cause::NoPods {
         labels: clean(&behind.selector.to_string(), WORD),

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use jiff::SignedDuration;
 use serde_json::Value;
 
-/// So long after the dependent was made, every object that its installer makes at once is there.
+/// The time after the dependent's creation by which its installer has made every object that it makes at once.
 pub const MISSING_AFTER: SignedDuration = SignedDuration::from_secs(6);
 
 impl Explain<'_> {
@@ -43,7 +43,7 @@ impl Explain<'_> {
     }
 }
 
-/// What is said of a cycle, by the names on its way: `Deployment/api`, `Deployment/db`, `Deployment/api`.
+/// The sentence about a cycle, from the names on its way: `Deployment/api`, `Deployment/db`, `Deployment/api`.
 pub(super) fn of_cycle(path: &[String]) -> String {
     if let [_, service, _] = path
         && let Some(name) = service.strip_prefix("Service/")

@@ -8,7 +8,8 @@ use crate::kstatus::Status;
 use crate::lookup::Unavailable;
 
 impl Judge<'_> {
-    /// What was found of an entry without any object; `what` says so.
+    /// Judges an entry without any object; `what` is the message. Where the entry is optional, the edge is satisfied, unless the object may
+    /// yet be on its way.
     pub(super) fn absent(&self, optional: bool, what: &str) -> EntryFinding {
         if optional {
             let coming = self.may_yet_come(what);
@@ -20,7 +21,7 @@ impl Judge<'_> {
         }
     }
 
-    /// What was found of an object that is not there and need not be, while more of the dependent's release may be on its way.
+    /// Judges an optional object that does not exist: unmet while more of the dependent's release may be on its way, else `None`.
     pub(super) fn may_yet_come(&self, what: &str) -> Option<Judged> {
         let scope = self.dependent.scope.as_ref().filter(|_| !self.at_once)?;
         let quiet = match self.returned() {
@@ -31,7 +32,8 @@ impl Judge<'_> {
         (!self.reached(quiet)).then(|| unmet(Status::NotFound, Reason::Settling, message()))
     }
 
-    /// What was found of a kind that cannot be read. A kind that is not served has no objects.
+    /// Judges an entry whose kind cannot be read. A kind that the API server does not serve has no objects, so an optional entry of such a
+    /// kind counts as absent.
     pub(super) fn unread(&self, why: Unavailable, kind: &Kind, optional: bool) -> Judged {
         if optional && why == Unavailable::NotServed {
             let what = format!("the API server serves no kind {kind} yet");

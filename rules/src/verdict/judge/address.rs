@@ -1,4 +1,5 @@
-//! What is not in the cluster: judged by the word of the dependent's gate, which alone can try it.
+//! Addresses, in the cluster or outside: judged by the report of the dependent's gate, because only the gate connects from the pod's own
+//! network.
 
 use super::basis::Judge;
 use super::home::Home;
@@ -10,14 +11,14 @@ use crate::probed;
 use serde_json::Value;
 
 impl Judge<'_> {
-    /// An address, and that the gate is to try it.
+    /// Judges an address by the gate's last report, and notes that the gate is to try the address.
     pub(super) fn address(&self, address: &Address) -> Judged {
         self.note_probe(address.probe());
         probed::judge(address, &self.dependent.probed)
     }
 
-    /// Whether a Service accepts connections by its own name and port, as the pod's own network finds it. Of several ports the first
-    /// that speaks TCP counts.
+    /// Judges whether a Service accepts connections at its own name and port, from the network of the dependent's pod. Of several ports
+    /// the first TCP port counts.
     pub(super) fn connects(&self, service: &Value, home: Home<'_>) -> Judged {
         let ports = service["spec"]["ports"].as_array();
         let mut ports = ports.into_iter().flatten();

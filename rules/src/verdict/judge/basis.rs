@@ -1,4 +1,4 @@
-//! What every edge of one dependent is judged by.
+//! The judge of one dependent: the dependent, the policy, the world and the time by which each of its edges is judged.
 
 use super::consent::Policy;
 use crate::dependent::Dependent;
@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use std::cell::{Cell, RefCell};
 use wire::probe::Probe;
 
-/// One dependent, what it is judged by, and what was noted while its edges were judged.
+/// One dependent, with the policy, the world and the time by which its edges are judged, and the notes taken while judging.
 pub(in crate::verdict) struct Judge<'a> {
     pub(in crate::verdict) dependent: &'a Dependent,
     pub(in crate::verdict) policy: &'a Policy,
     pub(in crate::verdict) world: &'a dyn World,
     pub(in crate::verdict) now: Timestamp,
-    /// Whether a satisfied object counts at once, although it may be replaced or fall over in a moment.
+    /// Whether a satisfied object counts at once, although an upgrade may replace it or it may fail again in a moment.
     pub(super) at_once: bool,
     again: Cell<Option<Timestamp>>,
     reading: Cell<bool>,
@@ -54,7 +54,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether it is that time. If not, the dependent is to be judged again then.
+    /// Whether `time` has come. If not, notes that the dependent must be judged again at that time.
     pub(in crate::verdict) fn reached(&self, time: Timestamp) -> bool {
         if self.now >= time {
             return true;
@@ -64,7 +64,7 @@ impl<'a> Judge<'a> {
         false
     }
 
-    /// When time alone may change what was found, at the earliest.
+    /// The earliest time at which time alone may change a finding; `None` where time changes nothing.
     pub(in crate::verdict) fn again(&self) -> Option<Timestamp> {
         self.again.get()
     }
@@ -92,11 +92,11 @@ impl<'a> Judge<'a> {
         self.probes.take()
     }
 
-    /// The kinds whose objects may be in a scope. Which custom kinds those are, a ClusterRole says.
+    /// The kinds whose objects may be in a scope. A ClusterRole lists the custom kinds among them.
     ///
     /// # Errors
     ///
-    /// What was found where the ClusterRole cannot be read.
+    /// The finding for an edge whose judgement needs the ClusterRole, while it cannot be read.
     pub(super) fn kinds(&self) -> Result<Vec<Kind>, Judged> {
         let roles = Kind::Builtin(kinds::CLUSTER_ROLE);
         let kinds = self.world.kinds();

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 const NAMESPACE: Kind = Kind::Builtin(kinds::NAMESPACE);
 
-/// What the administrator has chosen.
+/// The administrator's choices, from the chart's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// Which namespaces may depend on which without the target's consent.
+    /// The pairs of namespaces of which one may depend on the other without its consent.
     pub cross_namespace: CrossNamespace,
-    /// Which namespaces may depend on which kinds of cluster-scoped objects.
+    /// The kinds of cluster-scoped objects that dependents may wait for, with the namespaces of these dependents.
     pub cluster_scoped: ClusterScoped,
     /// Whether [`crate::keys::CONFIG_DEPENDS_ON`] counts.
     pub config_depends_on: bool,
@@ -33,7 +33,7 @@ impl Policy {
     }
 }
 
-/// What the administrator allows beyond the consent of the target namespaces: `(from, to)`, `*` for any.
+/// The dependencies on other namespaces that need no consent of the target namespace: `(from, to)`, `*` for any namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CrossNamespace(pub Vec<(String, String)>);
 
@@ -43,8 +43,8 @@ impl CrossNamespace {
     }
 }
 
-/// What the administrator allows of cluster-scoped objects, for which no namespace can consent: `(from, kind)`, `*` for any
-/// namespace.
+/// The dependencies on cluster-scoped objects that the administrator allows: `(from, kind)`, `*` for any namespace. No namespace can
+/// consent for such an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterScoped(pub Vec<(String, Kind)>);
 
@@ -55,7 +55,8 @@ impl ClusterScoped {
     }
 }
 
-/// The kinds of what the API server's discovery tells every account of a cluster: which kinds are served.
+/// CustomResourceDefinitions and APIServices, from every namespace: they only tell which kinds are served, and the API server's
+/// discovery tells that to every account.
 impl Default for ClusterScoped {
     fn default() -> Self {
         let discovered = [kinds::CUSTOM_RESOURCE_DEFINITION, kinds::API_SERVICE];
@@ -128,7 +129,7 @@ impl Consent {
         ))
     }
 
-    /// What was found of a dependency without consent; `None` with it.
+    /// The finding about a dependency without consent; `None` with consent.
     pub(super) fn refusal(self) -> Option<Judged> {
         match self {
             Self::Given => None,

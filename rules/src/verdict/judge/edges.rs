@@ -8,7 +8,8 @@ use crate::dependency::Edge;
 use jiff::Timestamp;
 
 impl Judge<'_> {
-    /// What was found of each edge: the entries and the wave in their order, then the slots.
+    /// Judges each edge: the entries and the wave in their order, then the slots. A satisfied wave of a dependent without a weight is left
+    /// out.
     pub(in crate::verdict) fn edges(&self, edges: Vec<Edge>) -> Vec<(JudgedEdge, Option<Lead>)> {
         // A slot is for a dependent that can start at once, so it is judged after all other edges.
         let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
@@ -26,7 +27,7 @@ impl Judge<'_> {
         found
     }
 
-    /// What was found of one edge. `can_start`: nothing but a slot is missing.
+    /// Judges one edge. `can_start`: nothing but a slot is missing.
     pub(in crate::verdict) fn edge(
         &self,
         edge: Edge,

@@ -12,8 +12,8 @@ use crate::kinds::Kind;
 use crate::kstatus::Status;
 
 impl Judge<'_> {
-    /// What was found of an entry, and whether its message texts must stay in another namespace; and when a satisfied entry will
-    /// have lasted for as long as it has to.
+    /// Judges an entry with its `stable`. Returns whether the entry's message texts must stay in another namespace, the finding, and the
+    /// time at which a satisfied entry will have been so for long enough.
     pub(super) fn lasting(&self, entry: &Dependency) -> (bool, EntryFinding, Option<Turn>) {
         let (foreign, EntryFinding { judged, lead }) = self.entry(entry);
         let Some(takes) = entry.stable.filter(|takes| !takes.is_zero()) else {
@@ -26,8 +26,7 @@ impl Judge<'_> {
         (foreign, EntryFinding { judged, lead }, turn)
     }
 
-    /// What was found of an entry, and whether its message texts must stay in another namespace; for how long it has been so is
-    /// not asked.
+    /// Judges an entry without its `stable`. Returns whether the entry's message texts must stay in another namespace, and the finding.
     fn entry(&self, entry: &Dependency) -> (bool, EntryFinding) {
         match &entry.reference {
             Reference::Object(it) => {

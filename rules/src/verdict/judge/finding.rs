@@ -1,4 +1,4 @@
-//! What was found of one entry, and the fact that more words may be made of.
+//! The finding about one entry, and the fact that `explain` may find more words for.
 
 use crate::dependency::ObjectRef;
 use crate::judged::{Judged, Reason};
@@ -6,10 +6,10 @@ use crate::kinds::Kind;
 use crate::object::name;
 use serde_json::Value;
 
-/// What was found of one entry.
+/// The finding about one entry.
 pub(super) struct EntryFinding {
     pub(super) judged: Judged,
-    /// What may be explained in more words. They follow the message of `judged`.
+    /// A fact that `explain` may find more words for. The words follow the message of `judged`.
     pub(super) lead: Option<Lead>,
 }
 
@@ -19,7 +19,7 @@ pub(in crate::verdict) enum Lead {
     NoSuchName(ObjectRef),
     /// There is no object at all.
     NothingThere,
-    /// Only the installer of this object can mend it.
+    /// Only the installer of this object can mend the object.
     OnlyByInstaller {
         /// `Job/migrate`
         name: String,
@@ -34,7 +34,7 @@ impl From<Judged> for EntryFinding {
 }
 
 impl EntryFinding {
-    /// What was found of an object, with the lead to its installer where nothing else can mend it.
+    /// The finding about an object, with the lead to the object's installer where nothing else can mend the object.
     pub(super) fn of(kind: &Kind, object: Value, judged: Judged) -> Self {
         let only_by_installer = matches!(
             judged.reason,

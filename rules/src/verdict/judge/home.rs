@@ -1,16 +1,16 @@
-//! Where the objects of an entry are, and whether the dependent may be told of them.
+//! The place of an entry's objects, and whether the dependent may be told of objects there.
 
 use super::basis::Judge;
 use super::consent::Consent;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 
-/// Where the objects of an entry are.
+/// The place of an entry's objects.
 #[derive(Clone, Copy)]
 pub(super) struct Home<'a> {
     /// `None` for a cluster-scoped kind.
     pub(super) namespace: Option<&'a str>,
-    /// Whether that is outside of the dependent's namespace.
+    /// Whether the objects are outside of the dependent's namespace.
     pub(super) foreign: bool,
 }
 

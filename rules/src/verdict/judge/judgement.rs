@@ -1,4 +1,4 @@
-//! What was found of all edges of one dependent.
+//! The findings about all edges of one dependent.
 
 use crate::dependency::Edge;
 use crate::judged::Judged;
@@ -6,20 +6,20 @@ use jiff::Timestamp;
 use std::time::Duration;
 use wire::probe::Probe;
 
-/// One edge, and what was found of it.
+/// One edge with its finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedEdge {
-    /// What the dependent waits for.
+    /// The edge: an entry, a wave or a slot that the dependent waits for.
     pub edge: Edge,
     /// Whether the dependency is outside of the dependent's namespace, so that its message texts stay there.
     pub foreign: bool,
-    /// What was found.
+    /// The finding about the edge.
     pub judged: Judged,
-    /// What time alone will change of that.
+    /// The changes of the finding that time alone will bring.
     pub turns: Vec<Turn>,
 }
 
-/// What time alone will change of an edge, unless its dependency changes before.
+/// A change of an edge's finding that time alone will bring, unless the dependency changes before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// One of the words of [`wire::turn`].
@@ -30,14 +30,14 @@ pub struct Turn {
     pub takes: Duration,
 }
 
-/// What was found of all edges of one dependent.
+/// The findings about all edges of one dependent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judgement {
     /// The entries in the order of the list, then the wave, if there is one to tell of, and then the slot.
     pub edges: Vec<JudgedEdge>,
-    /// When time alone may change the judgement, at the earliest.
+    /// The earliest time at which time alone may change the judgement.
     pub again: Option<Timestamp>,
-    /// Whether the list of a dependency is still being read: why it waits is known in a moment.
+    /// Whether the list of a dependency is still being read, so that the cause of the dependency's own wait is known only in a moment.
     pub reading: bool,
     /// The addresses that the dependent's gate is to try.
     pub probes: Vec<Probe>,

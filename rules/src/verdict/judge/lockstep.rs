@@ -13,13 +13,13 @@ use crate::scope::Scope;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// What tells the revision of an object that is there, or that is remembered.
+/// The facts that tell the revision of an object, which exists or is remembered.
 pub(super) struct Mark<'a> {
     pub(super) carried: Option<&'a str>,
     pub(super) made: Option<Timestamp>,
-    /// When it was last written, its status apart.
+    /// When the object was last written, its status apart.
     pub(super) written: Option<Timestamp>,
-    /// `None` where the object has none, or where it is not remembered.
+    /// The object's scope; `None` where it has none, or where the memory does not hold it.
     pub(super) scope: Option<Scope>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Mark<'a> {
 }
 
 impl Judge<'_> {
-    /// What was found of an object that does not count; `None` where the object counts.
+    /// The finding about an object that does not count; `None` where the object counts.
     pub(super) fn does_not_count(
         &self,
         mark: &Mark<'_>,
@@ -94,7 +94,7 @@ impl Judge<'_> {
     }
 }
 
-/// What was found of an edge while the dependent's own revision cannot be told.
+/// The finding about an edge while the dependent's own revision cannot be read.
 pub(super) fn unknown(why: Unavailable) -> Judged {
     unavailable(why, &Kind::Builtin(kinds::CONTROLLER_REVISION), false)
 }

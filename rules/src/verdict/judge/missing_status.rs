@@ -1,5 +1,5 @@
-//! Objects without a status, or without its summary, of a kind whose definition declares it. Most have one in a moment; for some kinds
-//! no controller ever writes one, which cannot be told from a controller that does not run.
+//! Objects without a status, or without the status's summary, of a kind whose definition declares one. For most objects the controller
+//! writes it in a moment; for some kinds no controller ever does, and that looks the same as a controller that does not run.
 
 use super::basis::Judge;
 use super::lockstep::Mark;
@@ -7,12 +7,12 @@ use crate::dependency::{Dependency, Need};
 use crate::judged::{Judged, Reason, met};
 use jiff::SignedDuration;
 
-/// So long after the object was last written its controller may take.
+/// The time that a controller may take to write a status after the object's last write.
 const LONG: SignedDuration = SignedDuration::from_secs(30);
 
 impl Judge<'_> {
-    /// What was found of an object. Where it has no status and its controller has had its time, the entry decides whether there has to be
-    /// one.
+    /// Changes the finding `judged` about an object without a status, once its controller has had its time ([`LONG`]): an entry whose
+    /// status is optional is satisfied; for any other entry the message names the way out.
     pub(super) fn missing_status(
         &self,
         judged: Judged,

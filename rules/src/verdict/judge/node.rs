@@ -21,8 +21,7 @@ impl Judge<'_> {
         is_too_large(pod) || node.is_some() && pod["spec"]["nodeName"].as_str() == node
     }
 
-    /// What was found of the pod of a `DaemonSet` on the dependent's node. While one pod replaces another there are two, and the
-    /// better one counts.
+    /// Judges the pod of a `DaemonSet` on the dependent's node. While one pod replaces another there are two, and the better one counts.
     pub(super) fn on_same_node(
         &self,
         daemon_set: &Value,

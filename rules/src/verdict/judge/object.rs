@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 impl Judge<'_> {
-    /// What was found of an object that is there.
+    /// Judges an object that exists.
     pub(super) fn object(
         &self,
         kind: &Kind,
@@ -42,10 +42,10 @@ impl Judge<'_> {
         self.settled(judged, &mark, home, entry)
     }
 
-    /// The state of an object that counts.
+    /// Judges the state of an object that counts.
     ///
-    /// Outside of its own namespace a dependent may look at no more than the status by an expression of its own: the author of
-    /// the list chooses the field, and by asking often enough could read any.
+    /// An expression in a list may look only at the status of an object outside of the dependent's namespace: the author of the list
+    /// chooses the field, and could read any field by asking often enough.
     fn in_state(&self, kind: &Kind, object: &Value, home: Home<'_>, entry: &Dependency) -> Judged {
         let beyond = |expression: &&Expression| home.foreign && !kept::in_status(expression);
         if let Some(expression) = entry.health.iter().find(beyond) {

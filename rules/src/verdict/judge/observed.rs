@@ -1,8 +1,8 @@
-//! Not fooled by an old status: an object that was written a moment ago has the status from before that write, until its controller has
-//! looked at it.
+//! Doubts about an old status: an object that was written a moment ago keeps the status from before that write, until its controller has
+//! looked at the object.
 //!
-//! A kind whose status names its generation needs no more than that. For any other kind two times in `metadata.managedFields` tell:
-//! when the object was written last, and when its status was.
+//! A kind whose status names a generation needs no doubt: the generation tells. For any other kind two times in `metadata.managedFields`
+//! tell: the last write of the object, and the last write of its status.
 
 use super::basis::Judge;
 use super::lockstep::Mark;
@@ -16,7 +16,7 @@ use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// Until when, and why, a status that was found after a write is not believed.
+/// The doubt about a status that was found after a write of its object: until when, and why, the status is not believed.
 struct Doubt {
     until: Timestamp,
     status: Status,
@@ -25,7 +25,7 @@ struct Doubt {
 }
 
 impl Doubt {
-    /// The doubt about an object that was written then; `before`: its status is known to be older.
+    /// The doubt about an object that was written at `written`. `before`: its status is known to be older than that write.
     fn of(judged: &Judged, written: Timestamp, before: bool) -> Self {
         if before {
             return Self {
@@ -54,8 +54,8 @@ impl Doubt {
 }
 
 impl Judge<'_> {
-    /// What was found of an object that is older than the dependent's revision, held back where the object was written since and its
-    /// status may be older than that write. Writes that never end hold it back for no longer than a wait for an installer may last.
+    /// Holds back the finding about an object that is older than the dependent's revision and was written since, while its status may be
+    /// older than that write. Writes that never end hold it back for [`LONGEST`] in all.
     pub(super) fn observed(
         &self,
         judged: Judged,
@@ -94,8 +94,8 @@ impl Judge<'_> {
     }
 }
 
-/// What was found of an object, held back where its status is known to be older than its last write: for a caller without a
-/// dependent.
+/// Holds back the finding about a satisfied object whose status is known to be older than its last write, for at most 30 s after that
+/// write. For a caller without a dependent: the command line, when it judges objects from files.
 pub fn unobserved(
     judged: Judged,
     (kind, object): (&Kind, &Value),
@@ -112,7 +112,8 @@ pub fn unobserved(
     Doubt::of(&judged, written, true).told(&judged, written)
 }
 
-/// Whether the status of an object is known to be older than that write. Asked only for kinds whose status names no generation.
+/// Whether the status of an object is known to be older than the write at `written`; `false` for a built-in kind, and for a kind whose
+/// status names a generation.
 fn is_before(kind: &Kind, object: &Value, written: Timestamp, world: &dyn World) -> bool {
     matches!(kind, Kind::Custom { .. })
         && status_written(object).is_some_and(|status| status < written)

@@ -20,7 +20,7 @@ use serde_json::Value;
 pub(in crate::verdict) type Typed = (Kind, Value);
 
 impl Judge<'_> {
-    /// What was found of a part, and whether its message texts must stay in another namespace.
+    /// Judges a part. Returns whether the part's message texts must stay in another namespace, and the finding.
     pub(super) fn part(&self, parts: &Parts, entry: &Dependency) -> (bool, EntryFinding) {
         let own = self.dependent.namespace.as_str();
         let namespace = parts.namespace.as_deref().unwrap_or(own);
@@ -46,7 +46,7 @@ impl Judge<'_> {
     ///
     /// # Errors
     ///
-    /// What was found of a kind that cannot be read, or of a part of a dependent without a scope.
+    /// The finding where a kind cannot be read, or where a sub-chart is named by a dependent without a scope.
     pub(in crate::verdict) fn objects_of(
         &self,
         parts: &Parts,
@@ -108,9 +108,9 @@ impl Judge<'_> {
         Ok(found)
     }
 
-    /// What was found of a part without objects. A sub-chart that is not part of the release holds nothing back, once nothing more of it can
-    /// be on its way, unless there is an object of that chart that does not say of which release it is. An entry that names the
-    /// namespace of a part says that the part exists.
+    /// Judges a part without objects. A sub-chart without an object in the release holds nothing back once no more of the release can be on
+    /// its way, unless an object of that chart does not tell its release. An entry that names the namespace of a part says that the part
+    /// exists, so it waits.
     fn empty(
         &self,
         Parts {

@@ -73,7 +73,7 @@ pub(super) fn is_given_up(edge: &JudgedEdge, started: Option<Timestamp>, now: Ti
     })
 }
 
-/// What the timeout of an entry will do; `None` where the pod waits on.
+/// The effect that the timeout of an entry will have at `at`; `None` where the pod will wait on.
 fn ahead(patience: Patience, at: Timestamp) -> Option<Turn> {
     let what = match patience.then {
         OnTimeout::Wait => return None,

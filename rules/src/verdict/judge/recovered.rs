@@ -1,4 +1,4 @@
-//! Not fooled by a blink: some operators say for a moment that all is well, between two looks at what they have made.
+//! Doubts about a blink: some operators report for a moment that all is well, between two looks at the objects that they have made.
 //!
 //! So an object of a custom kind that was seen unsatisfied has to stay satisfied for a second. An object that was never seen unsatisfied
 //! counts at once, so an object that is ready costs nothing, and one that is being made a second in all.
@@ -12,11 +12,11 @@ use crate::object;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// For so long an object has to stay satisfied. The longest blink of an operator that was measured took an eighth of that.
+/// The time for which an object has to stay satisfied. The longest blink of an operator that was measured took an eighth of this time.
 const BLINK: SignedDuration = SignedDuration::from_secs(1);
 
 impl Judge<'_> {
-    /// What was found of an object, held back for a moment where it has only just become satisfied.
+    /// Holds back the finding about an object of a custom kind that has become satisfied less than [`BLINK`] ago.
     pub(super) fn recovered(
         &self,
         judged: Judged,

@@ -1,4 +1,4 @@
-//! Jobs, and other objects that come to an end, that completed and are gone.
+//! Remembered Jobs: Jobs, and objects of other kinds that complete, which completed and were removed.
 
 use super::basis::Judge;
 use super::home::Home;
@@ -15,8 +15,8 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
-    /// What was found of a Job that completed before it was removed (by its TTL, by a hook's delete policy): it goes on counting, if it
-    /// counted while it was there. `None` where no such Job is remembered.
+    /// Judges a Job that completed before it was removed (by its TTL, by a hook's delete policy): it goes on counting, if it counted while
+    /// it was there. `None` where no such Job is remembered.
     pub(super) fn remembered(
         &self,
         object: &ObjectRef,
@@ -32,11 +32,12 @@ impl Judge<'_> {
         }
     }
 
-    /// The remembered Jobs that a selector would find. A Job that is there, or another Job of its name, speaks for itself.
+    /// The remembered Jobs that a selector would find. A remembered Job does not count where `there` holds its name: the object that exists
+    /// is judged in its place.
     ///
     /// # Errors
     ///
-    /// What was found of the edge, if nothing is there, while the memory cannot be read.
+    /// The finding about the edge while the memory cannot be read; for a caller that finds no existing object.
     pub(super) fn remembered_by(
         &self,
         selection: &Selection,
@@ -61,7 +62,7 @@ impl Judge<'_> {
         Ok(jobs.into_iter().filter_map(part).collect())
     }
 
-    /// What was found of a Job that completed and is gone; `None` where it does not count.
+    /// Judges a Job that completed and was removed; `None` where it does not count.
     fn gone(&self, job: &CompletedJob, home: Home<'_>, entry: &Dependency) -> Option<Judged> {
         let when = Timestamp::from_second(job.completed).ok()?;
         match self.namespace_began(home.namespace?) {
@@ -85,7 +86,11 @@ impl Judge<'_> {
         }
     }
 
-    /// When a namespace was made.
+    /// The time at which a namespace was created.
+    ///
+    /// # Errors
+    ///
+    /// The finding about the edge while the Namespace cannot be read.
     fn namespace_began(&self, name: &str) -> Result<Timestamp, Judged> {
         let reading = || unmet(Status::Unknown, Reason::Syncing, String::new());
         let kind = Kind::Builtin(kinds::NAMESPACE);
@@ -97,7 +102,8 @@ impl Judge<'_> {
     }
 }
 
-/// What is remembered of the kind, where the state that the entry asks for lasts when the object is gone.
+/// The name under which completed objects of the kind are remembered; `None` where the kind is not remembered, or where the state that
+/// the entry asks for ends with the object.
 fn outlives(kind: &Kind, entry: &Dependency) -> Option<Completing> {
     let lasting = matches!(
         entry.state,
@@ -107,7 +113,7 @@ fn outlives(kind: &Kind, entry: &Dependency) -> Option<Completing> {
     (lasting && entry.health.is_empty()).then_some(what)
 }
 
-/// What was found of a Job that is not there, while the memory cannot be read.
+/// The finding about a Job that does not exist, while the memory cannot be read.
 fn forgotten(why: Unavailable) -> Judged {
     let (reason, message) = match why {
         Unavailable::Syncing => (

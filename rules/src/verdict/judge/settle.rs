@@ -1,5 +1,5 @@
-//! Not fooled by the old release: an object that is older than the dependent's revision may be about to be replaced by the same
-//! upgrade, so it has to stand for a moment before it counts.
+//! Doubts about the old release: the same upgrade may be about to replace an object that is older than the dependent's revision, so the
+//! object has to stand for a moment before it counts.
 //!
 //! Installers write one object after the other, and no object says whether its turn is still to come. The exact answer
 //! is [`crate::keys::REVISION`]. To wait until the release says that it is done is no way out: under `helm --wait` it says so
@@ -15,22 +15,22 @@ use crate::scope::Scope;
 use crate::world::Pending;
 use jiff::{SignedDuration, Timestamp};
 
-/// For so long nothing may happen in the scope.
+/// The time for which nothing may happen in the scope before it counts as quiet.
 pub(super) const QUIET: SignedDuration = SignedDuration::from_secs(3);
-/// So long after the revision appeared the wait ends in any case.
+/// The longest wait for a scope to become quiet, from the time at which the dependent's revision appeared.
 pub(super) const LONGEST: SignedDuration = SignedDuration::from_secs(30);
 /// An object that was made so shortly before the revision was made with it: an installation makes one kind after the other.
 pub(super) const TOGETHER: SignedDuration = SignedDuration::from_secs(5);
 /// The API server writes times in whole seconds, and rounds down.
 pub(super) const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-/// Whether what was found of an object decides: it is satisfied, or has failed for good.
+/// Whether a finding decides: its object is satisfied, or has failed for good.
 pub(super) fn is_final(judged: &Judged) -> bool {
     judged.satisfied || judged.reason.is_final_failure()
 }
 
 impl Judge<'_> {
-    /// What was found of an object, held back while it is satisfied, or has failed for good, and may yet be replaced.
+    /// Holds back a final finding ([`is_final`]) about an object that the dependent's own upgrade may yet replace.
     pub(super) fn settled(
         &self,
         judged: Judged,
@@ -52,7 +52,7 @@ impl Judge<'_> {
             Ok(began) => began,
             Err(unknown) => return unknown,
         };
-        // An object that was written since is not replaced any more; whether its status is of that write was asked before.
+        // The upgrade does not replace an object any more that was written since; `observed` has asked whether its status is of that write.
         let new = mark.written.max(mark.made) >= Some(began)
             || mark.made.is_some_and(|made| made + TOGETHER >= began);
         if new {

@@ -1,11 +1,11 @@
-//! What was found of several objects together.
+//! One finding about several objects together.
 
 use super::finding::{EntryFinding, Lead};
 use crate::dependency::{Dependency, State};
 use crate::judged::{Judged, Reason, met, unmet};
 use crate::kstatus::Status;
 
-/// One of several, and what was found of it.
+/// One of several objects, or one of several alternatives, with its finding.
 pub(super) struct Member {
     /// The name beside its siblings.
     pub(super) name: String,
@@ -19,7 +19,7 @@ impl Member {
         Self { name, judged, lead }
     }
 
-    /// An alternative. Of another namespace no message texts are told.
+    /// An alternative. Where it is in another namespace (`foreign`), its message is replaced by the label of its reason.
     pub(super) fn alternative(
         alternative: &Dependency,
         foreign: bool,
@@ -41,7 +41,7 @@ impl Member {
         format!("{}: {}", self.name, self.judged.message)
     }
 
-    /// How far from satisfied, for the alternative that is told of.
+    /// The distance from satisfied: the alternative with the smallest one is named.
     fn distance(&self) -> u8 {
         match self.judged.status {
             _ if self.judged.satisfied => 0,
@@ -53,7 +53,7 @@ impl Member {
     }
 }
 
-/// What was found of objects of which `needed` must be satisfied: how many are satisfied, and the first that is not.
+/// The finding about objects of which `needed` must be satisfied: how many are satisfied, and the first that is not.
 pub(super) fn all(parts: Vec<Member>, needed: usize, state: State) -> EntryFinding {
     let (count_met, total) = (satisfied(&parts), parts.len());
     let mut count = format!("{count_met} of {total} {}", state.word());
@@ -80,7 +80,7 @@ pub(super) fn all(parts: Vec<Member>, needed: usize, state: State) -> EntryFindi
     together(parts, needed, count)
 }
 
-/// What was found of alternatives of which `needed` must be satisfied: what was found of the best one.
+/// The finding about alternatives of which `needed` must be satisfied: the finding about the best one.
 pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> EntryFinding {
     parts.sort_by_key(Member::distance);
     let (count_met, total) = (satisfied(&parts), parts.len());
@@ -92,7 +92,7 @@ pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> EntryFinding {
         };
         return together(parts, needed, count);
     }
-    // An alternative that is not there may be one of those that are enough: then that is told.
+    // Where an absent optional alternative is needed to have enough, the finding names that alternative.
     let is_absent = |part: &Member| part.judged.reason == Reason::OptionalNotFound;
     let there = |part: &&Member| part.judged.satisfied && !is_absent(part);
     if parts.iter().filter(there).count() < needed {
@@ -116,7 +116,7 @@ fn satisfied(parts: &[Member]) -> usize {
     parts.iter().filter(|part| part.judged.satisfied).count()
 }
 
-/// What was found where too few are satisfied.
+/// The finding about objects of which too few are satisfied; `count` says how many.
 fn together(mut parts: Vec<Member>, needed: usize, count: String) -> EntryFinding {
     let Some(at) = spokesman(&parts, needed) else {
         // Fewer exist than are needed.
@@ -135,9 +135,9 @@ fn together(mut parts: Vec<Member>, needed: usize, count: String) -> EntryFindin
     }
 }
 
-/// The index of the part whose reason is told: the first that is not satisfied. But while a part is still being read, nothing is
-/// final; and a Job that failed is the reason only where too few others are left. Where more are needed than there are, others are
-/// still to come, and how many is unknown.
+/// The index of the member whose reason is told: the first that is not satisfied, with two exceptions. A member that is still being read
+/// goes first, since nothing is final before. A member that has failed for good is told only where too few others are left, and never
+/// where fewer members exist than are needed: others are still to come. `None` where all members that may be told are satisfied.
 fn spokesman(parts: &[Member], needed: usize) -> Option<usize> {
     let unmet = |wanted: &dyn Fn(&Member) -> bool| {
         let mut parts = parts.iter();
@@ -152,7 +152,7 @@ fn spokesman(parts: &[Member], needed: usize) -> Option<usize> {
         .or_else(|| unmet(&|part: &Member| !has_failed(part)))
 }
 
-/// Whether a part that is not satisfied has failed for good.
+/// Whether a member is not satisfied and has failed for good.
 fn has_failed(part: &Member) -> bool {
     !part.judged.satisfied && part.judged.reason.is_final_failure()
 }

@@ -8,7 +8,7 @@ use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
 use crate::slots::Claim;
 
-/// So many holders are named, so that a gate's line stays one line.
+/// The most holders that a message names, so that a gate's line stays one line.
 const NAMED: usize = 5;
 
 impl Judge<'_> {

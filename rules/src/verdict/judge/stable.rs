@@ -1,7 +1,7 @@
-//! `stable` on an entry: it counts once it has been satisfied for so long without a break.
+//! `stable` on an entry: the entry counts once it has been satisfied for that duration without a break.
 //!
-//! A condition of an object says since when, and outlives every replica. Without a condition a replica counts from its first look, so a
-//! restart may make the wait longer, and never shorter.
+//! A condition of an object says since when the object is satisfied, and outlives every replica. For an object without such a condition
+//! a replica counts from its first look, so a restart may make the wait longer, and never shorter.
 
 use super::basis::Judge;
 use super::judgement::Turn;
@@ -15,14 +15,14 @@ use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use std::time::Duration;
 use wire::turn;
 
-/// Whether an entry is held back only by what may become of it.
+/// Whether an entry is satisfied so far, and held back only because it may change in a moment.
 pub(super) fn may_be_met(judged: &Judged) -> bool {
     matches!(judged.reason, Reason::Settling | Reason::NotStable)
 }
 
 impl Judge<'_> {
-    /// What was found of an entry that has to last, held back while it is satisfied and has not lasted for as long as it `takes`; and
-    /// when it will have. `lasts`: it is satisfied, or held back only by what may become of it.
+    /// Holds back the finding about an entry that has been satisfied for less than the duration `takes`; also returns the time at which
+    /// that duration ends. `lasts`: the entry is satisfied, or held back only because it may change in a moment.
     pub(super) fn stable(
         &self,
         judged: Judged,
@@ -30,7 +30,7 @@ impl Judge<'_> {
         takes: Duration,
         lasts: bool,
     ) -> (Judged, Option<Turn>) {
-        // Asked also where a condition tells: the condition may go, and the replica has seen what was before.
+        // Noted also where a condition tells the time: the condition may go, and then the replica knows since when from its own looks.
         let seen = self
             .world
             .satisfied_since(&self.key(entry), lasts, self.now);
@@ -66,8 +66,8 @@ impl Judge<'_> {
         (judged, Some(Turn { what, at, takes }))
     }
 
-    /// Since when an object that the entry names has been satisfied, as its own conditions say. Of several objects it is unknown which
-    /// there were.
+    /// The time since when the conditions of the object that the entry names say that it is satisfied. `None` for an entry that does not
+    /// name one object: the conditions of several objects do not tell which objects there were before.
     fn told_since(&self, entry: &Dependency) -> Option<Timestamp> {
         let Reference::Object(it) = &entry.reference else {
             return None;
@@ -84,7 +84,7 @@ impl Judge<'_> {
         profile::since(&it.kind, &object, asked, self.world)
     }
 
-    /// A key of this entry alone: all that its finding rests on, beside the cluster.
+    /// A key of this entry of this dependent: everything that the entry's finding rests on beside the cluster.
     fn key(&self, entry: &Dependency) -> String {
         let dependent = self.dependent;
         let owner = dependent.owners.last().map(|owner| owner.uid.as_str());

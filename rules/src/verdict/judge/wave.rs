@@ -33,7 +33,7 @@ impl Judge<'_> {
     ///
     /// # Errors
     ///
-    /// What was found of a kind that cannot be read.
+    /// The finding about the wave where a kind cannot be read.
     pub(in crate::verdict) fn first_below(
         &self,
         scope: &Scope,
@@ -66,8 +66,9 @@ impl Judge<'_> {
         unmet(judged.status, reason, message)
     }
 
-    /// What was found of an object that weighs less than `below` and only seems ready: it was written a moment ago, or has only just become
-    /// ready. For built-in kinds only a write can make that so, so they are skipped in a scope where nothing was written.
+    /// The finding about an object that weighs less than `below` and only seems ready: it was written a moment ago, or has only just become
+    /// ready. `None` where there is no such object. An object of a built-in kind is in doubt only after a write, so built-in kinds are
+    /// skipped in a scope where nothing was written.
     fn doubted_below(&self, scope: &Scope, below: i64) -> Option<Judged> {
         let active = self.world.active(scope).ok().flatten();
         let written = active.is_some_and(|active| self.now < active + SECOND + QUIET);
@@ -84,7 +85,7 @@ impl Judge<'_> {
         for kind in kinds {
             let name = Some(scope.name.as_str());
             let members = self.world.members(&kind, &scope.namespace, name, &whole);
-            // A kind that cannot be read was found before.
+            // `first_below` has already refused a kind that cannot be read.
             let Lookup::Found(members) = members else {
                 continue;
             };
@@ -106,7 +107,7 @@ impl Judge<'_> {
         profile::judge(kind, object, State::Ready, self.world, self.now)
     }
 
-    /// Whether the scope has been quiet for long enough: a wave is not over because it is empty so far, more of it may be on its way.
+    /// Judges whether the scope has been quiet for long enough: an empty wave is not over, since more of it may be on its way.
     fn quiet(&self, scope: &Scope) -> Judged {
         let ready = "everything of a lower weight is ready";
         // A dependent without a weight does not wait for the scope to become quiet.

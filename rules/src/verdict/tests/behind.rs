@@ -56,7 +56,7 @@ fn pod_of_job(job: &str, depends_on: &str, gate: &str) -> Value {
     owned_by(pod, "batch/v1", "Job", job, true)
 }
 
-/// What a pod is told of the only entry of this list.
+/// The message about the only entry of this list, for a pod with the list.
 fn told(depends_on: &str, objects: Vec<Value>) -> String {
     let cluster = Cluster::of(objects);
     let edges = edges_of(&pod(depends_on), &cluster, &Policy::of_the_chart());

@@ -8,27 +8,27 @@ use crate::world::{Definitions, Hints, Objects, Remembered, Scopes};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// The objects, and what can be said of the kinds that have none.
+/// The objects of a cluster, and the answers to every other question that the rules may ask of a world.
 pub(super) struct Cluster {
     pub(super) objects: Vec<Value>,
     pub(super) unavailable: Vec<(&'static str, Unavailable)>,
     /// Custom kinds that are looked for in scopes, and whether sluice is meant to read them.
     pub(super) custom: Vec<(Kind, bool)>,
-    /// Why nobody can say which kinds are looked for there.
+    /// Why it is unknown which kinds are looked for in scopes; `None` where it is known.
     pub(super) kinds_unread: Option<Unavailable>,
     pub(super) active: Result<Option<Timestamp>, Unavailable>,
-    /// When something was seen to change that says nothing of it.
+    /// When a watch last saw an object change without a trace in the object ([`Scopes::seen_to_change`]).
     pub(super) changed: Option<Timestamp>,
     pub(super) pending: Pending,
-    /// What is remembered of Jobs, by the keys of the ConfigMap.
+    /// The remembered Jobs, by the keys of the ConfigMap.
     pub(super) memory: BTreeMap<String, String>,
-    /// Why nobody can say that.
+    /// Why the remembered Jobs are unknown; `None` where they are known.
     pub(super) forgotten: Option<Unavailable>,
     /// Since when everything that is satisfied has been seen so.
     pub(super) seen: Option<Timestamp>,
-    /// Whether an edge was satisfied, each time that this was noted.
+    /// The value of `satisfied` in each call of [`Remembered::satisfied_since`].
     pub(super) noted: RefCell<Vec<bool>>,
-    /// Since when what is satisfied has been so after it was seen otherwise.
+    /// The answer of [`Remembered::recovered`] for every satisfied object.
     pub(super) recovered: Option<Timestamp>,
     /// Whether there is a health rule that reads a generation.
     pub(super) rule_reads_a_generation: bool,

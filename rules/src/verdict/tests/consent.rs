@@ -1,4 +1,4 @@
-//! What is told of objects outside of the dependent's namespace, and to whom.
+//! The dependents that may be told of objects outside of their namespace, and the facts that they are told.
 
 use super::settle::{new_pod, seed};
 use super::*;

@@ -1,4 +1,4 @@
-//! What waits for itself by a way round.
+//! Cycles: dependents that wait for themselves by way of others.
 
 use super::wave::of_release;
 use super::*;

@@ -21,7 +21,7 @@ fn condition(kind: &str) -> Value {
     json!([{"type": kind, "status": "True", "reason": "Because", "message": "of this"}])
 }
 
-/// What a pod is told that fails with its dependency.
+/// The decision on a pod that is to fail with its dependency, and the reason of its first edge.
 fn decided(depends_on: &str, cluster: &Cluster) -> (wire::Decision, Reason) {
     let mut pod = pod(depends_on);
     pod["metadata"]["annotations"][keys::ON_FAILURE] = json!("fail");

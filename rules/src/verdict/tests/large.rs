@@ -13,7 +13,7 @@ fn seed(name: &str) -> Value {
     seed
 }
 
-/// The same of which only the metadata was read.
+/// The Job of [`seed`], of which only the metadata was read because it is too large.
 fn large(name: &str) -> Value {
     let mut seed = seed(name);
     seed.as_object_mut().unwrap().remove("status");
@@ -21,7 +21,7 @@ fn large(name: &str) -> Value {
     seed
 }
 
-/// What is told of the edges that hold the pod back.
+/// The findings about the edges that hold the pod back.
 fn unmet(pod: &Value, cluster: &Cluster) -> Vec<Judged> {
     let edges = edges_of(pod, cluster, &Policy::of_the_chart()).into_iter();
     let judged = edges.map(|edge| edge.judged);

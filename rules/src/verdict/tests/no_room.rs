@@ -49,7 +49,8 @@ const SAID: &str = "Pod/db-1 finds no node (0/2 nodes are available: 1 node(s) w
                     example.com/room)";
 const WAY_OUT: &str = ": give the cluster room, lower requests, or delete a pod that waits";
 
-/// What the one edge of `api` is told, which waits for this, in a cluster with Deployments `api` and `db` and more.
+/// The finding about the only edge of `api`, whose list is `depends_on`, in a cluster with the Deployments `api` and `db`, `pods` and
+/// `more`.
 fn told(depends_on: &str, pods: &[Value], more: Vec<Value>) -> String {
     let objects = [deployment("api", depends_on), deployment("db", "")].concat();
     let cluster = Cluster::of([objects, pods.to_vec(), more].concat());

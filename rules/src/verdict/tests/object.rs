@@ -33,7 +33,7 @@ fn a_job_that_completed_before_it_was_removed_goes_on_counting() {
     );
 }
 
-/// What completed in a namespace that was deleted has nothing to do with the one that has its name now.
+/// A Job that completed in a deleted namespace does not count in a new namespace of that name.
 #[test]
 fn a_job_of_an_earlier_namespace_is_not_remembered() {
     let reason = |began: Value| {
@@ -66,7 +66,7 @@ fn what_cannot_be_known_never_opens() {
     }
 }
 
-/// "Not served" is an answer, and what is not there may be optional; that nobody answers is none.
+/// "Not served" is an answer of the API server, so the object is absent and may be optional. A failed discovery is no answer.
 #[test]
 fn an_optional_entry_does_not_open_while_nobody_knows_the_kind() {
     let optional = pod("- {kind: widget.example.com, name: a, optional: true}");
@@ -124,7 +124,7 @@ fn nobody_waits_for_a_pod_beside_it() {
     let waits = told(pod("db-1"));
     assert_eq!(waits[..3], [itself, itself, Reason::Satisfied]);
     assert_eq!(waits[3..], others);
-    // What passed before the list named it is waited for as any other.
+    // A pod of the set that has passed its gate is waited for as any other pod.
     let mut passed = pod("db-1");
     let gate = json!({"name": "sluice-gate", "state": {"terminated": {"exitCode": 0}}});
     passed["status"] = json!({"phase": "Pending", "initContainerStatuses": [gate]});

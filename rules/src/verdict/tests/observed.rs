@@ -1,4 +1,4 @@
-//! What was written since the dependent's revision: its status may be of before that.
+//! Objects that were written since the dependent's revision appeared: their status may be older than the write.
 
 use super::cluster::Cluster;
 use super::settle::{judged_in, new_pod};
@@ -11,7 +11,7 @@ fn second(second: i64) -> String {
     at.to_string()
 }
 
-/// An object that is ready, and when it was made, when its spec was written last, and when its status was.
+/// An object that is ready, with the seconds at which the object was made, its spec written last, and its status written last.
 fn ready(kind: &str, made: i64, written: i64, status: Option<i64>) -> Value {
     let mut object = match kind {
         "Widget" => json!({
@@ -38,7 +38,7 @@ fn ready(kind: &str, made: i64, written: i64, status: Option<i64>) -> Value {
     of_release(object, None, made)
 }
 
-/// What a pod made at second 0 with this list is told, and when it is looked at again.
+/// The reason of the first edge of a pod made at second 0 with this list, and the second at which the pod is judged again.
 fn told(list: &str, object: Value, now: i64) -> (Reason, Option<i64>) {
     told_by(&Cluster::of(vec![object]), list, now)
 }
@@ -192,7 +192,7 @@ fn writes_that_never_end_hold_nobody_back_for_ever() {
     assert_eq!(told_by(&world(40), "svc/db", 40).0, Reason::Satisfied);
 }
 
-/// As the command line judges a file.
+/// The command line judges an object from a file so.
 #[test]
 fn without_a_dependent_only_what_is_known_to_be_older_counts() {
     let kind = Kind::Custom {
@@ -219,7 +219,8 @@ fn without_a_dependent_only_what_is_known_to_be_older_counts() {
     assert_eq!(told(&ready("Widget", 10, 10, None), 10), Reason::Satisfied);
 }
 
-/// What a pod of weight 1 is told of an object of weight 0 long after its revision appeared.
+/// The reason of the wave of a pod of weight 1, for an object of weight 0, long after the pod's revision appeared; and the second at
+/// which the pod is judged again.
 fn told_of_wave(mut object: Value, written: i64, now: i64) -> (Reason, Option<i64>) {
     object["metadata"]["annotations"]["sluice.dev/weight"] = json!("0");
     let widgets = Kind::Custom {
@@ -256,8 +257,8 @@ fn a_wave_is_judged_as_a_list_is() {
 }
 
 proptest! {
-    /// Whatever happens when, and however the object is meant: nothing counts that was written less than three seconds ago, nor
-    /// sooner than it is said to be looked at again, nor later than half a minute after the last write.
+    /// An older object counts at the last second that was announced for another look: at least three seconds after its last write, and
+    /// at most half a minute after it. That holds for all times of the writes, and for all references to the object.
     #[test]
     fn the_wait_is_exact(
         list in prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! What need not be there.
+//! Objects that need not exist: optional entries, and sub-charts.
 
 use super::cluster::Cluster;
 use super::settle::{judged_in, new_pod};

@@ -1,4 +1,4 @@
-//! Addresses outside of the cluster, judged by what the gate has said.
+//! Addresses outside of the cluster, judged by the gate's report.
 
 use super::*;
 use crate::dependency::{Address, Reference};
@@ -15,7 +15,7 @@ fn of(pod: &Value, probed: Probed, cluster: &Cluster) -> Verdict {
     decide(&dependent, &Policy::of_the_chart(), cluster, now, false)
 }
 
-/// What a gate says of the addresses of a list, in their order.
+/// A gate's report: these outcomes for the addresses of a list, in their order.
 fn told(text: &str, outcomes: &[Outcome]) -> Probed {
     let list = crate::annotation::parse_depends_on(text).expect(text);
     let addresses: Vec<&Address> = list.iter().flat_map(|it| it.addresses()).collect();

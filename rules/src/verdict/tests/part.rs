@@ -152,7 +152,7 @@ fn a_sub_chart_of_the_release_is_looked_for_where_the_entry_says() {
         [Reason::JobNotComplete]
     );
     assert_eq!(told(vec![in_data("a", "shop", true)]), [Reason::Satisfied]);
-    // It has to be there, whatever is elsewhere, and whoever else is there.
+    // An object of the sub-chart does not count in another namespace than the entry's, nor where it is of another release.
     assert_eq!(told(vec![]), [Reason::NotFound]);
     let here = chart("a", "postgresql-15.0.0", true);
     assert_eq!(told(vec![here]), [Reason::NotFound]);
@@ -240,7 +240,7 @@ fn redis(labels: Value) -> Value {
     labelled(set, labels)
 }
 
-/// What a dependent of release `shop`, made long ago, is told of its sub-chart `redis`.
+/// The reason and the message of a dependent of release `shop`, made long ago, about its sub-chart `redis`.
 fn told_of_redis(objects: Vec<Value>) -> (Reason, String) {
     let labels = json!({"app.kubernetes.io/instance": "shop"});
     let dependent = labelled(pod("subchart/redis"), labels);

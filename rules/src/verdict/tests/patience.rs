@@ -4,7 +4,7 @@ use super::selection::{failed_job, job};
 use super::*;
 use wire::Decision;
 
-/// What a pod is told that was started at second 0, so many seconds after, and when time alone changes it.
+/// The verdict on a pod that was started at second 0, `after` so many seconds.
 fn decided(list: &str, beside: &[(&str, &str)], objects: Vec<Value>, after: i64) -> Verdict {
     let mut pod = pod(list);
     pod["metadata"]["creationTimestamp"] = json!("1970-01-01T00:00:00Z");
@@ -23,7 +23,7 @@ fn cache(then: &str) -> String {
     format!("- {{kind: ConfigMap, name: cache, timeout: 2m, on-timeout: {then}}}\n- job/seed")
 }
 
-/// The verdict, and the note without what is the same in each.
+/// The decision, and the note; empty where there is no note.
 fn told(decided: &Verdict) -> (Decision, &str) {
     let answer = &decided.answer;
     (answer.verdict, answer.note.as_deref().unwrap_or_default())
@@ -175,7 +175,7 @@ fn what_is_still_being_read_gets_its_time() {
     assert_eq!(why(false), Why::GivenUp);
 }
 
-/// A slot is asked for by whoever could start, which is who has given up the rest.
+/// A dependent asks for a slot once it could start, and one that has given up its other entries could start.
 #[test]
 fn a_slot_is_asked_for_once_the_rest_is_given_up() {
     let message = |after| {

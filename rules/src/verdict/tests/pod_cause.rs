@@ -54,7 +54,7 @@ fn at_its_gate() -> Value {
 
 const NO_IMAGE: &str = "cannot pull image docker.io/postgres:17.2: not found";
 
-/// What a pod is told of the first entry of this list.
+/// The reason and the message of a pod's first entry, where `depends_on` is the pod's list.
 fn told(depends_on: &str, objects: Vec<Value>) -> String {
     let cluster = Cluster::of(objects);
     let edges = edges_of(&pod(depends_on), &cluster, &Policy::of_the_chart());

@@ -1,4 +1,4 @@
-//! What has only just become as it should be.
+//! Objects that have only just become satisfied.
 
 use super::*;
 
@@ -16,7 +16,8 @@ fn objects() -> Vec<Value> {
     vec![widget, service]
 }
 
-/// What is told at `now` where what is satisfied is so since `recovered`, in milliseconds, after it was seen otherwise.
+/// The reason of the first entry at `now`, where every satisfied object has been so since `recovered`, after it was seen unsatisfied;
+/// and the time of the next look. Times are in milliseconds.
 fn told(list: &str, recovered: Option<i64>, now: i64) -> (Reason, Option<i64>) {
     told_to(&pod(list), recovered, now)
 }

@@ -1,9 +1,9 @@
-//! Jobs that a selector found, and that are gone.
+//! Remembered Jobs that a selector finds.
 
 use super::selection::{failed_job, job, told};
 use super::*;
 
-/// Made at the epoch, complete a minute later, of revision 1, with these labels.
+/// A remembered Job: made at the epoch, complete a minute later, of revision 1, with these labels.
 fn complete(labels: Option<&[(&str, &str)]>) -> CompletedJob {
     let text = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
     CompletedJob {
@@ -27,7 +27,7 @@ pub(super) fn one(name: &str, labels: Option<&[(&str, &str)]>) -> BTreeMap<Strin
 
 const SEED: Option<&[(&str, &str)]> = Some(&[("app", "seed"), ("tier", "back")]);
 
-/// What is there, and a Job that is not: `seed-1`.
+/// A cluster with these objects that remembers the Job `seed-1`.
 fn after(objects: Vec<Value>) -> Cluster {
     Cluster {
         memory: one("seed-1", SEED),
@@ -169,7 +169,7 @@ fn what_is_there_needs_no_memory_and_nothing_is_not_found_without_one() {
     assert_eq!(reasons(&deployments, &syncing), [Reason::OptionalNotFound]);
 }
 
-/// What is wrong with a plan of the release `shop`, where pods without annotations have a gate too.
+/// The flaw of a plan of the release `shop` with this order, in a namespace where pods without annotations have a gate too.
 fn flaw(order: &str, mut cluster: Cluster) -> Option<String> {
     let plan = json!({
         "metadata": {"namespace": "shop", "name": "plan", "annotations": {"sluice.dev/scope": "shop"}},
@@ -182,7 +182,7 @@ fn flaw(order: &str, mut cluster: Cluster) -> Option<String> {
     crate::plan::flaw_in(&plan, &cluster, |_| true).map(|it| it.to_string())
 }
 
-/// A group may hold nothing but what counts only where it says so.
+/// A Service counts as an object of a scope only where it names a group or a weight, and a group may hold such Services alone.
 #[test]
 fn no_plan_is_said_to_misspell_a_group_of_services() {
     let told = |group: &str| {

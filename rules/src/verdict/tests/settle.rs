@@ -1,4 +1,4 @@
-//! What is older than the dependent's revision.
+//! Objects that are older than the dependent's revision.
 
 use super::selection::job;
 use super::wave::of_release;
@@ -8,7 +8,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-/// What a pod made at second 0 is told at `now` of an object, and when it is looked at again.
+/// The reason of the first edge of a pod made at second 0, judged at `now`; and the second at which the pod is judged again.
 pub(super) fn told_at(now: i64, pod: &Value, object: Value) -> (Reason, Option<i64>) {
     let judgement = judged_at(now, pod, object);
     let again = judgement.again.map(Timestamp::as_second);
@@ -44,7 +44,7 @@ fn what_is_older_has_to_stand_for_a_moment() {
     assert_eq!(told_at(4, &pod, seed(-600)), (Reason::Satisfied, None));
 }
 
-/// The upgrade that mends a migration makes its Job anew; who refuses because of the old one blames what is over.
+/// The upgrade that mends a migration replaces its failed Job, so a gate that refused because of the old Job would refuse too early.
 #[test]
 fn what_failed_before_has_to_stand_for_a_moment_too() {
     let pod = new_pod("job/seed");

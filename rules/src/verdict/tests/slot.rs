@@ -3,7 +3,8 @@
 use super::wave::of_release;
 use super::*;
 
-/// What a capped pod with a list is told of its entry and of its slot; `cluster` hides the holders.
+/// The reports about the entry and the slot of a capped pod with a list, in a cluster that hides the holders. `turned`: the slot comes
+/// first.
 fn told(cluster: &Cluster, turned: bool) -> Vec<String> {
     let mut pod = of_release(pod("configmap/a"), None, -1);
     pod["metadata"]["annotations"]["sluice.dev/parallelism"] = json!("3");

@@ -20,7 +20,7 @@ fn pod_of_web() -> Value {
     pod
 }
 
-/// What `web` is told, beside `others`, where an administrator has granted `rollouts.argoproj.io`.
+/// The answer to a pod of the Rollout `web` with this list, beside `others`, where an administrator has granted `rollouts.argoproj.io`.
 fn of_web(text: &str, others: Vec<Value>) -> String {
     let granted = Kind::Custom {
         group: "argoproj.io".to_owned(),

@@ -1,4 +1,4 @@
-//! What never comes, and who is told why.
+//! Dependencies that never come, and the dependents that are told why.
 
 use super::*;
 

@@ -5,7 +5,7 @@ use super::wave::of_release;
 use super::*;
 use crate::dependent::Unknown;
 
-/// What is told of a kind that cannot be read, and as what.
+/// The causes why a kind cannot be read, each with the reason of an edge to that kind.
 const UNREAD: [(Unavailable, Reason); 3] = [
     (Unavailable::Forbidden, Reason::KindForbidden),
     (Unavailable::NotServed, Reason::KindNotServed),
@@ -107,7 +107,7 @@ fn a_custom_kind_counts_where_sluice_is_meant_to_read_it() {
     }
 }
 
-/// Which custom kinds may be in a wave nobody knows before the ClusterRole is read that says so.
+/// A ClusterRole lists the custom kinds that may be in a wave, so they are unknown before it has been read.
 #[test]
 fn no_scope_is_whole_while_nobody_knows_which_kinds_there_are() {
     for pod in pods() {
@@ -118,7 +118,7 @@ fn no_scope_is_whole_while_nobody_knows_which_kinds_there_are() {
     }
 }
 
-/// Whoever reads what it is asked for reads all of them in one round then.
+/// A world that reads on demand can then read all kinds in one round.
 #[test]
 fn every_kind_is_asked_for_although_none_has_been_read() {
     let wave = of_release(owned("Pod", "p", None, json!({})), Some("1"), -60);
@@ -167,8 +167,7 @@ fn a_forbidden_kind_comes_with_the_way_out() {
     );
 }
 
-/// A StatefulSet's pod whose revision cannot be looked at. What is older than the revision may be about to be replaced,
-/// and nobody can say what is older.
+/// While the revision of a StatefulSet's pod cannot be read, it is unknown which objects are older and so may be about to be replaced.
 #[test]
 fn what_is_older_is_not_known_while_the_revision_cannot_be_read() {
     let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), list("job/seed"));

@@ -3,7 +3,7 @@
 use super::selection::{failed_job, job, told};
 use super::*;
 
-/// An object of release `r` that weighs so much, made at this second before or after the epoch.
+/// An object of release `r` with this weight, made at this second before or after the epoch.
 pub(super) fn of_release(mut object: Value, weight: Option<&str>, made: i64) -> Value {
     object["metadata"]["annotations"]["meta.helm.sh/release-name"] = json!("r");
     if let Some(weight) = weight {
@@ -22,7 +22,7 @@ fn waiting(weight: Option<&str>) -> Value {
     of_release(owned("Pod", "p", None, json!({})), weight, -60)
 }
 
-/// All other pods are watched by nobody.
+/// sluice watches only pods with a gate.
 #[test]
 fn a_pod_of_its_own_counts_where_it_has_a_gate() {
     let first = |gated: bool| {
@@ -63,7 +63,7 @@ fn everything_that_weighs_less_comes_first() {
     );
 }
 
-/// A set leaves a pod that is not ready as it is, whatever its template says by now.
+/// A set does not replace an unready pod when its template changes, so the pod's weight and the set's may differ.
 #[test]
 fn a_pod_of_a_heavier_template_does_not_wait_for_its_own_workload() {
     let mut set = of_release(owned("ReplicaSet", "db", None, json!({})), None, -60);

@@ -4,7 +4,7 @@ use super::selection::{failed_job, job};
 use super::*;
 use crate::annotation;
 
-/// What becomes of a pod with this list and these annotations beside it, which started at 0, so many seconds after.
+/// The reason of a wait: of a pod with this list and these further annotations that started at second 0, `after` so many seconds.
 fn ruled(depends_on: &str, beside: &[(&str, &str)], objects: Vec<Value>, after: i64) -> Why {
     let mut pod = pod(depends_on);
     for (key, value) in beside {

@@ -1,10 +1,10 @@
-//! What pods request.
+//! The amounts of resources that pods request.
 
 use crate::quantity;
 use serde_json::Value;
 use std::fmt;
 
-/// So much of a resource: `1.5 of cpu`, `640Mi of memory`.
+/// An amount of a resource, in its base unit (cores, bytes, pieces), shown as `1.5 of cpu` or `640Mi of memory`.
 pub(super) struct Amount<'a> {
     pub(super) resource: &'a str,
     pub(super) sum: f64,
@@ -17,15 +17,17 @@ impl fmt::Display for Amount<'_> {
         if bytes || resource.starts_with("hugepages-") {
             return write!(out, "{:.0}Mi of {resource}", sum / 1_048_576.0);
         }
-        // In thousandths at most, as the scheduler counts.
+        // Rounded to thousandths: the scheduler counts CPU so.
         let number = (sum * 1e3).round() / 1e3;
         write!(out, "{number} of {resource}")
     }
 }
 
-/// What the scheduler sets aside of a resource for a pod; `None` where that is nothing. The containers count together with
-/// the init containers that go on running, and each init container with those of them before it; what the pod itself says
-/// counts instead. Kubernetes, `component-helpers/resource`, `AggregateContainerRequests`.
+/// The amount of a resource that the scheduler sets aside for a pod, in the resource's base unit; `None` where the amount is zero.
+///
+/// The pod's own request counts where there is one. Else the larger of two sums counts: all containers with all init containers that go on
+/// running, or an init container with the running ones before it. Source: Kubernetes, `component-helpers/resource`,
+/// `AggregateContainerRequests`.
 pub(super) fn requested(pod: &Value, resource: &str) -> Option<f64> {
     if resource == "pods" {
         return Some(1.0);
