@@ -1,7 +1,7 @@
-//! Rounds of judging. What is found for one pod is found for all that are alike, so they are judged at once and wait together.
+//! Rounds of judging. Pods that are alike get the same verdict, so one judgement serves them all, and they wait together.
 //!
-//! Nothing is told to a pod that was found by another one's rights: a round is found by what the alike have in common, their
-//! namespace and their workload among it, and what is a pod's own is not there to be read.
+//! A round never tells a pod what another pod's rights revealed: the key of a round is the common part of its pods, which holds their
+//! namespace and their workload, and the judgement reads nothing that one pod has alone.
 
 use crate::event::Regarding;
 use crate::known::{Known, View};
@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::Instant;
 
-/// So long a round serves those who are alike: as long as a crowd takes. What rests on the time is no older then.
+/// The time for which a round serves pods that are alike: about as long as a crowd takes to ask. Findings are at most this old.
 const SERVES: SignedDuration = SignedDuration::from_secs(1);
 
-/// A digest of what pods have in common, which alone may be some kilobytes.
+/// A digest of the common part of pods that are alike; the part itself may be some kilobytes.
 type Alike = [u8; 32];
 
 /// The rounds that waiting gates share, by the common part of their pods.
@@ -29,7 +29,7 @@ pub(crate) struct Rounds {
     shared: Mutex<HashMap<Alike, Weak<Round>>>,
 }
 
-/// What was found at a moment, and what wakes those who were told.
+/// The judgement of a moment, and the view that wakes the gates that were told of it.
 #[derive(Debug)]
 pub(super) struct Round {
     view: Arc<View>,
@@ -39,7 +39,7 @@ pub(super) struct Round {
     pub(super) judged: Lookup<Arc<Judged>>,
 }
 
-/// What is kept of a round while a gate waits. What was found is kept for others alone.
+/// The part of a round that is kept while a gate waits: the view that wakes the gate. The judgement is kept only for other pods.
 pub(super) struct Rest {
     view: Arc<View>,
     _for_others: Option<Arc<Round>>,
@@ -48,13 +48,13 @@ pub(super) struct Rest {
 /// A dependent, and the verdict on its dependencies.
 #[derive(Debug)]
 pub(super) struct Judged {
-    /// In a round that is shared it has nothing of a pod's own.
+    /// The dependent. In a shared round it has only the common part of its pods.
     pub(super) dependent: Dependent,
     pub(super) found: Found,
     pub(super) above: Option<Above>,
 }
 
-/// What the user wrote, where that is not the pod itself.
+/// The topmost workload above a pod, which the user wrote.
 #[derive(Debug)]
 pub(super) struct Above {
     pub(super) object: Regarding,
@@ -69,7 +69,8 @@ impl Rounds {
         Self { known, shared }
     }
 
-    /// A round for a pod: that of one like it, while it serves. The outcomes that its gate has `probed` are the pod's own.
+    /// A round for a pod: the shared round of pods like it while that serves, else a new one. `probed` are the outcomes that the pod's
+    /// own gate has reported; only a round for this pod alone takes them into account.
     pub(super) fn of(&self, pod: &Value, probed: &Probed, now: Timestamp) -> Arc<Round> {
         let shared = dependent::alike(pod).and_then(|alike| self.shared(&alike, now));
         shared.unwrap_or_else(|| Arc::new(self.judge(pod, probed, now)))
@@ -92,7 +93,7 @@ impl Rounds {
         }
         let round = Arc::new(round);
         let mut shared = self.lock();
-        // Before it grows, those go that nobody waits on.
+        // Drops the rounds on which no gate waits before the table grows.
         if shared.len() == shared.capacity() {
             shared.retain(|_, round| round.strong_count() > 0);
         }
@@ -127,7 +128,7 @@ impl Rounds {
 }
 
 impl Round {
-    /// Whether a gate that asks now would be told the same.
+    /// Whether a gate that asks now would get the same verdict.
     fn serves(&self, now: Timestamp) -> bool {
         let again = match &self.judged {
             Lookup::Found(judged) => judged.found.again(),
@@ -140,7 +141,7 @@ impl Round {
             && believed.is_none_or(|until| Instant::now() < until)
     }
 
-    /// The workload above the pods that it is for.
+    /// The topmost workload above the pods of the round.
     pub(super) fn above(&self) -> Option<&Above> {
         match &self.judged {
             Lookup::Found(judged) => judged.above.as_ref(),
@@ -148,7 +149,7 @@ impl Round {
         }
     }
 
-    /// The dependent that was judged; in a shared round without what is one pod's own.
+    /// The dependent that was judged. In a shared round it has only the common part of its pods.
     pub(super) fn dependent(&self) -> Option<&Dependent> {
         match &self.judged {
             Lookup::Found(judged) => Some(&judged.dependent),
@@ -156,7 +157,7 @@ impl Round {
         }
     }
 
-    /// What is kept of it while a gate waits.
+    /// Keeps only the part of the round that a waiting gate needs.
     pub(super) fn rest(self: Arc<Self>) -> Rest {
         Rest {
             view: Arc::clone(&self.view),
@@ -166,7 +167,7 @@ impl Round {
 }
 
 impl Rest {
-    /// Returns when something that was found may have changed, or is no longer believed.
+    /// Returns when a finding of the round may have changed, or is no longer believed.
     pub(super) async fn over(&self) {
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! What the rules may look at beside the objects: scopes, what is remembered, definitions and hints.
+//! The rules' view of everything beside the objects: scopes, remembered facts, definitions and hints.
 
 use super::{View, behind};
 use crate::known::scopes::{Limit, ScopeInterest};

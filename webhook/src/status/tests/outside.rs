@@ -1,4 +1,4 @@
-//! Addresses outside of the cluster: what the gate is told to try, and what is made of its word.
+//! Addresses outside of the cluster: the addresses that a gate is told to try, and the verdict on its report.
 
 use super::desk::Desk;
 use super::tokens::its_own;
@@ -11,7 +11,8 @@ use tower::ServiceExt;
 use wire::{Answer, Decision, probe};
 
 impl Desk {
-    /// What a gate is told that has seen this answer, and says this of what it has tried; `None` of one that cannot try anything.
+    /// The answer to a gate that has `seen` the answer with that digest and reports the outcomes `probed`; `None` for an older gate,
+    /// which cannot try an address.
     async fn ask_probing(&self, seen: &str, probed: Option<&str>) -> Answer {
         let uri = format!("{}?seen={seen}&wait=25", wire::PATH);
         let request = Request::get(uri).header("authorization", format!("Bearer {}", its_own()));

@@ -76,7 +76,7 @@ async fn a_wait_of_a_suspended_job_is_told_by_one_event_on_the_job() {
     assert!(text.starts_with("waiting for ConfigMap/go"), "{text}");
 }
 
-/// Without the note its gate would count from the start again.
+/// A pod's gate would count the timeout from its own start again if the Job did not carry the note.
 #[tokio::test(start_paused = true)]
 async fn a_job_whose_wait_took_too_long_is_resumed_and_that_is_noted() {
     for on_timeout in ["fail", "proceed"] {
