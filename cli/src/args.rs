@@ -49,7 +49,7 @@ enum Command {
     /// 3: a pod waits, or an object is not as it has to be.
     #[command(verbatim_doc_comment)]
     Status(StatusArgs),
-    /// Break-glass: opens a pod's gate at once, whatever it waits for.
+    /// Break-glass: opens a pod's gate at once, without its dependencies.
     ///
     /// Sets the annotation sluice.dev/skip to "true" on the pod, or with --owner on the workload above it, for every pod
     /// that it makes from then on. From a pod that is held it takes the scheduling gate sluice.dev/hold too, whether or not sluice
@@ -176,7 +176,7 @@ struct ReleaseArgs {
     /// Says what would become of each, and changes nothing.
     #[arg(long, requires = "all_holds", conflicts_with = "pod")]
     dry_run: bool,
-    /// The reason, for people who look later: stands beside it as sluice.dev/skip-reason, and in the Event.
+    /// The reason, for a later reader: stands beside it as sluice.dev/skip-reason, and in the Event.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }

@@ -101,7 +101,7 @@ async fn held(client: &Client, pod: &Value, reason: Option<&str>) -> Result<Stri
     }
 }
 
-/// The annotations that open the gate, with the reason for people who look later.
+/// The annotations that open the gate, and the reason where one is given.
 fn annotations(reason: Option<&str>) -> Value {
     let mut annotations = json!({keys::SKIP: "true"});
     if let Some(reason) = reason {
