@@ -5,7 +5,7 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
-/// The same advice from admission and from `lint` on the same objects.
+/// Advice: admission and `lint` give the same on the same objects.
 mod advice;
 /// Requests that are no review, and requests that are too large.
 mod boundary;

@@ -74,8 +74,8 @@ fn with_the_policy_the_webhook_only_advises() {
     );
 }
 
-/// Without its parameters the API server would refuse every pod, even one that asks for no gate; so a policy of its own, which
-/// needs no parameters, refuses a pod that asked for a gate and got none.
+/// A policy that demands its parameters would refuse every pod while the parameters are missing, even one that asks for no gate. So the
+/// policy for pods does not demand them, and another one without parameters refuses a pod that asked for a gate and got none.
 #[test]
 fn the_policy_refuses_only_pods_that_ask() {
     let flags = ["injection.backend=policy"];

@@ -48,7 +48,7 @@ STEP  OBJECT          WAITS FOR
     assert_eq!((ran.out.as_str(), ran.code), (expected, Some(0)));
 }
 
-/// Neither names a namespace, and both go into the same one.
+/// The plan and the chart name no namespace, so both go into the same one.
 #[test]
 fn a_plan_beside_a_chart_orders_it_in_whatever_namespace() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The pods and Jobs that sluice holds, for people who look at them and release them.
+//! The pods and Jobs that sluice holds: how `status` shows them, and how `release` frees them.
 
 #![expect(
     clippy::needless_pass_by_value,

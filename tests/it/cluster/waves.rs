@@ -111,7 +111,7 @@ async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none
     .await;
 }
 
-/// Neither a weight nor a cap holds it, for any creator of its pod; its own list does.
+/// A test hook of Helm waits for no weight and for no cap, whether it is a pod or a Job; its own list holds it.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_test_of_helm_is_held_by_its_own_list_alone() {

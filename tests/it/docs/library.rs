@@ -4,15 +4,15 @@ use super::{read, root};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// The file of one API group.
+/// A file of the library: the rules of one API group.
 pub(crate) struct LibraryFile {
-    /// Its name, with the ending.
+    /// The name of the file, with the ending.
     name: String,
     /// `cert-manager.io`, or `*.example.com`.
     pub group: String,
     /// The kinds with a rule; `None`: every other kind of the group.
     pub kinds: Vec<Option<String>>,
-    /// Where the rules were read.
+    /// The sources that the rules were read from.
     places: Vec<String>,
 }
 
