@@ -298,11 +298,12 @@ fn check_key(key: &str) -> Result<(), ParseError> {
     })
 }
 
-/// Refuses a key that is one of [`keys::LABELS`], of those kinds for which it `counts`.
+/// Refuses an annotation key that counts only as a label ([`keys::LABELS`]). `counts` tells whether the object is of the kind
+/// that the label is for.
 ///
 /// # Errors
 ///
-/// The label is meant, and on which kind it counts.
+/// The key, with the kind on which it counts as a label.
 pub fn no_label(key: &str, counts: impl Fn(&str) -> bool) -> Result<(), ParseError> {
     let mut labels = keys::LABELS.into_iter();
     match labels.find(|(label, of, _)| *label == key && counts(of)) {

@@ -91,7 +91,8 @@ pub enum Cause {
     NotReady(String),
     /// A container has ended well, and this other one runs on, so that the pod does not end.
     Lingers(String),
-    /// The pod runs, and something else says that it is not ready: for an object that is no pod, that object's own message.
+    /// No cause in the pod's containers: the pod runs and is not ready, or the object is no pod. The text is the object's own
+    /// message.
     Unready(String),
     /// The kubelet has not made the pod's containers.
     NotMade,

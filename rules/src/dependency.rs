@@ -271,7 +271,7 @@ impl Dependency {
         }
     }
 
-    /// The addresses among it that are written out, those of alternatives too.
+    /// The addresses that an entry writes out: its own, or those of its alternatives.
     pub fn addresses(&self) -> Vec<&Address> {
         match &self.reference {
             Reference::Address(address) => vec![address],

@@ -1,4 +1,4 @@
-//! The JSONPath of Kubernetes: what client-go's `util/jsonpath` reads between two braces.
+//! The JSONPath of Kubernetes: the dialect that client-go's `util/jsonpath` reads between two braces.
 //!
 //! A dialect of its own, and not RFC 9535: `\.` is a dot in a name, a key that is not there and an index out of range
 //! are errors, a union may name dotted keys, a filter has one comparison. The difference that matters: where a crate

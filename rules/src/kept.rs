@@ -47,7 +47,7 @@ const METADATA_ONLY: [(&str, &str); 14] = [
     ("scheduling.k8s.io", "PriorityClass"),
 ];
 
-/// Annotations that rules and advice read beside those below [`keys::PREFIX`].
+/// Annotations without the prefix [`keys::PREFIX`] that rules and advice read.
 const ANNOTATIONS: [&str; 20] = [
     keys::CONFIG_DEPENDS_ON,
     keys::RESOURCE_GROUP,

@@ -121,7 +121,7 @@ fn no_variable(address: &Address) -> String {
     )
 }
 
-/// `$(DATABASE_URL)`: by their names alone, never by what is in them.
+/// The variables of an address, as `$(DATABASE_URL)`: their names alone, never their values, which may be secret.
 fn named(address: &Address) -> String {
     let names: Vec<String> = address.variables().map(|it| format!("$({it})")).collect();
     names.join(" and ")

@@ -35,9 +35,9 @@ pub enum VariableFault {
     NotOnTemplate(String),
 }
 
-/// Returns the definitions of the variables that these entries name, as the pod's containers have them, and of the variables that their
-/// values are made of (`value: "$(USER)@$(HOST)"`): in the order of the containers and of their environments, which is the order in which
-/// one may be made of another. `pod` is a pod or a pod template.
+/// Returns the definitions of the variables that these entries name, as the pod's containers have them, and of the variables
+/// that their values are made of (`value: "$(USER)@$(HOST)"`): in the order of the containers and of their environments, which
+/// is the order in which one may be made of another. `pod` is a pod or a pod template.
 ///
 /// # Errors
 ///
@@ -106,8 +106,8 @@ fn owner(containers: &[&Value], name: &str, wanted: Option<&str>) -> Result<usiz
     }
 }
 
-/// Adds the place of the definition before this place, the last of its name as in Kubernetes, and the places of those that it is made of.
-/// `add` says whether a place is new.
+/// Adds the place of a variable's definition, and the places of the definitions that its value refers to. Kubernetes lets the last
+/// definition of the name `before` a place count. `add` says whether a place is new.
 fn collect(env: &[Value], name: &str, before: usize, add: &mut impl FnMut(usize) -> bool) {
     let Some(at) = env[..before].iter().rposition(|it| it["name"] == name) else {
         return;

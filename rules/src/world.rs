@@ -175,13 +175,13 @@ pub trait Remembered {
     /// Whether a pod of this revision has passed its gate before.
     fn has_passed(&self, revision: &str) -> Lookup<bool>;
 
-    /// Since when this world has seen an edge satisfied without a break. `edge` is a key of this edge alone; `satisfied` is what was
-    /// found of it now. `None` where it is not satisfied, or in a world that does not watch.
+    /// Since when this world has seen an edge satisfied without a break. `edge` is a key of this edge alone; `satisfied` tells
+    /// whether it is satisfied now. `None` where it is not satisfied, or in a world that does not watch.
     fn satisfied_since(&self, edge: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp>;
 
     /// Since when this world has seen an object satisfied after it was seen unsatisfied. `object` is a key of the object and of the
-    /// state that is asked of it; `satisfied` is what was found of it now. `None` where it is not satisfied, where it was never seen
-    /// unsatisfied while a dependent waited, or in a world that does not watch.
+    /// state that is asked of it; `satisfied` tells whether it is satisfied now. `None` where it is not satisfied, where it was
+    /// never seen unsatisfied while a dependent waited, or in a world that does not watch.
     fn recovered(&self, object: &str, satisfied: bool, now: Timestamp) -> Option<Timestamp>;
 }
 
@@ -215,8 +215,9 @@ pub trait Hints: Objects {
         }
     }
 
-    /// The lack that `look` finds for a workload of this name (`Deployment/db`); `None` where every pod of it has room. The look reads
-    /// every waiting pod of the namespace and finds the same for all dependents, so an implementation may keep one result for a while.
+    /// The lack that `look` finds for a workload of this name (`Deployment/db`); `None` where every pod of it has room. The look
+    /// reads every waiting pod of the namespace and finds the same for all dependents, so an implementation may keep one result for
+    /// a while.
     fn lack(
         &self,
         _namespace: &str,
@@ -226,8 +227,8 @@ pub trait Hints: Objects {
         look().map(Arc::new)
     }
 
-    /// The workloads that `look` finds behind a Service. The look reads every workload of the namespace, so an implementation may keep
-    /// one result for a while; `service` is a key of everything that the result depends on.
+    /// The workloads that `look` finds behind a Service. The look reads every workload of the namespace, so an implementation may
+    /// keep one result for a while; `service` is a key of everything that the result depends on.
     fn behind(
         &self,
         _namespace: &str,
@@ -237,8 +238,8 @@ pub trait Hints: Objects {
         look()
     }
 
-    /// The pod behind an object that says most of why the object is not ready, as a search found a while ago; `None` where no pod says
-    /// anything, or before the first search. A change of the answer wakes the dependent that asked.
+    /// The pod behind an object that says most of why the object is not ready, as a search found a while ago; `None` where no pod
+    /// says anything, or before the first search. A change of the answer wakes the dependent that asked.
     fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck>;
 }
 
@@ -279,8 +280,9 @@ pub(crate) fn means_same(world: &dyn World, one: &Kind, other: &Kind) -> bool {
 /// Whether a kind that cannot be read is left out where the objects of many kinds are looked for: in waves, groups,
 /// sub-charts and releases.
 ///
-/// Every user of the cluster may name a custom kind in a list, and that must not hold up all other users. So a kind that is refused, or
-/// that may yet be refused, counts only where the administrator has granted it. A built-in kind is never taken for empty.
+/// Every user of the cluster may name a custom kind in a list, and that must not hold up all other users. So a kind that is
+/// refused, or that may yet be refused, counts only where the administrator has granted it. A built-in kind is never taken for
+/// empty.
 pub fn leaves_out<W: Scopes + ?Sized>(world: &W, kind: &Kind, why: Unavailable) -> bool {
     let custom = matches!(kind, Kind::Custom { .. });
     custom

@@ -12,7 +12,8 @@ impl Dependent {
         kind.is_pod() && set.is_some_and(|set| name.strip_prefix(&*set.name) == Some("-0"))
     }
 
-    /// Whether an entry is that, so that what one pod of the revision was told is no answer to another.
+    /// Whether an entry of a StatefulSet's list names the set's own pod of ordinal 0: that pod does not wait for itself, and the
+    /// others do, so the verdict on one pod does not hold for another.
     pub(super) fn waits_for_own_ordinal(&self, entry: &Dependency) -> bool {
         match &entry.reference {
             Reference::Object(it) => {

@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 /// The most cycles that are reported of objects that wait for each other: each cycle that is broken shows others.
 const MOST: usize = 10;
 
-/// The shortest cycle over each edge that is in one, of those that share members ten at most; each begins with its smallest
-/// member. No recursion: a chain may be as long as the input.
+/// The cycles of a graph in which object `i` needs the objects `needs[i]`: for each edge in a cycle the shortest one over that
+/// edge. Of cycles that share members at most ten are returned. Each begins with its smallest member. No recursion: a chain may
+/// be as long as the input.
 pub fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let parts = parts(needs);
     let mut told = vec![0; needs.len()];

@@ -44,8 +44,8 @@ pub(super) static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
 /// Its rules may take for granted, so that each can be about its kind alone: there is a status (unless the rule holds
 /// without one), no condition is of an older generation, and no part that has conditions of its own is held back.
 ///
-/// A rule for a whole group is not for those of its kinds that are known to have no status. One that names its kind knows better:
-/// some operators write a status that the definition does not declare.
+/// A rule for a whole group does not judge a kind that is known to have no status. A rule that names its kind does: some
+/// operators write a status that the definition does not declare.
 pub fn builtin(object: &Value, statusless: bool) -> Option<Judged> {
     judged_by(LIBRARY.found(object), object, statusless)
 }
@@ -76,8 +76,8 @@ fn judged_by(
 /// The fields that every condition of a status has.
 const SAID: [&str; 2] = ["type", "status"];
 
-/// The object with an empty spec and status where it has none, and with an empty text for what a condition does not say, since a name
-/// without a value is an error.
+/// The object as rules read it: with an empty spec and status where it has none, and with an empty text for a field that a condition
+/// lacks, since CEL refuses a missing field.
 fn filled(object: &Value) -> Cow<'_, Value> {
     let mut whole = Cow::Borrowed(object);
     for field in ["spec", "status"] {

@@ -94,7 +94,7 @@ fn take<'v>(
     Ok(found)
 }
 
-/// The values of those that have the key. It is an error if there were values and none has it.
+/// The values of the field `name` in each of `values` that has it. It is an error if `values` is not empty and none has the field.
 fn field<'v>(
     name: &str,
     values: &[&'v Value],

@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Objects and nothing else: no plan, no holder of a slot, no hints. The fields say what a test may want otherwise.
+/// A world of objects and nothing else: no plan, no holder of a slot, no hints. A test sets a field to have more.
 pub struct Only<T> {
     /// The objects that the fake world knows.
     pub objects: T,

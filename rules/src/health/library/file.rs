@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub in_progress: Option<String>,
     /// Holds for an object that failed.
     pub failed: Option<String>,
-    /// Objects by what the rule says of them.
+    /// The example objects of the rule, by the outcome of the rule.
     pub cases: Value,
 }
 

@@ -1,8 +1,8 @@
 //! Cycles: a dependent that waits for an object that waits for it.
 //!
-//! A cycle is followed from an edge that is not satisfied, over what the objects behind it declare, within the dependent's
-//! namespace: a path through another would tell what is there. Alternatives and optional edges are no links, since they
-//! may yet be satisfied otherwise.
+//! A cycle is followed from an edge that is not satisfied, over the lists of the objects behind it, within the dependent's
+//! namespace: a path through another namespace would tell which objects are there. Alternatives and optional edges are no
+//! links, since they may yet be satisfied otherwise.
 
 use super::super::judge::Typed;
 use super::basis::Explain;

@@ -38,9 +38,9 @@ pub fn judge(
 }
 
 impl Explain<'_> {
-    /// Says of an edge that is not satisfied what no object says of itself: that it leads back to the dependent, and on which way; or
-    /// that the pods behind it have no room, or why they are not ready. A path through another namespace would tell what is there, so
-    /// none is followed.
+    /// Adds the words that no object has about itself to an edge that is not satisfied: the way on which it leads back to the
+    /// dependent, the lack of room for the pods behind it, or why those pods are not ready. A path through another namespace would
+    /// tell a tenant which objects are there, so none is followed.
     fn look_behind(&self, edge: &mut JudgedEdge) {
         let known = matches!(
             edge.judged.reason,

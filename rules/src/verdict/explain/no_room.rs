@@ -1,7 +1,8 @@
 //! Room: dependencies whose pods fit on no node, and the pods at their gates that hold the resource that is lacking.
 //!
-//! A pod at its gate is on a node and holds there what it requests. Where the pods of its dependency come later and find no room, both
-//! wait for ever, and neither says why. The words stay within the dependent's namespace, since they quote the scheduler.
+//! A pod at its gate is on a node and holds there what it requests. Where the pods of its dependency come later and find no
+//! room, both wait for ever, and neither says why. The words stay within the dependent's namespace, since they quote the
+//! scheduler.
 
 mod amount;
 
@@ -91,7 +92,8 @@ impl Explain<'_> {
         requesting.take(MOST).filter_map(occupant).collect()
     }
 
-    /// The dependent of a pod, and whether it waits for the goal, directly or through others. `known` keeps that by the names of dependents.
+    /// The dependent of a pod, and whether it waits for the goal, directly or through others. `known` keeps that by the names of
+    /// dependents.
     fn waits(
         &self,
         pod: &Value,
@@ -141,7 +143,8 @@ fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> String {
     }
 }
 
-/// How much of a resource is held by pods that wait for the workload, the dependent's own pods among them; `None` where it is nothing.
+/// How much of a resource is held by pods that wait for the workload, the dependent's own pods among them; `None` where it is
+/// nothing.
 fn held_by_waiting(resource: &str, occupants: &[Occupant], dependent: &str) -> Option<String> {
     let waiting = || {
         let waits = |it: &&Occupant| it.waits || it.dependent == dependent;
@@ -159,7 +162,7 @@ fn held_by_waiting(resource: &str, occupants: &[Occupant], dependent: &str) -> O
     (!names.is_empty()).then(told)
 }
 
-/// Whether the pods behind an object may be the cause of what was found of it.
+/// Whether the pods behind an object may be the cause of a finding with this reason.
 pub(super) fn is_about_pods(reason: Reason) -> bool {
     matches!(
         reason,
@@ -182,7 +185,8 @@ impl WithoutNode {
         Some(Self { pod, says })
     }
 
-    /// The resources that the nodes lack, read from the scheduler's words: `cpu` and `pods` from `1 Insufficient cpu, 2 Too many pods`.
+    /// The resources that the nodes lack, read from the scheduler's words: `cpu` and `pods` from `1 Insufficient cpu, 2 Too many
+    /// pods`.
     fn lacks(&self) -> impl Iterator<Item = &str> {
         self.says.split([',', ':']).filter_map(|part| {
             let (_, why) = part.trim().split_once(' ')?;

@@ -1,7 +1,7 @@
 //! The search behind an object for the pod that holds it up: the lists to read, one after another, and the cause that they show.
 //!
-//! The reader (the controller from time to time, the command line at once) asks [`Search::asks`] for the next list, hands the list over
-//! ([`Search::saw`]), and stops when there is no next one.
+//! The reader (the controller from time to time, the command line at once) asks [`Search::asks`] for the next list, hands the
+//! list over ([`Search::saw`]), and stops when there is no next one.
 
 use crate::cause::{self, Behind, By, Cause, Page, Stuck};
 use crate::dependency::State;
@@ -113,8 +113,8 @@ impl<'b> Search<'b> {
     }
 }
 
-/// Whether the owners of a thing lead to one of these UIDs. A custom kind on the way is read where the administrator has granted it;
-/// `known` keeps what was found of owners.
+/// Whether the owners of a thing lead to one of the UIDs in `to`. A custom kind on the way is read where the administrator has
+/// granted it; `known` keeps the answers, by the UIDs of owners.
 fn leads_to(
     to: &[String],
     thing: &Value,
@@ -159,8 +159,8 @@ enum Above {
     Nothing,
 }
 
-/// The step from an object to its owner, where `to` holds the UIDs of the owners that are sought. Some controllers own the objects that
-/// they make without being called their controller, so the first owner counts where there is no controller.
+/// The step from an object to its owner, where `to` holds the UIDs of the owners that are sought. Some controllers own the
+/// objects that they make without being called their controller, so the first owner counts where there is no controller.
 fn owner(object: &Value, to: &[String]) -> Above {
     let references = object["metadata"]["ownerReferences"].as_array();
     let mut references = references.into_iter().flatten();

@@ -12,21 +12,22 @@ use crate::kinds::Kind;
 use crate::kstatus::Status;
 
 impl Judge<'_> {
-    /// Judges an entry with its `stable`. Returns whether the entry's message texts must stay in another namespace, the finding, and the
-    /// time at which a satisfied entry will have been so for long enough.
+    /// Judges an entry with its `stable`. Returns whether the entry's message texts must stay in another namespace, the finding,
+    /// and the time at which a satisfied entry will have been so for long enough.
     pub(super) fn lasting(&self, entry: &Dependency) -> (bool, EntryFinding, Option<Turn>) {
         let (foreign, EntryFinding { judged, lead }) = self.entry(entry);
         let Some(takes) = entry.stable.filter(|takes| !takes.is_zero()) else {
             return (foreign, EntryFinding { judged, lead }, None);
         };
-        // An entry that is held back only by what may become of it is not broken, so its time goes on.
+        // An entry that is held back only because it may change in a moment is not broken, so its time goes on.
         let lasts = judged.satisfied
             || stable::may_be_met(&judged) && self.at_once().entry(entry).1.judged.satisfied;
         let (judged, turn) = self.stable(judged, entry, takes, lasts);
         (foreign, EntryFinding { judged, lead }, turn)
     }
 
-    /// Judges an entry without its `stable`. Returns whether the entry's message texts must stay in another namespace, and the finding.
+    /// Judges an entry without its `stable`. Returns whether the entry's message texts must stay in another namespace, and the
+    /// finding.
     fn entry(&self, entry: &Dependency) -> (bool, EntryFinding) {
         match &entry.reference {
             Reference::Object(it) => {
@@ -42,7 +43,7 @@ impl Judge<'_> {
             Reference::Part(it) => self.part(it, entry),
             // An address is in no namespace.
             Reference::Address(it) => (false, self.address(it).into()),
-            // Each alternative is in a place of its own, and what is said of all is fit for the dependent's namespace.
+            // Each alternative has a home of its own; `Member::alternative` leaves out the messages from other namespaces.
             Reference::Any(alternatives) => (false, self.any(alternatives, entry)),
         }
     }

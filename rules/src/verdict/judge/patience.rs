@@ -1,7 +1,7 @@
 //! `timeout` on an entry: how long this entry alone may hold the gate back.
 //!
-//! The timeout counts from the start of each pod, and so by time alone: every replica finds the same, also after a restart, and an entry
-//! that was given up stays so.
+//! The timeout counts from the start of each pod, and so by time alone: every replica finds the same, also after a restart, and
+//! an entry that was given up stays so.
 
 use super::judgement::{JudgedEdge, Turn};
 use crate::dependency::Patience;
@@ -17,14 +17,14 @@ use wire::turn;
 pub struct Overdue {
     /// `Service/cache`
     pub dependency: String,
-    /// The timeout, and what it does.
+    /// The timeout of the entry, and its effect.
     pub patience: Patience,
     /// Why the entry is not satisfied.
     pub reason: Reason,
 }
 
-/// Notes on each edge when it is given up, and gives up those whose time has come. Returns the entries that held the gate back when
-/// their time came.
+/// Applies the timeouts of entries: gives up each unsatisfied entry whose timeout has passed and says `proceed`, and notes on
+/// each other one what its timeout will do. Returns the unsatisfied entries whose timeout has passed.
 pub(in crate::verdict) fn expire(
     edges: &mut [JudgedEdge],
     started: Option<Timestamp>,

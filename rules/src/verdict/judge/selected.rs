@@ -60,11 +60,12 @@ impl Judge<'_> {
         several::all(parts, needed, entry.state)
     }
 
-    /// Leaves those of some selected objects that count.
+    /// Keeps only the selected objects that count: no pod of the dependent itself, and with `sameNode` only pods on the dependent's
+    /// node.
     ///
     /// # Errors
     ///
-    /// Why none of them does, although there are some.
+    /// A message that says why none of the selected objects counts, although there are some.
     fn leave_counting(
         &self,
         objects: &mut Vec<Value>,

@@ -44,7 +44,8 @@ impl Judge<'_> {
             .into_iter()
             .chain(scope::outspoken())
             .collect();
-        // Whether an object has been ready for long enough is asked once all are ready, since what is found here may be kept.
+        // `doubted_below` asks whether an object has been ready for long enough. That depends on the time, and a world may keep the
+        // readiness that is found here.
         let is_ready = |kind: &Kind, object: &Value| {
             let found = profile::readiness(kind, object, self.world, self.now);
             self.noted(found.is_ready(), kind, object, (State::Ready, &[]));
@@ -66,9 +67,9 @@ impl Judge<'_> {
         unmet(judged.status, reason, message)
     }
 
-    /// The finding about an object that weighs less than `below` and only seems ready: it was written a moment ago, or has only just become
-    /// ready. `None` where there is no such object. An object of a built-in kind is in doubt only after a write, so built-in kinds are
-    /// skipped in a scope where nothing was written.
+    /// The finding about an object that weighs less than `below` and only seems ready: it was written a moment ago, or has only
+    /// just become ready. `None` where there is no such object. An object of a built-in kind is in doubt only after a write, so
+    /// built-in kinds are skipped in a scope where nothing was written.
     fn doubted_below(&self, scope: &Scope, below: i64) -> Option<Judged> {
         let active = self.world.active(scope).ok().flatten();
         let written = active.is_some_and(|active| self.now < active + SECOND + QUIET);

@@ -1,4 +1,4 @@
-//! Why what is waited for is not ready: by the owners of what is behind it, and by the thing itself.
+//! Causes of a dependency that is not ready: found behind it by owners, or told by the dependency itself.
 
 #![expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 

@@ -1,4 +1,4 @@
-//! Why what is waited for is not ready.
+//! Causes of a dependency that is not ready: its pods.
 
 use super::*;
 

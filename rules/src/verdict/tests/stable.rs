@@ -40,7 +40,7 @@ fn judged(list: &str, object: Value, seen: Option<i64>, now: i64) -> JudgedEdge 
     edge
 }
 
-/// When it counts, by what is found at every second.
+/// When the entry counts, by the findings of every second.
 fn counts_at(list: &str, object: &Value, seen: Option<i64>) -> Option<i64> {
     let is_satisfied = |now: &i64| judged(list, object.clone(), seen, *now).judged.satisfied;
     (100..300).find(is_satisfied)

@@ -24,7 +24,7 @@ fn pods() -> [Value; 4] {
     [wave, chart, group, release]
 }
 
-/// A Job of the release that is complete, so that something of it is there.
+/// A complete Job of the release, so that the release is not empty.
 fn seed() -> Value {
     let seed = super::selection::job("shop", "seed", "x", true);
     let mut seed = of_release(seed, Some("0"), -60);
@@ -40,7 +40,7 @@ fn without(word: &'static str, why: Unavailable) -> Cluster {
     }
 }
 
-/// The reasons of its edges, each once: beside what it names there is its wave.
+/// The reasons of a pod's edges, each once: beside its entries the pod has its wave.
 fn told_of(pod: &Value, cluster: &Cluster) -> Vec<Reason> {
     let mut reasons = reasons(pod, cluster);
     reasons.dedup();
@@ -167,7 +167,8 @@ fn a_forbidden_kind_comes_with_the_way_out() {
     );
 }
 
-/// While the revision of a StatefulSet's pod cannot be read, it is unknown which objects are older and so may be about to be replaced.
+/// While the revision of a StatefulSet's pod cannot be read, it is unknown which objects are older and so may be about to be
+/// replaced.
 #[test]
 fn what_is_older_is_not_known_while_the_revision_cannot_be_read() {
     let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), list("job/seed"));

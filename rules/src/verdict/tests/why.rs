@@ -1,4 +1,4 @@
-//! Timeouts and failures: what the terms make of a wait.
+//! Timeouts and failures: the effect of the terms on a wait.
 
 use super::selection::{failed_job, job};
 use super::*;
