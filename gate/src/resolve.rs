@@ -53,7 +53,7 @@ impl Resolver {
         }
     }
 
-    /// The addresses of a host: those of IPv4, or where it has none those of IPv6.
+    /// The addresses of a host: its IPv4 addresses, or where it has none its IPv6 addresses.
     pub(crate) fn find(&self, host: &str, until: Instant) -> Result<Vec<IpAddr>, Unresolved> {
         if let Ok(address) = host.parse() {
             return Ok(vec![address]);
@@ -68,7 +68,7 @@ impl Resolver {
         }
     }
 
-    /// The addresses of IPv6 alone, for where those of IPv4 lead nowhere.
+    /// The IPv6 addresses of a host, for a network in which its IPv4 addresses are not reachable.
     pub(crate) fn find_v6(&self, host: &str, until: Instant) -> Vec<IpAddr> {
         if host.parse::<IpAddr>().is_ok() {
             return Vec::new();

@@ -16,7 +16,7 @@ pub const MOST: usize = 256;
 /// One address that a gate is to try.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Probe {
-    /// By what the gate names it when it tells the outcome: letters and digits.
+    /// The name of the probe in the gate's report of outcomes: letters and digits.
     pub id: String,
     /// The kind of the try: [`what::TCP`], [`what::HTTP`], [`what::DNS`], or a word of a later version.
     pub what: String,

@@ -195,7 +195,7 @@ fn code(line: &[u8]) -> Option<u16> {
     (100..600).contains(&code).then_some(code)
 }
 
-/// Sorts what went wrong.
+/// The outcome of a try that ended with this error.
 fn of(error: &io::Error) -> Outcome {
     let of_tls = matches!(error.get_ref(), Some(inner) if inner.is::<rustls::Error>());
     match error.kind() {

@@ -1,4 +1,4 @@
-//! From what the service says is to be tried to where that is: variables, URLs, ports. Pure.
+//! Reads the address of a probe, with its variables, URL and port, into the target that the gate tries. Pure.
 
 use std::net::Ipv6Addr;
 use wire::probe::{Outcome, Probe, what};
@@ -26,7 +26,8 @@ pub(crate) struct Place {
     pub(crate) port: u16,
 }
 
-/// The ports of schemes that people write into one variable: what the clients of these services take for granted.
+/// The default ports of URL schemes, as the clients of these services have them. A user may write such a URL, without a port,
+/// into one variable.
 const PORTS: [(&str, u16); 31] = [
     ("amqp", 5672),
     ("amqps", 5671),
@@ -66,7 +67,8 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// A variable that is not there, or is empty; a text that is no address; something of a later version.
+    /// [`Outcome::NoVariable`] for a variable that is missing or empty, [`Outcome::NoAddress`] for a text that is no address,
+    /// [`Outcome::Unknown`] for a kind of try of a later version.
     pub(crate) fn of(probe: &Probe, get: impl Fn(&str) -> Option<String>) -> Result<Self, Outcome> {
         let text = expanded(&probe.to, get)?;
         let unfit = |it: char| it.is_whitespace() || it.is_control() || !it.is_ascii();
@@ -83,7 +85,7 @@ impl Target {
     }
 }
 
-/// The text with the variables in it replaced by what is in them.
+/// The text with each `$(NAME)` replaced by the value of the variable.
 fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, Outcome> {
     let mut out = String::new();
     let mut rest = text;

@@ -83,7 +83,7 @@ async fn look_after_each(shared: &Arc<SlotContext>, tasks: &Spawner) {
         }
         tokio::select! {
             biased;
-            // Each arm is cancel-safe: what is not taken here comes again.
+            // Each arm is cancel-safe: a signal that is not taken here comes again.
             Some(name) = ended.recv() => {
                 looked_after.remove(&name);
                 // A gate may have asked in the moment of the end.

@@ -160,8 +160,8 @@ fn add_hold(edits: &mut Edits<'_>, pod: &Value) -> Result<(), Misshapen> {
     edits.insert(&["spec", "schedulingGates"], None, hold)
 }
 
-/// The gate with the variables that the pod's list names. One that cannot be given is refused where the list is written; of a list that
-/// was stored before, the gate says what is missing.
+/// The gate with the variables that the pod's list names. Admission refuses a new list with a variable that the gate cannot
+/// get; for a list that was stored before, the gate itself reports the missing variable.
 fn with_variables(mut gate: Value, pod: &Value) -> Value {
     let own = annotations(pod);
     let variables = own.and_then(|own| annotation::variables(own, pod).ok());

@@ -265,7 +265,7 @@ impl Memory {
         let all: Vec<_> = self.read().sheets.iter().flat_map(of_sheet).collect();
         for (key, text) in all {
             let Some(namespace) = entry::namespace_of(&key, &text) else {
-                continue; // what this version cannot read
+                continue; // an entry that this version cannot read
             };
             let gone = match entry::read::<Passed>(&text).filter(|_| entry::is_passed(&key)) {
                 Some(passed) => is_gone(&key, &passed),

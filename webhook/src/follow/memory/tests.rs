@@ -1,4 +1,4 @@
-//! A keeper beside an API server that refuses some of what it is told.
+//! A keeper of the memory in front of an API server that refuses some writes.
 
 use super::super::sheets::fake::ApiServer;
 use super::super::single::ConfigMapRef;

@@ -142,7 +142,8 @@ async fn the_claim_of_a_pod_without_a_node_is_read_by_its_name() {
     }
 }
 
-/// One list where pods are there, and the others only where none is: finished pods and those of others are left out.
+/// The search reads one list where the object has pods, and further lists only where it has none. Finished pods and pods of
+/// other objects do not count.
 #[tokio::test(start_paused = true)]
 async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
     const JOBS: &str = "/apis/batch/v1/namespaces/shop/jobs";

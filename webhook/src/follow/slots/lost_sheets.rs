@@ -27,7 +27,7 @@ pub(super) async fn mend(shared: &SlotContext) {
         }
         tokio::select! {
             biased;
-            // Each arm is cancel-safe: what is not taken here comes again.
+            // Each arm is cancel-safe: a signal that is not taken here comes again.
             () = view.changed() => tokio::time::sleep(TRY_AGAIN).await,
             () = shared.known.slots().lost.notified() => {}
             () = tokio::time::sleep(LOOK_AGAIN) => {}

@@ -81,7 +81,7 @@ impl Namespace {
             self.look(waves, &view).await;
             tokio::select! {
                 biased;
-                // Each arm is cancel-safe: what is not taken here comes again.
+                // Each arm is cancel-safe: a signal that is not taken here comes again.
                 () = view.changed() => {}
                 () = self.asked.notified() => {}
                 () = tokio::time::sleep(LOOK_AGAIN) => {}

@@ -319,8 +319,8 @@ async fn what_is_refused_of_one_wave_holds_up_no_other() {
     assert_eq!(cluster.holders("shop"), ["spoilt"]);
 }
 
-/// As many as a namespace has room for, while the API server takes its time: what has been found out is never thrown away, and
-/// another namespace hears nothing of it.
+/// A namespace has as many holders as there is room for, and the API server is slow: no finding is thrown away, and another
+/// namespace does not wait.
 #[tokio::test(start_paused = true)]
 async fn many_holders_that_finish_together_hold_up_their_wave_for_seconds_and_no_other() {
     const MANY: usize = 450;

@@ -33,7 +33,7 @@ impl Cluster {
         }
     }
 
-    /// Follows what is wanted, and returns how many objects are followed then.
+    /// Follows the objects that are asked for, and returns how many objects are followed then.
     fn answer(&mut self) -> usize {
         while let Ok(wanted) = self.wanted.try_recv() {
             let WatchRequest::Whole(named) = wanted else {
@@ -106,7 +106,7 @@ async fn one_more_than_are_read_at_a_time_has_its_turn_within_seconds() {
     assert_eq!(found, [Lookup::Found(())]);
 }
 
-/// Its turn is over before that of the last begins; and what was read in it is believed for as long as anything is.
+/// The turn of the first object is over before that of the last begins; the first object is still believed then.
 #[tokio::test(start_paused = true)]
 async fn what_rests_on_more_objects_than_are_read_at_a_time_is_seen_together() {
     let mut cluster = Cluster::new();
@@ -170,7 +170,7 @@ async fn what_nobody_asks_for_is_forgotten_and_gives_way_first() {
     );
 }
 
-/// The bound is for what is kept of those whose turn is over.
+/// The bound in bytes is for the kept objects whose turn is over.
 #[tokio::test(start_paused = true)]
 async fn of_large_objects_fewer_are_kept() {
     let mut cluster = Cluster::new();

@@ -242,7 +242,7 @@ fn a_change_that_leaves_no_trace_is_seen() {
     assert!(age.as_secs() < 60, "{age}");
 }
 
-/// Of pods those with a gate are followed for as long as the process runs, and no others for this.
+/// The pods with a gate are followed for as long as the process runs, so a wave needs no watch of other pods.
 #[test]
 fn a_pod_of_its_own_is_found_among_those_with_a_gate() {
     let (known, _requests) = Known::new(Settings::of_the_chart());

@@ -87,7 +87,8 @@ fn second_pod(list: &str) -> Verdict {
     .asked()
 }
 
-/// `wait`, `late`, `provisional`, `satisfied`, `passed`, or what cut the wait short and how it ended.
+/// A verdict as one word: `wait`, `late`, `provisional`, `satisfied`, `passed`, or the cause that cut the wait short and the
+/// decision.
 fn word(verdict: &Verdict) -> &'static str {
     match (&verdict.why, verdict.answer.verdict) {
         (_, Decision::Wait) if verdict.provisional => "provisional",
@@ -296,7 +297,7 @@ fn what_is_still_being_read_gets_its_time_before_a_timeout_ends_the_wait() {
     assert_eq!(asked(&[], false, false), "timeout: refuse");
 }
 
-/// While the plans cannot be read, what the pod waits for is not known; what it says of the waiting is.
+/// While the plans cannot be read, the pod's dependencies are unknown, and the terms of its wait are known.
 #[test]
 fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
     let says = json!({

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const NAMESPACES: [&str; 3] = ["shop", "bank", "mill"];
 
-/// Whether what is found of this is the same for every pod.
+/// Lists, each with whether its verdict is the same for every pod that is alike.
 const LISTS: [(&str, bool); 16] = [
     ("configmap/a", true),
     ("configmap/missing", true),

@@ -1,4 +1,4 @@
-//! An API server that vouches for every token, keeps the Events, and says what time it is.
+//! A fake API server: it reviews tokens, keeps the Events, and sends its time with each answer.
 
 use super::tokens::reviewed;
 use crate::client::dated;
@@ -19,7 +19,7 @@ use tower::util::MapResponseLayer;
 /// The Events that were written.
 pub(super) type Events = Arc<Mutex<Vec<Value>>>;
 
-/// It says what time it is.
+/// A client of the fake API server, which dates its answers by `time`; `clock` learns that time from each answer.
 pub(super) fn api_server(
     events: Events,
     time: impl Fn() -> Timestamp + Copy + Send + Sync + 'static,

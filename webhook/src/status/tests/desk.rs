@@ -1,4 +1,4 @@
-//! The status service of one replica, and what it wrote.
+//! The status service of one replica, with the Events that it wrote.
 
 use super::api_server::{Events, api_server};
 use super::pod;
@@ -26,13 +26,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-/// The status service, and what it wrote.
+/// The status service of one replica, with its metrics and the Events that it wrote.
 pub(super) struct Desk {
     pub(super) service: Arc<Service>,
     pub(super) registry: Registry,
     /// The pods that are held.
     pub(super) held: Arc<WaitRegistry>,
-    /// The Jobs that are.
+    /// The Jobs that are suspended.
     pub(super) suspended: Arc<WaitRegistry>,
     pub(super) events: Events,
     pub(super) began: Instant,

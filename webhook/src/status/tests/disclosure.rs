@@ -57,7 +57,8 @@ async fn only_a_token_of_the_pod_itself_is_answered() {
     );
 }
 
-/// Targets outside of the pod's namespace, and what has to be stored for one to exist: the target, and where it is.
+/// Targets outside of the pod's namespace, each with the objects that must be stored for the target to exist: the target, and its
+/// namespace.
 fn targets() -> [(&'static str, Vec<(&'static str, Value)>); 4] {
     let secret = json!({"metadata": {"namespace": "data", "name": "x"}, "status": {"conditions": [{"message": "hush"}]}});
     let data = json!({"metadata": {"name": "data"}});
@@ -165,7 +166,7 @@ async fn times(desks: &[Desk; 2]) -> [Vec<f64>; 2] {
     times
 }
 
-/// The mean of times and its variance, the slowest hundredth apart: what the machine does beside would drown the rest.
+/// The mean of times, and the variance of that mean, without the slowest hundredth: other work of the machine would drown the rest.
 fn spread(times: &[f64]) -> (f64, f64) {
     let mut times = times.to_vec();
     times.sort_by(f64::total_cmp);

@@ -159,7 +159,7 @@ async fn a_pod_that_the_store_never_has_is_forgotten() {
     assert_eq!(replicas.moments_at(90).await, [80]);
 }
 
-/// Nothing of it is known to be old: what holds it may just be on its way.
+/// The replica does not know yet that the pod was let go, so the gate must wait although its list may be satisfied.
 #[tokio::test(start_paused = true)]
 async fn a_gate_that_asks_for_a_pod_that_is_held_is_told_to_wait() {
     let desk = Desk::new(&json!({}));
@@ -176,7 +176,7 @@ async fn a_gate_that_asks_for_a_pod_that_is_held_is_told_to_wait() {
     assert_eq!(desk.ask(&answer.digest).await.verdict, wire::Decision::Open);
 }
 
-/// A gate that comes of a hold opens at once, and what its pod has waited for is over.
+/// The gate of a pod that was held opens at once, since the pod's wait took place in the hold.
 #[tokio::test(start_paused = true)]
 async fn the_wait_of_a_pod_that_was_held_counts_from_its_creation() {
     let mut held = missing();

@@ -1,4 +1,4 @@
-//! How long a question is held, and what is heard meanwhile.
+//! How long a question is held, and the bytes that a gate hears meanwhile.
 
 use super::tokens::{its_own, token};
 use super::*;

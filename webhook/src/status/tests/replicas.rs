@@ -1,4 +1,4 @@
-//! Replicas that let go what is held, in front of an API server that does as it is told.
+//! Replicas that let go held pods and suspended Jobs, in front of a fake API server.
 
 use super::*;
 use crate::status::release::Show;
@@ -11,7 +11,7 @@ use tower::service_fn;
 /// The patches, each with its moment in whole seconds.
 type Writes = Vec<(u64, Value)>;
 
-/// Replicas that look after what is held, each with what it knows.
+/// Replicas that look after held pods or suspended Jobs, each with its own knowledge of the cluster.
 pub(super) struct Replicas {
     /// The first of them.
     pub(super) desk: Desk,
@@ -20,7 +20,7 @@ pub(super) struct Replicas {
     shown: Vec<Show>,
 }
 
-/// An API server, and what is known of it.
+/// A fake API server, and the replicas' knowledge that its watches fill.
 struct Server {
     /// The path of the held objects, without a name.
     path: &'static str,
@@ -28,7 +28,7 @@ struct Server {
     stands: Mutex<HashMap<String, Value>>,
     writes: Mutex<Writes>,
     refused: AtomicUsize,
-    /// So long it takes to write, and then for a watch to tell of it.
+    /// The time that a write takes, and then the time until a watch tells of it.
     takes: Mutex<[Duration; 2]>,
     known: Vec<Arc<Known>>,
     arrive: fn(&Known, &Value),

@@ -1,4 +1,4 @@
-//! Timeout, failure and skip: what the terms of a pod make of a request that is held.
+//! Timeout, failure and skip: the effect of a pod's terms on a held request.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tokens as the kubelet asks for them, and what the API server says of each.
+//! Tokens as the kubelet asks for them, and the API server's review of each.
 
 use crate::status::token::forged;
 use base64::Engine;

@@ -95,7 +95,7 @@ async fn discovery_is_asked_once_for_all_kinds_that_nobody_defines() {
     }
 }
 
-/// More than there is room for, by gates that are judged anew whenever something that they read changes.
+/// Gates name more missing kinds than a replica remembers, and are judged anew whenever an object that they read changes.
 #[tokio::test(start_paused = true)]
 async fn kinds_that_do_not_exist_are_sought_once_however_many_name_them() {
     let asks = std::future::pending::<Result<Response<Answer>, Infallible>>;

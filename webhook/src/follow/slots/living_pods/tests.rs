@@ -9,7 +9,7 @@ use serde_json::json;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
-/// An API server with pods, and what was asked of it: the queries, and how many bytes it answered.
+/// A fake API server with pods, the queries that it got, and the number of bytes that it answered.
 #[derive(Default)]
 struct Pods {
     pods: Vec<Value>,

@@ -10,12 +10,12 @@ fn of_topic(reason: EventReason, topic: &str, text: &str) -> News {
     }
 }
 
-/// About one thing.
+/// News whose topic is always the same.
 fn news(reason: EventReason, text: &str) -> News {
     of_topic(reason, "", text)
 }
 
-/// About something else each time that the words are others.
+/// News of a wait whose topic is its text, so that other words are another topic.
 fn stage(text: &str) -> News {
     of_topic(EventReason::Waiting, text, text)
 }
