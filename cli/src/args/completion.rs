@@ -41,7 +41,7 @@ pub(super) fn script(whom: Completer, mut command: Command) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints what the last of these words may become, as kubectl asks for it.
+/// Prints the completions of the last of these words, one a line, as kubectl asks for them.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(super) fn complete(words: &[String], mut command: Command) -> ExitCode {
     command.build();

@@ -57,7 +57,8 @@ impl Connection {
     }
 }
 
-/// The files that KUBECONFIG names, as one; as kubectl does, without those that are not there, unless none is.
+/// The files that KUBECONFIG names, merged into one. As with kubectl a missing file is passed over; where all are missing, the
+/// default file is read.
 fn read_all(named: Option<&OsStr>) -> Result<Kubeconfig, KubeconfigError> {
     let paths = named.into_iter().flat_map(std::env::split_paths);
     let mut there = paths

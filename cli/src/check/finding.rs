@@ -20,7 +20,7 @@ pub(super) enum Result {
     Ok,
     /// The checked part works now, and may stop working.
     Warning,
-    /// Something waits, is refused or is not gated because of it.
+    /// The checked part makes pods wait, lets them be refused, or lets them start without a gate.
     Problem,
 }
 

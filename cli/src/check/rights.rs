@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 const CHECK: &str = "rights";
 
-/// The kinds that verdicts need: those that own pods, and those of most dependencies.
+/// The kinds that verdicts need: the owners of pods, and the kinds of most dependencies.
 const NEEDED: [&str; 13] = [
     "CronJob",
     "CustomResourceDefinition",

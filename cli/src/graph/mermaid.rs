@@ -3,7 +3,7 @@
 use super::model::{Model, Node};
 use std::fmt::Write;
 
-/// Names and how they look; only those that are used are written.
+/// The classes of nodes, with their style in Mermaid. Only the classes that nodes have are written.
 const CLASSES: [(&str, &str); 5] = [
     ("ready", "fill:#cfc"),
     ("waits", "fill:#ffc"),

@@ -24,7 +24,7 @@ pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<
             for (from, must) in &waited_for[at] {
                 let node = &mut nodes[*from];
                 node.last = node.last.max(step);
-                // Those with a way around them have been taken off already.
+                // `give_way` has taken off the edges that have a way around them.
                 if *must || all_count {
                     node.open -= 1;
                     if node.open == 0 {

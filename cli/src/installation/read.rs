@@ -34,7 +34,7 @@ pub(crate) async fn list(
 /// The number of objects in one answer of [`list_where`].
 const PAGE: u32 = 500;
 
-/// The `wanted` objects among those of a path that the parameters select; the others are not kept.
+/// The objects of a path that the parameters select and that are `wanted`. Only these are kept in memory.
 pub(crate) async fn list_where(
     client: &Client,
     path: &str,

@@ -17,7 +17,8 @@ const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 pub(crate) enum Rights {
     /// The rights by the rules of the controller's ClusterRoles.
     Seen(rights::Rights),
-    /// Everything but Secrets, and those by its settings.
+    /// The user may not read the ClusterRoles: the controller is taken to follow everything but Secrets, and `secrets` as its
+    /// settings say.
     Assumed { secrets: bool, workloads: Vec<Kind> },
 }
 

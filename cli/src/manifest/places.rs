@@ -97,7 +97,7 @@ fn absolute(of: &Origin, pointer: &str) -> String {
     items.collect::<String>() + pointer
 }
 
-/// A pointer, and those of everything around the node.
+/// A JSON pointer, and the pointers of the nodes around its node, from the inside out.
 fn ancestors(pointer: &str) -> impl Iterator<Item = &str> {
     let around = pointer.rmatch_indices('/').map(|(at, _)| &pointer[..at]);
     std::iter::once(pointer).chain(around)

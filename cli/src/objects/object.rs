@@ -99,7 +99,7 @@ impl Object {
         let mut templates = TEMPLATES
             .iter()
             .filter_map(|(_, pointer)| self.value.pointer(pointer));
-        // Other kinds have a template of something else (a Certificate's Secret).
+        // A template without containers is not for a pod (a Certificate has one for its Secret).
         templates.find(|template| template.pointer("/spec/containers").is_some())
     }
 

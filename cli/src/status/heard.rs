@@ -1,4 +1,4 @@
-//! The word of a gate on what the gate alone can find out: whether an address outside of the cluster answers.
+//! The outcome of an address outside of the cluster, read from the gate's log: only the gate tries such an address.
 
 use rules::judged::Reason;
 use wire::Answer;
@@ -11,8 +11,8 @@ pub(super) fn needs(answer: &Answer) -> bool {
     unmet.any(|report| report.reason == reason)
 }
 
-/// Takes the reasons of such dependencies from the log of the gate. A gate names all unmet dependencies, up to a limit, so a
-/// dependency that it does not name is satisfied.
+/// Takes the reasons of the dependencies that the gate alone can judge from the log of the gate. A gate names all unmet
+/// dependencies, up to a limit, so a dependency that it does not name is satisfied.
 pub(super) fn fill(answer: &mut Answer, said: &Said) {
     if said.unmet.is_empty() || said.unmet.len() > FURTHER {
         return;

@@ -24,7 +24,7 @@ pub(super) async fn follow(
 ) -> Result<ExitCode> {
     let mut watches = Watches::new(client.clone());
     let mut screen = Screen::new(manner, Timestamp::now());
-    // Those that waited are shown until the end, to see them start.
+    // The UIDs of the pods that have waited: they are shown until the end, so that the user sees them start.
     let mut followed = BTreeSet::new();
     let mut words = BTreeMap::new();
     let (mut changed, mut failures) = (true, 0);
@@ -56,8 +56,8 @@ pub(super) async fn follow(
     }
 }
 
-/// Whether the watch ends. A user at a terminal may start the watch before an installation and wants to see it begin; a script wants to
-/// go on as soon as nothing waits.
+/// Whether the watch ends. A user at a terminal may start the watch before an installation and wants to see it begin; a script
+/// wants to go on as soon as nothing waits.
 fn is_over(tree: &Tree, something_waited: bool, terminal: bool) -> bool {
     let begun = something_waited || tree.pods().next().is_some();
     tree.waiting == 0 && (begun || !terminal)

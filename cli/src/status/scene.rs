@@ -94,7 +94,7 @@ impl Scene {
         }
     }
 
-    /// The facts about the pods; of all pods in a namespace only those that wait, or that are `followed` by their UIDs.
+    /// The facts about the chosen pods. Where every pod is chosen, only pods that wait, or whose UIDs are `followed`.
     pub(super) fn look(
         &self,
         world: &Installed<'_>,

@@ -23,7 +23,7 @@ pub(super) struct PodTold<'a> {
     /// The answer by this command's own judgement.
     answer: Answer,
     word: GateWord,
-    /// Whether the gate says something else, so that both have to be shown.
+    /// Whether the gate's last line differs from this command's judgement, so that both have to be shown.
     differs: bool,
     unseen: Vec<String>,
 }
@@ -70,7 +70,7 @@ impl<'a> PodTold<'a> {
         }
     }
 
-    /// Whether something holds the pod back: by the word of its gate, and by the judgement where it has none.
+    /// Whether the pod waits: by the last line of its gate, or by this command's judgement where there is no line.
     pub(super) fn waits(&self) -> bool {
         // The gate may never have written its last line.
         if matches!(

@@ -1,4 +1,4 @@
-//! Hears that something has changed, and no more: the reader then reads everything anew.
+//! Watches for changes without reading them: after a change the reader reads everything anew.
 
 use crate::watches::changes;
 use futures::stream::{LocalBoxStream, SelectAll};

@@ -1,4 +1,4 @@
-//! Kinds that are not built in: how they are spelled, and those that are called like one that is.
+//! Kinds that are not built in: their spellings, and custom kinds that have the name of a built-in kind.
 
 use super::{NOTHING, deployment, lint, service};
 
