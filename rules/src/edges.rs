@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use crate::annotation::parse_depends_on;
 
-    /// A world that has every object, each called by the question that found it.
+    /// A fake that answers each question with one object or two, named after the question.
     struct All;
 
     impl Targets for All {

@@ -62,8 +62,8 @@ enum Phase {
     Never,
 }
 
-/// Why the installer makes the dependency too late for the dependent, as far as the two say; `None` where it does not. Both
-/// are taken to be of one release or application.
+/// Why the installer makes the dependency too late for the dependent, read from the annotations of both; `None` where it does
+/// not. Both are taken to be of one release or application.
 pub fn late(dependent: &Value, dependency: &Value) -> Option<Late> {
     by_helm(dependent, dependency).or_else(|| by_argo_cd(dependent, dependency))
 }

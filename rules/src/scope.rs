@@ -158,7 +158,8 @@ impl Scope {
         }
         let labels = &metadata["labels"];
         let instance = labels["app.kubernetes.io/instance"].as_str();
-        // Older charts say so beside their chart; alone it may mean anything, such as a canary. Helm runs a hook apart from its release.
+        // Older charts say so beside their chart; alone it may mean anything, such as a canary. Helm runs a hook apart from its
+        // release.
         let of_a_chart = || chart(object).is_some() && !is_hook(object);
         let release = || labels["release"].as_str().filter(|_| of_a_chart());
         scope(instance.or_else(release)?, None)
@@ -271,8 +272,8 @@ pub fn app(object: &Value) -> Option<&str> {
 impl Parts {
     /// Whether the objects of another scope may be in this part, for a dependent of scope `own`.
     ///
-    /// The name of a release is enough. A part of the dependent's own scope is known exactly; a sub-chart in another namespace
-    /// must be of the installation that made both.
+    /// A release is found by its name alone, a group or a sub-chart only in the dependent's own scope, or in any scope where the
+    /// dependent has none. A sub-chart whose namespace is written counts where the same release made it and the dependent.
     pub fn is_of(&self, own: Option<&Scope>, other: Option<&Scope>) -> bool {
         match (&self.part, &self.namespace) {
             (Part::Release(name), _) => other.is_some_and(|other| other.name == *name),

@@ -30,7 +30,7 @@ pub trait Seen: fmt::Debug {
     fn tells_of_other_namespaces(&self) -> bool;
 }
 
-/// A `Seen` to which no object of the cluster is known.
+/// A `Seen` that knows no object of the cluster.
 impl Seen for () {
     fn object(&self, _: &Workload<'_>, _: &ObjectRef) -> Lookup<Target> {
         Lookup::Unavailable(Unavailable::Syncing)

@@ -36,7 +36,8 @@ pub(super) fn check<'v>(expression: &Expression, object: &'v Value) -> Result<()
     follow(&expression.path, object, expression)
 }
 
-/// Calls itself once a step, and a path has no more than 64 of them.
+/// Follows a path of an expression from a value on, and compares the values at its end. The recursion is bounded: it goes one level
+/// deeper for each step, and a path has at most 64 steps.
 fn follow<'v>(path: &[Segment], value: &'v Value, expression: &Expression) -> Result<(), Miss<'v>> {
     let Some((step, rest)) = path.split_first() else {
         return compare(value, expression).map_err(|found| Miss::new(0, found));

@@ -1,4 +1,5 @@
-//! Advice on the dependencies: their form, and their fate.
+//! Advice that rests on the dependency itself: a Job that is removed or suspended, a Service without pods, a forbidden kind, a namesake,
+//! a sub-chart in another namespace.
 
 use super::*;
 

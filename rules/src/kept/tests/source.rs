@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Words of the rules that are no field of a built-in kind.
+/// Words in the source of the rules that look like fields and are no field of a built-in kind.
 pub(super) const NO_FIELDS: [&str; 52] = [
     // States, statuses and other words of ours.
     "addressed",

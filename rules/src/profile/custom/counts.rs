@@ -132,7 +132,7 @@ pub(super) fn has_count(spec: Option<&Value>, part: &Value) -> bool {
     compared(spec, part).next().is_some()
 }
 
-/// Whether a field of this name is such a flag or count.
+/// Whether a field of this name is a flag of readiness, or a count of ready things.
 pub(super) fn is_known(name: &str) -> bool {
     let counts = || {
         PREFIXES
@@ -142,7 +142,7 @@ pub(super) fn is_known(name: &str) -> bool {
     is_flag(name) || BARE.contains(&name) || counts()
 }
 
-/// Whether a field of this name is such a flag.
+/// Whether a field of this name is a flag of readiness.
 pub(super) fn is_flag(name: &str) -> bool {
     FLAGS.contains(&name)
 }

@@ -66,7 +66,7 @@ fn of_list(object: &Value, (list, name): &(&str, &[&str])) -> Option<Hindrance> 
     })
 }
 
-/// Other kinds have lists of these names too, of entries that report nothing.
+/// Whether an entry of a list is a part with conditions. Some kinds have a list of the same name whose entries report nothing.
 fn is_named(part: &Value, name: &[&str]) -> bool {
     get(part, name).is_some() && (name.len() > 1 || part.get("conditions").is_some())
 }

@@ -11,7 +11,8 @@ use crate::kstatus::Conditions;
 use crate::path::get;
 use serde_json::Value;
 
-/// Fields of a status that sum it up, by the conventions of Kubernetes' API and of the kinds that follow them. Flags do so too.
+/// Fields that sum up a status by the conventions of Kubernetes' API, and of the kinds that follow these conventions. A field
+/// with a flag sums it up too.
 const SUMS_UP: [&str; 4] = ["conditions", "phase", "state", "status"];
 
 /// The count of a status that Go leaves out while it is zero.

@@ -61,7 +61,7 @@ impl Explain<'_> {
         self.hints.behind(&self.dependent().namespace, &of, &look)
     }
 
-    /// Whether pods may serve a Service that are not among the waiting pods of this workload.
+    /// Whether a Service may be served by pods other than the waiting pods of this workload.
     fn has_others(&self, service: &Value, (kind, workload): &Typed, selector: &Selector) -> bool {
         let is_of = |pod: &&Value| match kind.word() {
             "Pod" => pod["metadata"]["name"] == workload["metadata"]["name"],

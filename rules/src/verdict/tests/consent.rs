@@ -60,7 +60,7 @@ fn namespace(annotations: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "data", "annotations": annotations}})
 }
 
-/// A kind that is in no namespace, as a custom one and as one of Kubernetes.
+/// References to cluster-scoped objects: of a custom kind, and of a built-in kind.
 const ISSUER: &str = "ClusterIssuer.cert-manager.io/letsencrypt";
 const NODE: &str = "node/worker";
 

@@ -262,7 +262,7 @@ fn ordinals_wait_for_ordinal_0_and_it_waits_for_nobody() {
     );
 }
 
-/// The gate of ordinal 0 opens at once; what it was told says nothing of ordinal 0 being ready.
+/// The gate of ordinal 0 passes without waiting for ordinal 0, so the passed revision does not show that ordinal 0 is ready.
 #[test]
 fn an_ordinal_asks_although_another_has_passed() {
     let text = "pod/s-0, configmap/go";

@@ -175,7 +175,7 @@ fn a_stateful_set_that_names_no_revision_of_its_pod_is_not_believed() {
     assert_eq!(told(&fresh, &new), SYNCING, "it has made its first pod");
 }
 
-/// A set does not replace a pod that is not ready. One that waits at its gate stays while the template changes, twice.
+/// A StatefulSet does not replace a pod that is not ready, so a pod at its gate may stay while the template changes twice.
 #[test]
 fn a_pod_that_waited_through_changes_of_its_template_is_not_forgotten() {
     let revisions = [10, 20, 30].map(|at| revision(&format!("db-{}", at / 10), at, None));

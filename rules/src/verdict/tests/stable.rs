@@ -213,7 +213,8 @@ fn web(more: Value) -> Value {
     web
 }
 
-/// When a Deployment of before counts for a pod that is made at second 100 and says `stable: 30s`, where a replica has seen it since.
+/// The second at which an older Deployment counts for a pod that is made at second 100 and asks for `stable: 30s`, where a
+/// replica has seen the Deployment since second 100; `None` where it does not count before second 300.
 fn web_counts_at(web: &Value) -> Option<i64> {
     let mut pod = pod("- {kind: Deployment, name: web, stable: 30s}");
     pod["metadata"]["creationTimestamp"] = json!("1970-01-01T00:01:40Z");

@@ -283,7 +283,7 @@ fn is_lowered(words: &[String]) -> bool {
     pairs.any(|(word, next)| next == "down" && ["scaled", "shut"].contains(&word.as_str()))
 }
 
-/// Whether a `not` tells of something that is yet to come: `NotRequired` and the like do not.
+/// Whether a `not` denies the following word, as in `NotReady`. `NotRequired` and the like deny nothing that is to come.
 fn is_denied(words: &[String]) -> bool {
     words.iter().zip(words.iter().skip(1)).any(|(word, next)| {
         word == "not"
