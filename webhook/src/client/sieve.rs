@@ -46,7 +46,7 @@ enum SieveStep {
     /// A key, an item, or the end of the open place.
     #[default]
     Next,
-    /// The rest of a key of a mapping.
+    /// The rest of a mapping's key, after its opening quote.
     Key { escaped: bool },
     /// The value of a key of a mapping.
     Value,

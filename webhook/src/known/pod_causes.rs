@@ -85,7 +85,8 @@ impl PodCauses {
         }
     }
 
-    /// The dependency that is due first, of those that a view waits for.
+    /// The dependency whose pods are due for a look first, and the moment of that look. Only dependencies for which a view waits
+    /// count.
     fn next(&self, now: Instant) -> Option<(Behind, Instant)> {
         let mut seen = self.lock();
         seen.retain(|_, it| it.is_kept(now));

@@ -151,7 +151,7 @@ impl ReadWhole {
         begun
     }
 
-    /// The numbers of objects that are being read whole and that wait for it.
+    /// How many objects are being read whole, and how many wait for their turn.
     pub(super) fn crowd(&self) -> WholeCounts {
         let places = self.lock();
         let read: usize = places.read_of_each().values().sum();

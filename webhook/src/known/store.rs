@@ -172,7 +172,7 @@ impl Store {
         });
     }
 
-    /// A subscription that rings `waiter` by changes here, without interests yet.
+    /// A subscription to changes of this store, which ring `waiter`. It has no interests yet.
     pub(super) fn subscription(&self, waiter: &Arc<Bell>) -> Interests {
         self.waiters().subscription(waiter)
     }

@@ -168,7 +168,7 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         subscription
     }
 
-    /// The number of interests so far; `None` while a view waits.
+    /// How many interests were added since the process began; `None` while a view waits. An unused registry keeps the same number.
     pub(super) fn asked(&self) -> Option<u64> {
         let registry = self.lock();
         registry.waiting.is_empty().then_some(registry.asked)

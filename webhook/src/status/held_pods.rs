@@ -24,7 +24,7 @@ use tracing::{debug, info, warn};
 /// Removes our scheduling gate from held pods.
 pub(crate) struct PodReleaser(Releaser);
 
-/// The receiver of gated pods, and the held pods among them.
+/// A sender for every gated pod that a watch shows, and a receiver of the held pods among them.
 pub(crate) fn held_pods() -> (Show, UnboundedReceiver<Waiter>) {
     release::shown(gate::is_held)
 }

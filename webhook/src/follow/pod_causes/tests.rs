@@ -16,7 +16,7 @@ use tower::service_fn;
 const PODS: &str = "/api/v1/namespaces/shop/pods";
 const CLAIMS_AT: &str = "/api/v1/namespaces/shop/persistentvolumeclaims";
 
-/// A view that waits, and the requests that the API server got.
+/// A replica's knowledge in front of a fake API server, with the requests that the server got and its answers by path.
 struct Desk {
     known: Arc<Known>,
     asked: Arc<Mutex<Vec<String>>>,

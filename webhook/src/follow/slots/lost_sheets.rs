@@ -1,4 +1,4 @@
-//! The effect: makes sheets again that are gone or not whole.
+//! Restores the sheets of slots: makes a sheet again that was deleted, and completes one that is not whole.
 
 use super::context::{LOOK_AGAIN, SlotContext, TRY_AGAIN};
 use super::restored_sheet;

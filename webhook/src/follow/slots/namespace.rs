@@ -49,7 +49,7 @@ struct OpenWave {
     wave: Wave,
     /// The holders that were asked about and keep their slots until the next look.
     kept: Vec<Holder>,
-    /// The last failure; the look goes on with the rest.
+    /// The last failure in this wave. A failure in one wave does not end the look: the other waves are handed out.
     error: Option<Error>,
 }
 

@@ -1,4 +1,4 @@
-//! A scope of Jobs.
+//! The index of scopes: waves and parts of a release of Jobs.
 
 mod changes;
 

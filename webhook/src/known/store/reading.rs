@@ -150,7 +150,8 @@ impl Store {
         self.lock().scopes.active(scope)
     }
 
-    /// The moment at which an object of the scope was last seen to change without a trace.
+    /// The moment at which a watch last saw an object of the scope change without a trace in `metadata.managedFields`; `None` where
+    /// it has seen none.
     pub fn changed(&self, scope: &Scope) -> Option<Instant> {
         self.lock().scopes.changed(scope)
     }

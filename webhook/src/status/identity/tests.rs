@@ -271,7 +271,7 @@ async fn a_pod_that_asks_before_it_is_seen_is_waited_for() {
     assert_eq!(asked.unwrap().pod.uid, "shop-1");
 }
 
-/// Asks for each of these from an address of its own.
+/// Asks for the identity of each token at once, each from a client address of its own.
 async fn all(desk: &Desk, tokens: &[String]) -> Vec<Result<Identity, Unidentified>> {
     let asked = tokens.iter().zip(1..);
     join_all(asked.map(|(token, from)| desk.ask(token, from))).await

@@ -105,7 +105,7 @@ impl Replicas {
         self.server.writes.lock().unwrap().clone()
     }
 
-    /// In which second it was written to each.
+    /// The seconds of all patches, when the clock has come to this second.
     pub(super) async fn moments_at(&self, second: u64) -> Vec<u64> {
         let written = self.written_at(second).await;
         written.into_iter().map(|(at, _)| at).collect()

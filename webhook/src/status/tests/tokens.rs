@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
-/// Later than everything that has expired here, in seconds.
+/// The time of the tests, in seconds since 1970: every expired token of a test ends before it.
 const NOW: i64 = 1;
 /// The UID of a pod that was deleted.
 pub(super) const GONE: &str = "u0";

@@ -145,7 +145,7 @@ async fn kinds_that_do_not_exist_are_sought_once_however_many_name_them() {
     assert!(judged <= 40 * 6, "{judged} times in 100 s");
 }
 
-/// Whether a list names the kind again and again, or for the first time.
+/// The catalog looks at once for a kind that lists have named in vain when its definition appears.
 #[tokio::test(start_paused = true)]
 async fn a_kind_is_followed_within_a_second_of_its_definition() {
     let api_server = service_fn(move |request: Request<Body>| {
