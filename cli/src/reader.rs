@@ -53,7 +53,7 @@ struct Served {
 pub(crate) type KindInNamespace = (Kind, Option<String>);
 
 impl Question {
-    /// The place of the answer; the question for a kind has none.
+    /// The place of the objects that the question asks for; `None` for the question whether a kind is served.
     fn place(&self) -> Option<KindInNamespace> {
         match self {
             Self::Kind(_) => None,

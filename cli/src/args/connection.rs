@@ -57,8 +57,8 @@ impl Connection {
     }
 }
 
-/// The files that KUBECONFIG names, merged into one. As with kubectl a missing file is passed over; where all are missing, the
-/// default file is read.
+/// The files that KUBECONFIG names, merged into one. A missing file is passed over, as kubectl does. Where every file is missing, the
+/// error names one; without KUBECONFIG the default file is read.
 fn read_all(named: Option<&OsStr>) -> Result<Kubeconfig, KubeconfigError> {
     let paths = named.into_iter().flat_map(std::env::split_paths);
     let mut there = paths

@@ -10,7 +10,11 @@ use std::fmt;
 const CHECK: &str = "controller";
 const VERSIONS: &str = "versions";
 
-/// The one Deployment, or why there is none to look at.
+/// The controller's Deployment.
+///
+/// # Errors
+///
+/// The line of `check` that says why there is not exactly one Deployment to look at.
 pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> {
     let found = match deployments {
         Lookup::Found(found) => found.as_slice(),

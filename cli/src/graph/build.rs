@@ -136,7 +136,7 @@ pub(super) fn shown(graph: &Graph<'_>, release: Option<&str>) -> BTreeSet<usize>
     shown
 }
 
-/// The namespace that most objects are of, which need not be said of each.
+/// The namespace of most objects. The graph leaves it out of their names.
 fn home(graph: &Graph<'_>, shown: &BTreeSet<usize>) -> String {
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for at in shown {

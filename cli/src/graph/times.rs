@@ -136,7 +136,7 @@ struct PodTimes<'a> {
     value: &'a Value,
     name: &'a str,
     made: Option<Timestamp>,
-    /// The time from which to which its gate waited, or its hold before that.
+    /// The beginning and the end of the pod's wait: at its gate, or in its hold before. The end is `None` while the pod waits.
     gate: Option<(Timestamp, Option<Timestamp>)>,
     ready: Option<Timestamp>,
 }

@@ -27,7 +27,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether the advice on one of the members says so already: it waits for itself, or for a Service of its own pods.
+/// Whether the advice on a member already reports this cycle: the member waits for itself, or for a Service of its own pods.
 fn is_told(graph: &Graph<'_>, cycle: &[usize]) -> bool {
     let says = |at: &usize| {
         let advice = dependencies::advice(graph, *at);

@@ -55,7 +55,7 @@ pub(super) fn advice(graph: &Graph<'_>, at: usize) -> Vec<Advice> {
     told
 }
 
-/// The entries of an object's lists. Those of plans are reported for the plan.
+/// The entries of an object's own lists. An entry that a plan gives to the object is reported for the plan.
 fn listed(graph: &Graph<'_>, at: usize) -> Vec<Dependency> {
     let waits = graph.lists[at].iter();
     waits

@@ -65,7 +65,7 @@ impl Finding {
         }
     }
 
-    /// A finding of admission too, in admission's words.
+    /// The finding for an advice, which admission reports in the same words.
     pub(super) fn advice(place: &Place, advice: &Advice) -> Self {
         Self::new(advice.label(), advice.level(), place, advice.to_string())
     }

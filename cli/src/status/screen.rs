@@ -89,7 +89,7 @@ impl Screen {
     }
 }
 
-/// Some terminals do not know how large they are, and say 0.
+/// A dimension of the terminal. Some terminals do not know their size and report 0: then a line is not cut.
 fn known(size: usize) -> usize {
     if size == 0 { usize::MAX } else { size }
 }
