@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// How long a server has for one question: the second time longer.
 const TRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
-/// How many servers of the file count, as in the C libraries.
+/// The number of name servers in `resolv.conf` that count, as in the C libraries; further servers are passed over.
 const SERVERS: usize = 3;
 /// A response without extensions is no longer.
 const DATAGRAM: usize = 512;

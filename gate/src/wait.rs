@@ -45,8 +45,8 @@ pub(crate) trait Clock {
 
 /// The source of answers.
 pub(crate) trait Source {
-    /// Asks once. `aside` hears whenever the service signals that it holds the request, and works meanwhile; `None` if that work made the
-    /// question outdated.
+    /// Asks once. `aside` hears whenever the service signals that it holds the request, and works meanwhile; `None` if that work
+    /// made the question outdated.
     fn ask(
         &mut self,
         question: &Question<'_>,
@@ -304,7 +304,7 @@ impl Journal {
         }
     }
 
-    /// Logs one line where other addresses failed than before.
+    /// Logs one line about the addresses that failed before one answered, where these are not the addresses that failed last time.
     fn passed_over(&mut self, attempts: &[Attempt], log: &mut impl FnMut(&str)) {
         let text = Attempts(attempts).to_string();
         if text != self.passed_over && !text.is_empty() {

@@ -18,7 +18,7 @@ pub struct Namespace {
     pub name: String,
     /// Reads the objects in the namespace.
     pub look: Look,
-    /// Objects outside that are deleted with it, as references for `kubectl delete`.
+    /// Objects outside of the namespace that are deleted with it, as references for `kubectl delete`.
     others: Mutex<Vec<String>>,
 }
 
