@@ -65,11 +65,12 @@ pub struct Finding {
     pub warnings: Vec<String>,
 }
 
-/// Both annotations among others; `None` where one of them is absent or an empty list.
+/// Reads the readiness expressions from an object's annotations `helm.sh/readiness-success` and `helm.sh/readiness-failure`. `None`
+/// where one of them is absent or an empty list.
 ///
 /// # Errors
 ///
-/// The key of one that cannot be read, and why.
+/// The key of an annotation that cannot be read, and why.
 pub fn of(
     annotations: &Map<String, Value>,
 ) -> Result<Option<Readiness>, (&'static str, ReadinessProblem)> {

@@ -18,15 +18,15 @@ pub trait Seen: fmt::Debug {
     /// Whether pods other than the workload's serve a Service that the workload names.
     fn served_by_others(&self, from: &Workload<'_>, service: &ObjectRef) -> Served;
 
-    /// The other namespaces in which the workload's release has objects of a sub-chart of which it has none in its own, as far
-    /// as they may be told.
+    /// The other namespaces in which the workload's release has objects of a sub-chart, as far as the user may be told of them.
+    /// Empty where the release has objects of the sub-chart in the workload's own namespace.
     fn elsewhere(&self, from: &Workload<'_>, part: &Part) -> Vec<String>;
 
     /// Whether the API server has forbidden sluice to watch the kind.
     fn is_forbidden(&self, kind: &Kind) -> bool;
 
-    /// Whether advice may mention objects of another namespace. Admission answers the user that applies the object, so it
-    /// mentions none, not even that they exist.
+    /// Whether advice may rest on a dependency in another namespace. Admission may not: its answer would tell the user that applies
+    /// the object whether the dependency exists. Only `elsewhere` names another namespace to that user.
     fn tells_of_other_namespaces(&self) -> bool;
 }
 

@@ -282,7 +282,7 @@ fn limits_are_inclusive() {
     assert!(!refused(&levels).contains("levels"));
 }
 
-/// The word by which Flux knows that it may delete and recreate an object.
+/// Flux deletes and recreates an object when the error of an apply contains a certain word, so no refusal may contain it.
 #[test]
 fn no_sentence_says_the_word_that_flux_acts_on() {
     let source = [

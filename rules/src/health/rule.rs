@@ -62,7 +62,7 @@ impl Rule {
         }
     }
 
-    /// A rule of texts that stand in the program, which are not copied.
+    /// A rule of the built-in library. Its texts are part of the program, so they are not copied.
     pub(super) fn fixed(
         current: &'static str,
         in_progress: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! One object that is there: whether it counts, and then its state.
+//! Judges one object that exists: whether the object counts for the dependent, and then its state.
 
 use super::basis::Judge;
 use super::home::Home;
