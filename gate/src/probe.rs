@@ -127,7 +127,7 @@ fn outcomes(by: &impl Try, some: &[&mut Wanted]) -> Vec<Outcome> {
     })
 }
 
-/// With the pod's own network and the variables of the gate.
+/// Tries addresses in the pod's own network, with the variables of the gate's environment.
 impl Try for Dialer {
     fn outcome(&self, probe: &Probe) -> Outcome {
         let variable = |name: &str| std::env::var(name).ok();

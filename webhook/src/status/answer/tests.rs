@@ -123,7 +123,7 @@ fn a_second_pod_of_a_revision_opens_at_once() {
     }
 }
 
-/// It may be there when the next pod of the revision asks.
+/// An optional dependency that was absent may exist when the next pod of the revision asks, so the revision does not count as passed.
 #[test]
 fn what_opened_by_absence_is_told_apart_from_what_is_satisfied() {
     for (list, expected) in [
