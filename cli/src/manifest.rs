@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) object: Value,
     /// Why the object of the manifest cannot be judged.
     pub(crate) problem: Option<Fault>,
-    /// The keys of its document that are there before; the last one counts, as it does for kubectl and Helm.
+    /// The keys that stand more than once in one mapping of the object's document. The last one counts, as for kubectl and Helm.
     pub(crate) twice: Vec<Fault>,
     /// The number of its document in the input, from 1; empty documents do not count.
     pub(crate) document: usize,

@@ -20,7 +20,8 @@ pub(super) fn letters(
     }
 }
 
-/// Lines that are indented alike, the first of them without its indentation.
+/// The byte in `source` of each letter that a block scalar (`|`, `>`) says; `None` where the letters do not match. Every line
+/// of `source` is indented by `indent`, but the first one begins behind its indentation.
 fn block(source: &str, indent: usize, mut says: Peekable<Chars<'_>>) -> Option<Vec<usize>> {
     let mut letters = Vec::new();
     // Blank lines before the first letter.
