@@ -100,10 +100,11 @@ enum Command {
     Lint(LintArgs),
     /// The annotations that say what a chart's own wait loops do, as a diff that `git apply` and `patch -p1` take.
     ///
-    /// Reads templates and manifests as text: init containers and loops with nc, pg_isready, curl, kubectl wait, wait-for-it,
-    /// dockerize, k8s-wait-for and the like, and sync waves of Argo CD. Where a sub-chart has podAnnotations, the diff is of the
-    /// umbrella's values. Standard error tells what cannot be expressed, such as an address outside of the cluster. Asks no
-    /// cluster and changes nothing.
+    /// Renders a chart with helm, with its own values and with each value that decides about a wait set the other way, and
+    /// reads what its containers wait for; without helm, and where a template does not render, the text is read. Each list is
+    /// written into the template and rendered again before it is proposed. Where a sub-chart has podAnnotations, the diff is
+    /// of the umbrella's values. Standard error names every container that looks like a wait: what replaces it and what goes
+    /// with it, or why it stays. Asks no cluster and changes nothing.
     ///
     ///   kubectl sluice suggest -f CHART | git apply
     ///

@@ -1,167 +1,188 @@
 //! `suggest -f CHART|DIR`: the annotations that say what a chart's own wait loops do, as a diff that applies.
 //!
-//! Templates are read as text, never rendered: what a loop calls its target, an annotation may call it too, template and all.
+//! A chart is rendered by Helm with several sets of values, and what its containers wait for is read of that; the annotation is
+//! written into the template and rendered again, and stands only where it then says the same. What does not render is read as text.
 
+mod blocks;
+mod by_text;
+mod candidates;
+mod clients;
+mod container;
+mod declared;
 mod diff;
 mod document;
 mod edits;
-mod targets;
+mod flow;
+mod host;
+mod in_text;
+mod known;
+mod kubectl;
+mod list;
+mod mask;
+mod object;
+mod outcome;
+mod reason;
+mod removed;
+mod render;
+mod settle;
+mod shell;
+mod source;
+mod survey;
+mod switches;
+mod target;
+mod telling;
+mod template;
+mod texts;
+mod told;
+mod tried;
 mod values;
+mod wait;
 mod waits;
-mod words;
+mod ways;
+mod world;
 
 use crate::input;
 use crate::output::printable;
 use anyhow::{Result, ensure};
-use diff::Edit;
-use document::Document;
-use std::collections::BTreeMap;
+use render::Copy;
+use source::ObjectSource;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use targets::{Context, Target};
-use values::Umbrella;
+use texts::Texts;
+use told::{Report, Says};
 
-/// What was found.
-#[derive(Debug, Default)]
-struct Found {
-    /// The changes by the files that they are of.
-    edits: BTreeMap<PathBuf, Vec<Edit>>,
-    /// What cannot be expressed, with its place.
-    left: Vec<String>,
-    proposed: usize,
+/// What to read, and what to render charts with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Suggesting {
+    /// Charts, folders and files.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Files of values, in their order.
+    pub(crate) values: Vec<PathBuf>,
+    /// Single values, as Helm's `--set` has them.
+    pub(crate) set: Vec<String>,
 }
 
-/// Prints the diff, and on standard error what is left as it is.
+/// Prints the diff, and on standard error what is left, what goes with the loops, and what to know.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-pub(crate) fn run(paths: &[PathBuf]) -> Result<ExitCode> {
-    let mut found = Found::default();
+pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
+    let mut report = Report::default();
     let mut read = 0;
-    for folder in paths {
-        let mut umbrella = Umbrella::read(folder)?;
-        for file in files(folder)? {
-            let (name, text) = input::read(&file)?;
-            read += 1;
-            let text = String::from_utf8_lossy(&text);
-            found.file(&file, &name, &text, &mut umbrella);
+    for path in &asked.paths {
+        let mut charts = Vec::new();
+        find_charts(path, &mut charts)?;
+        for chart in &charts {
+            let texts = Texts::read(chart, &[])?;
+            read += texts.files.len();
+            of_chart(chart, &texts, asked, &mut report)?;
         }
-        umbrella.finish(&mut found.edits);
+        if charts.first() != Some(path) {
+            let texts = Texts::read(path, &charts)?;
+            read += texts.files.len();
+            let folder = if path.is_dir() { path } else { Path::new("") };
+            of_manifests(folder, &texts, &mut report)?;
+        }
     }
     ensure!(
         read > 0,
         "there is no manifest and no template; -f takes a chart, a folder or a file"
     );
-    for (path, edits) in found.edits {
+    for (path, edits) in std::mem::take(&mut report.edits) {
         let (_, text) = input::read(&path)?;
         print!(
             "{}",
             diff::unified(&path, &String::from_utf8_lossy(&text), edits)
         );
     }
-    for left in &found.left {
-        eprintln!("left: {}", printable(left));
+    for line in report.lines().lines() {
+        eprintln!("{}", printable(line));
     }
-    let left = found.left.len();
-    eprintln!("{} proposed, {left} left as they are", found.proposed);
+    eprintln!(
+        "{} proposed, {} left as they are",
+        report.proposed,
+        report.left()
+    );
     Ok(ExitCode::SUCCESS)
 }
 
-impl Found {
-    fn file(&mut self, path: &Path, name: &str, text: &str, umbrella: &mut Umbrella) {
-        let lines: Vec<&str> = text.lines().collect();
-        for document in document::all(&lines) {
-            self.waits(path, name, &document, umbrella);
-            self.wave(path, &document);
-            self.hook(name, &document);
-        }
-    }
-
-    /// The wait loops of one workload.
-    fn waits(&mut self, path: &Path, name: &str, document: &Document<'_>, umbrella: &mut Umbrella) {
-        let words = words::of(document);
-        let context = Context {
-            words: &words,
-            values: umbrella.of_template(path),
-        };
-        let mut list: Vec<String> = Vec::new();
-        for wait in waits::find(&words) {
-            let place = format!("{name}:{}: {}", wait.line + 1, wait.what);
-            match context.resolve(&wait) {
-                Target::Itself => {}
-                Target::Entry(entry) if document.is_workload() => {
-                    if !list.contains(&entry) {
-                        list.push(entry);
-                    }
-                }
-                Target::Entry(entry) => self.left.push(format!(
-                    "{place}: it is in no workload of this file; where it is used, annotate with {entry}"
-                )),
-                Target::Left(why) => self.left.push(format!("{place}: {why}")),
+/// The charts of a folder; a chart's own sub-charts are rendered with it.
+fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
+    if path.join("Chart.yaml").is_file() {
+        charts.push(path.to_owned());
+    } else if path.is_dir() {
+        for inside in input::inside(path)? {
+            let hidden = inside
+                .file_name()
+                .is_some_and(|it| it.to_string_lossy().starts_with('.'));
+            if inside.is_dir() && !hidden {
+                find_charts(&inside, charts)?;
             }
         }
-        if list.is_empty() {
-            return;
-        }
-        if document.has("sluice.dev/depends-on") {
-            self.left.push(format!(
-                "{name}:{}: it has a list already",
-                document.first + 1
-            ));
-            return;
-        }
-        if let Some(changes) = umbrella.take(path, document, &list) {
-            self.proposed += if changes { list.len() } else { 0 };
-            return;
-        }
-        let text = edits::list(&list);
-        let edit = edits::annotate(document, &text).filter(|_| !umbrella.is_vendored(path));
-        if let Some(edit) = edit {
-            self.edits.entry(path.to_owned()).or_default().push(edit);
-            self.proposed += list.len();
-            return;
-        }
-        let place = format!("{name}:{}", document.first + 1);
-        self.left.push(format!(
-            "{place}: its annotations cannot be changed here; add sluice.dev/depends-on: {text}"
-        ));
     }
-
-    /// A sync wave of Argo CD, as a weight.
-    fn wave(&mut self, path: &Path, document: &Document<'_>) {
-        if let Some(edit) = edits::weigh(document) {
-            self.edits.entry(path.to_owned()).or_default().push(edit);
-            self.proposed += 1;
-        }
-    }
-
-    /// A migration that nobody can wait for, because Helm runs it last.
-    fn hook(&mut self, name: &str, document: &Document<'_>) {
-        let (Some(at), true) = (document.late_hook(), document.migrates()) else {
-            return;
-        };
-        self.left.push(format!(
-            "{name}:{}: this hook migrates after everything else is there; make it a plain Job with the release's revision in its name, \
-             and let its dependents wait for job/NAME",
-            at + 1
-        ));
-    }
+    Ok(())
 }
 
-/// The manifests and templates of a folder and of the folders inside; of a file, the file itself.
-fn files(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for path in input::inside(path)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_text = [".yaml", ".yml", ".tpl"]
-            .iter()
-            .any(|it| name.ends_with(it));
-        if path.is_dir() {
-            found.extend(files(&path)?);
-        } else if is_text && !name.starts_with("values") && !name.starts_with("Chart.") {
-            found.push(path);
+fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report) -> Result<()> {
+    if texts.files.iter().any(texts::File::looks) {
+        let mut given: Vec<String> = Vec::new();
+        for file in &asked.values {
+            given.extend(["--values".to_owned(), file.display().to_string()]);
+        }
+        for pair in &asked.set {
+            given.extend(["--set".to_owned(), pair.clone()]);
+        }
+        let source = ObjectSource::Chart(Copy::of(chart, given)?);
+        if let Err(error) = flow::run(chart, texts, source, report) {
+            let why = format!("it was read as text, since it cannot be rendered: {error:#}");
+            report.tell(chart.display().to_string(), "", Says::Note(why));
+            for file in &texts.files {
+                by_text::file(texts, file, report);
+            }
         }
     }
-    Ok(found)
+    for file in &texts.files {
+        by_document(file, report);
+    }
+    Ok(())
+}
+
+/// Manifests are what they are; a template among them is read as text.
+fn of_manifests(folder: &Path, texts: &Texts, report: &mut Report) -> Result<()> {
+    let (templates, plain): (Vec<_>, Vec<_>) =
+        texts.files.iter().partition(|it| it.text.contains("{{"));
+    let below = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
+    let manifests = plain.iter().map(|it| (below(&it.path), it.text.clone()));
+    flow::run(
+        folder,
+        texts,
+        ObjectSource::Plain(manifests.collect()),
+        report,
+    )?;
+    for file in templates {
+        by_text::file(texts, file, report);
+    }
+    for file in &texts.files {
+        by_document(file, report);
+    }
+    Ok(())
+}
+
+/// What a document says itself: a sync wave of Argo CD, as a weight; and a migration that nobody can wait for, because Helm runs it
+/// last.
+fn by_document(file: &texts::File, report: &mut Report) {
+    let lines: Vec<&str> = file.text.lines().collect();
+    for document in document::all(&lines) {
+        if let Some(edit) = edits::weigh(&document) {
+            report
+                .edits
+                .entry(file.path.clone())
+                .or_default()
+                .push(edit);
+            report.proposed += 1;
+        }
+        if let (Some(at), true) = (document.late_hook(), document.migrates()) {
+            let place = format!("{}:{}", file.name(), at + 1);
+            let left = Says::Left(String::new(), reason::Reason::LateHook);
+            report.tell(place, "", left);
+        }
+    }
 }

@@ -57,6 +57,12 @@ pub(super) struct SuggestArgs {
     /// Charts, folders with manifests or templates, or single files. May be there several times.
     #[arg(short, long = "filename", value_name = "CHART|DIR", required = true)]
     file: Vec<PathBuf>,
+    /// Values to render a chart with, as Helm takes them. May be there several times.
+    #[arg(long, value_name = "FILE")]
+    values: Vec<PathBuf>,
+    /// A value to render a chart with, as Helm takes it. May be there several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
 }
 
 impl Manifests {
@@ -95,7 +101,12 @@ impl LintArgs {
 
 impl SuggestArgs {
     pub(super) fn run(self) -> Result<ExitCode> {
-        suggest::run(&self.file)
+        let Self { file, values, set } = self;
+        suggest::run(&suggest::Suggesting {
+            paths: file,
+            values,
+            set,
+        })
     }
 }
 

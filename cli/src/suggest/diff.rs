@@ -54,6 +54,32 @@ pub(super) fn unified(path: &Path, text: &str, mut edits: Vec<Edit>) -> String {
     diff
 }
 
+/// The text with its changes made.
+pub(super) fn applied(text: &str, edits: &[Edit]) -> String {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|edit| edit.at);
+    let mut lines = text.split_inclusive('\n');
+    let mut made = String::new();
+    let mut at = 0;
+    for edit in edits {
+        lines
+            .by_ref()
+            .take(edit.at - at)
+            .for_each(|line| made.push_str(line));
+        if !made.is_empty() && !made.ends_with('\n') {
+            made.push('\n');
+        }
+        for line in &edit.added {
+            made.push_str(line);
+            made.push('\n');
+        }
+        lines.by_ref().take(edit.removed).for_each(drop);
+        at = edit.at + edit.removed;
+    }
+    made.extend(lines);
+    made
+}
+
 /// Changes that are shown together, since what is around them meets.
 fn hunks(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
     edits.chunk_by(|one, next| next.at <= one.at + one.removed + 2 * CONTEXT)

@@ -36,7 +36,7 @@ impl Document<'_> {
         self.kind().is_some_and(|kind| WORKLOADS.contains(&kind))
     }
 
-    fn kind(&self) -> Option<&str> {
+    pub(super) fn kind(&self) -> Option<&str> {
         let kind = self.lines.iter().find_map(|it| it.strip_prefix("kind:"));
         kind.map(str::trim)
     }
@@ -54,6 +54,28 @@ impl Document<'_> {
             rest.trim_start_matches(['"', '\'']).starts_with(':')
         };
         self.lines.iter().position(is_key)
+    }
+
+    /// What it calls itself, as it is written.
+    pub(super) fn name(&self) -> Option<&str> {
+        let metadata = self
+            .lines
+            .iter()
+            .position(|it| it.trim_end() == "metadata:")?;
+        let inside = self.lines[metadata + 1..].iter();
+        let mut inside =
+            inside.take_while(|it| it.trim().is_empty() || is_action(it) || indent(it) > 0);
+        let depth = inside
+            .clone()
+            .find(|it| !is_action(it) && !it.trim().is_empty())
+            .map(|it| indent(it))?;
+        let name = inside.find(|it| indent(it) == depth && it.trim_start().starts_with("name:"))?;
+        Some(name.trim_start()["name:".len()..].trim())
+    }
+
+    /// Whether a line of the file is in it.
+    pub(super) fn holds(&self, line: usize) -> bool {
+        (self.first..self.first + self.lines.len()).contains(&line)
     }
 
     /// The line, in the file, that makes it a hook which Helm runs after everything else.

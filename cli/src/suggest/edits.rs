@@ -3,23 +3,12 @@
 use super::diff::Edit;
 use super::document::{Document, indent, is_action};
 
-const LIST: &str = "sluice.dev/depends-on";
 const WEIGHT: &str = "sluice.dev/weight";
+const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
-/// The text of a list: short, or long where an entry is.
-pub(super) fn list(entries: &[String]) -> String {
-    let joined = entries.join(", ");
-    if entries.iter().any(|entry| entry.starts_with('{')) {
-        format!("'[{joined}]'")
-    } else {
-        joined
-    }
-}
-
 /// Puts a list on the workload, else on its pod template, wherever its annotations are not computed.
-pub(super) fn annotate(document: &Document<'_>, list: &str) -> Option<Edit> {
-    let line = format!("{LIST}: {list}");
+pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit> {
     let own = document
         .lines
         .iter()
@@ -32,13 +21,15 @@ pub(super) fn annotate(document: &Document<'_>, list: &str) -> Option<Edit> {
             .position(|it| it.trim() == "metadata:")?;
         Some(template + 1 + inside)
     };
-    let place = |metadata: usize| beneath(document, metadata, &line);
+    let place = |metadata: usize| beneath(document, metadata, list);
     own.and_then(place).or_else(|| template().and_then(place))
 }
 
-/// A weight beside a sync wave.
+/// A weight beside a sync wave. A hook gets none: it runs before or after what it would be weighed against, and a hook before a
+/// sync would wait for the very workloads that the sync mends.
 pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
-    if !document.is_workload() || document.has(WEIGHT) {
+    let is_hook = HOOKS.iter().any(|hook| document.has(hook));
+    if !document.is_workload() || document.has(WEIGHT) || is_hook {
         return None;
     }
     let at = document.line_of(WAVE)?;
@@ -53,8 +44,8 @@ pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     })
 }
 
-/// A line among the annotations of the `metadata:` on line `at`.
-fn beneath(document: &Document<'_>, at: usize, line: &str) -> Option<Edit> {
+/// Lines among the annotations of the `metadata:` on line `at`.
+fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> {
     let lines = document.lines;
     let outer = indent(lines[at]);
     let block = lines[at + 1..].iter();
@@ -66,9 +57,11 @@ fn beneath(document: &Document<'_>, at: usize, line: &str) -> Option<Edit> {
         .iter()
         .position(|it| indent(it) == inner && it.trim_start().starts_with("annotations:"));
     let pad = |by: usize, text: &str| format!("{}{text}", " ".repeat(by));
+    let padded = || list.iter().map(|line| pad(inner + 2, line));
     let first = document.first + at + 1;
     let Some(found) = annotations else {
-        let added = vec![pad(inner, "annotations:"), pad(inner + 2, line)];
+        let mut added = vec![pad(inner, "annotations:")];
+        added.extend(padded());
         return Some(Edit {
             at: first,
             removed: 0,
@@ -84,15 +77,13 @@ fn beneath(document: &Document<'_>, at: usize, line: &str) -> Option<Edit> {
         0 => Some(Edit {
             at: first + found + 1,
             removed: 0,
-            added: vec![pad(inner + 2, line)],
+            added: padded().collect(),
         }),
         // `{{- with .Values.podAnnotations }}` before the key goes behind it.
         1 if found > 0 && opens(block[found - 1]) == 1 && closes_behind(&block[found..], inner) => {
-            let added = vec![
-                pad(inner, "annotations:"),
-                pad(inner + 2, line),
-                block[found - 1].to_owned(),
-            ];
+            let mut added = vec![pad(inner, "annotations:")];
+            added.extend(padded());
+            added.push(block[found - 1].to_owned());
             Some(Edit {
                 at: first + found - 1,
                 removed: 2,

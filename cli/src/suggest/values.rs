@@ -1,121 +1,175 @@
-//! The values of charts: what a wait's address is by default, and where an umbrella annotates the pods of its sub-charts.
+//! Lists that a chart's values say: those of a sub-chart, whose templates are somebody else's, and those of containers that
+//! stand in the values themselves.
 
-use super::diff::Edit;
-use super::document::{Document, indent};
-use super::edits;
-use super::waits::masked;
-use crate::manifest::Entries;
+use super::diff::{self, Edit};
+use super::document::{self, Document, indent};
+use super::object::ChartObject;
+use super::object::text;
+use super::render::RELEASE;
+use super::source::ObjectSource;
+use super::switches::Switch;
+use super::target::Target;
+use super::texts::{File, Texts};
+use super::told::Report;
+use super::tried;
 use anyhow::Result;
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// A chart, with the sub-charts in its folder.
-#[derive(Debug, Default)]
-pub(super) struct Umbrella {
-    folder: PathBuf,
-    /// Its own values, and those of each sub-chart by its name.
-    values: BTreeMap<String, Value>,
-    /// What is to be annotated: the path of the values, and the list.
-    lists: BTreeMap<Vec<String>, String>,
-}
 
 const CHARTS: &str = "charts";
 const FILE: &str = "values.yaml";
 const KEY: &str = "sluice.dev/depends-on";
 
-impl Umbrella {
-    pub(super) fn read(folder: &Path) -> Result<Self> {
-        let mut values = BTreeMap::from([(String::new(), read_values(folder))]);
-        if folder.join(CHARTS).is_dir() {
-            for entry in fs::read_dir(folder.join(CHARTS))? {
-                let path = entry?.path();
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                if path.is_dir() {
-                    values.insert(name.into_owned(), read_values(&path));
-                }
-            }
-        }
-        let folder = folder.to_owned();
-        Ok(Self {
-            folder,
-            values,
-            lists: BTreeMap::new(),
-        })
-    }
-
-    /// The values that a template sees, as far as they are literal.
-    pub(super) fn of_template(&self, path: &Path) -> &Value {
-        let chart = self.sub_chart(path).unwrap_or_default();
-        self.values.get(&chart).unwrap_or(&Value::Null)
-    }
-
-    /// The sub-chart that a template is of.
-    fn sub_chart(&self, path: &Path) -> Option<String> {
-        let below = path.strip_prefix(self.folder.join(CHARTS)).ok()?;
-        Some(below.iter().next()?.to_string_lossy().into_owned())
-    }
-
-    /// Whether a template is somebody else's, which is not changed.
-    pub(super) fn is_vendored(&self, path: &Path) -> bool {
-        self.sub_chart(path).is_some()
-    }
-
-    /// Takes the list of a sub-chart's workload that has `podAnnotations`. Whether that changes the values; `None` where they
-    /// cannot say it.
-    pub(super) fn take(
-        &mut self,
-        path: &Path,
-        document: &Document<'_>,
-        entries: &[String],
-    ) -> Option<bool> {
-        let chart = self.sub_chart(path)?;
-        let value = annotations_value(document)?;
-        let plain = entries.iter().map(|entry| self.plain(entry, &chart));
-        let list = edits::list(&plain.collect::<Option<Vec<_>>>()?);
-        let mut keys = vec![chart];
-        keys.extend(value.split('.').map(str::to_owned));
-        let own = self.values.get("").unwrap_or(&Value::Null);
-        let annotations = keys.iter().try_fold(own, |value, key| value.get(key));
-        if annotations.is_some_and(|it| it[KEY].is_string()) {
-            return Some(false);
-        }
-        self.lists.insert(keys, list);
-        Some(true)
-    }
-
-    /// An entry that values can say, which are no templates: a Service of another sub-chart is that sub-chart.
-    fn plain(&self, entry: &str, own: &str) -> Option<String> {
-        if !entry.contains("{{") {
-            return Some(entry.to_owned());
-        }
-        let shown = masked(entry);
-        let mut others = self.values.keys().filter(|it| !it.is_empty() && *it != own);
-        let named = others.find(|it| shown.ends_with(&format!("-{it}")) || entry.contains(*it))?;
-        Some(format!("subchart/{named}"))
-    }
-
-    /// The change of the umbrella's values.
-    pub(super) fn finish(&self, edits: &mut BTreeMap<PathBuf, Vec<Edit>>) {
-        let path = self.folder.join(FILE);
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().collect();
-        for (keys, list) in &self.lists {
-            let edit = put(&lines, keys, list);
-            edits.entry(path.clone()).or_default().push(edit);
-        }
-    }
+/// A list that no template takes.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// The number that its workload's document has.
+    pub(super) group: usize,
+    pub(super) source: PathBuf,
+    pub(super) workload: (String, String),
+    /// The values with which it was seen.
+    pub(super) switches: Vec<Switch>,
+    pub(super) entries: Vec<String>,
+    /// The file and the line of the container.
+    pub(super) block: Option<(PathBuf, usize)>,
 }
 
-fn read_values(folder: &Path) -> Value {
-    let text = fs::read(folder.join(FILE)).unwrap_or_default();
-    let first = Entries::new(&text).next().and_then(Result::ok);
-    first.map(|entry| entry.object).unwrap_or_default()
+/// An entry that values can say, which are no templates: a Service of another sub-chart is that sub-chart.
+pub(super) fn entry(
+    target: &Target,
+    objects: &[ChartObject],
+    missing: &[String],
+    own: &Path,
+) -> String {
+    let plain = target.plain().text;
+    if !plain.contains(RELEASE) {
+        return plain;
+    }
+    let made_by = target.object.and_then(|at| sub_chart(&objects[at].source));
+    let lacking = || {
+        missing
+            .iter()
+            .find(|it| target.name.contains(it.as_str()))
+            .cloned()
+    };
+    let chart = made_by
+        .or_else(lacking)
+        .filter(|it| Some(it) != sub_chart(own).as_ref());
+    chart.map_or(plain, |it| format!("subchart/{it}"))
+}
+
+/// The sub-chart that a template is of.
+fn sub_chart(source: &Path) -> Option<String> {
+    let below = source.strip_prefix(CHARTS).ok()?;
+    Some(below.iter().next()?.to_string_lossy().into_owned())
+}
+
+/// Writes what values can say into them, where the list then stands on the workload. Which groups have got one.
+pub(super) fn settle(
+    folder: &Path,
+    texts: &Texts,
+    source: &mut ObjectSource,
+    wanted: Vec<Wanted>,
+    report: &mut Report,
+) -> Result<BTreeSet<usize>> {
+    let mut settled = BTreeSet::new();
+    let Some(values) = texts.file(&folder.join(FILE)) else {
+        return Ok(settled);
+    };
+    let lines: Vec<&str> = values.text.lines().collect();
+    let mut taken: Vec<Vec<String>> = Vec::new();
+    for wanted in wanted {
+        let has_release = wanted.entries.iter().any(|it| it.contains(RELEASE));
+        if has_release || !matches!(source, ObjectSource::Chart(_)) {
+            continue;
+        }
+        let list = super::list::text(&wanted.entries);
+        for path in paths(folder, texts, &lines, &wanted) {
+            if taken.contains(&path) {
+                continue;
+            }
+            let edit = put(&lines, &path, &list);
+            source.put(
+                Path::new(FILE),
+                &diff::applied(&values.text, std::slice::from_ref(&edit)),
+            )?;
+            let rendered = source.render_all(std::slice::from_ref(&wanted.switches));
+            source.put(Path::new(FILE), &values.text)?;
+            let objects = rendered.into_iter().flatten().flatten();
+            let mut own =
+                objects.filter(|it| it.source == wanted.source && is(it, &wanted.workload));
+            if own
+                .next()
+                .is_some_and(|it| tried::says(&it, &wanted.entries))
+            {
+                report
+                    .edits
+                    .entry(values.path.clone())
+                    .or_default()
+                    .push(edit);
+                report.proposed += wanted.entries.len();
+                settled.insert(wanted.group);
+                taken.push(path);
+                break;
+            }
+        }
+    }
+    Ok(settled)
+}
+
+fn is(object: &ChartObject, (kind, name): &(String, String)) -> bool {
+    text(&object.value, "/kind") == kind && text(&object.value, "/metadata/name") == name
+}
+
+/// The paths of values that may be a workload's annotations.
+fn paths(folder: &Path, texts: &Texts, lines: &[&str], wanted: &Wanted) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    if let Some((path, line)) = &wanted.block
+        && *path == folder.join(FILE)
+    {
+        let mut around = keys(lines, *line);
+        while around.pop().is_some() {
+            for name in ["podAnnotations", "annotations"] {
+                let mut path = around.clone();
+                path.push(name.to_owned());
+                paths.push(path);
+            }
+        }
+    }
+    let template = folder.join(&wanted.source);
+    let file = texts
+        .file(&template)
+        .filter(|_| sub_chart(&wanted.source).is_some());
+    let own = file.and_then(|file| annotations_value(file, &wanted.workload.0, &wanted.workload.1));
+    if let (Some(own), Some(chart)) = (own, sub_chart(&wanted.source)) {
+        let mut path = vec![chart];
+        path.extend(own.split('.').map(str::to_owned));
+        paths.push(path);
+    }
+    paths
+}
+
+/// The keys above a line of a file of values.
+fn keys(lines: &[&str], line: usize) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut depth = indent(lines[line]) + 1;
+    for line in lines[..line].iter().rev() {
+        let text = line.trim_start();
+        let is_key = !text.is_empty() && !text.starts_with(['#', '-']) && indent(line) < depth;
+        if let Some((key, _)) = text.split_once(':').filter(|_| is_key) {
+            keys.push(key.trim_matches(['"', '\'']).to_owned());
+            depth = indent(line);
+        }
+    }
+    keys.reverse();
+    keys
 }
 
 /// The value by which a workload's pods are annotated: `primary.podAnnotations`.
-fn annotations_value(document: &Document<'_>) -> Option<String> {
+fn annotations_value(file: &File, kind: &str, name: &str) -> Option<String> {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let documents: Vec<Document<'_>> = document::all(&lines);
+    let document = super::candidates::document_of(&documents, kind, name)?;
     document.lines.iter().find_map(|line| {
         let (_, value) = line.split_once(".Values.")?;
         let path: String = value

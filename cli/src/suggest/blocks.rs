@@ -1,0 +1,187 @@
+//! The containers in a template's text: each is an item of a list that has a name, and an image or a command.
+
+use super::container::Container;
+use super::document::indent;
+use super::template::{Template, word};
+use crate::manifest::Entries;
+use serde_json::Value;
+
+/// A container, where it stands.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// The number of its first line in the file, from 0.
+    pub(super) first: usize,
+    /// How many lines it has.
+    pub(super) length: usize,
+    /// What it is in each branch that the template has inside of it; its actions are out of sight.
+    pub(super) branches: Vec<Container>,
+}
+
+/// The most branches that are told from each other.
+const BRANCHES: usize = 4;
+
+/// The containers of a template.
+pub(super) fn all(template: &Template) -> Vec<Block> {
+    let lines = template.lines();
+    let mut found: Vec<Block> = Vec::new();
+    for (first, line) in lines.iter().enumerate() {
+        if !line.trim_start().starts_with("- ") {
+            continue;
+        }
+        let length = length(template, &lines, first);
+        let block = &lines[first..first + length];
+        if !is_container(template, block) {
+            continue;
+        }
+        let init = is_init(&lines, first);
+        let mut branches: Vec<Container> = Vec::new();
+        for branch in 0..BRANCHES {
+            let text = text_of(template, block, first, branch);
+            let Some(container) = read(&text, init) else {
+                continue;
+            };
+            if !branches.contains(&container) {
+                branches.push(container);
+            }
+        }
+        found.push(Block {
+            first,
+            length,
+            branches,
+        });
+    }
+    found
+}
+
+/// How many lines an item of a list has.
+fn length(template: &Template, lines: &[&str], first: usize) -> usize {
+    let outer = indent(lines[first]);
+    let ends = |line: &&str| {
+        let actions = template.masked.alone(line);
+        if !actions.is_empty() {
+            return actions.iter().any(|it| word(it) == "define");
+        }
+        !line.trim().is_empty() && !line.trim_start().starts_with('#') && indent(line) <= outer
+    };
+    1 + lines[first + 1..]
+        .iter()
+        .take_while(|line| !ends(line))
+        .count()
+}
+
+/// How far the keys of an item are indented.
+fn inside(first: &str) -> usize {
+    let text = first.trim_start();
+    first.len() - text.trim_start_matches('-').trim_start().len()
+}
+
+fn is_container(template: &Template, block: &[&str]) -> bool {
+    let depth = inside(block[0]);
+    let key = |(at, line): (usize, &&str)| -> Option<String> {
+        let own = at == 0 || indent(line) == depth && template.masked.alone(line).is_empty();
+        let text = line.get(depth..).filter(|_| own)?;
+        Some(text.split_once(':')?.0.trim().to_owned())
+    };
+    let keys: Vec<String> = block.iter().enumerate().filter_map(key).collect();
+    let has = |key: &str| keys.iter().any(|it| it == key);
+    has("name") && (has("image") || has("command") || has("args"))
+}
+
+/// Whether the list that it is in is one of init containers; in a helper nothing says.
+fn is_init(lines: &[&str], first: usize) -> bool {
+    let depth = indent(lines[first]);
+    let above = lines[..first].iter().rev().find(|line| {
+        let text = line.trim();
+        text.to_lowercase()
+            .trim_end_matches([' ', '|', '[', ']', '{', '}'])
+            .ends_with("containers:")
+            && indent(line) <= depth
+    });
+    above.is_none_or(|line| line.to_lowercase().contains("init"))
+}
+
+/// The lines of an item as YAML, where the template's branches inside of it are taken by their number.
+fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> String {
+    let depth = inside(block[0]);
+    let outer = template.open.get(first).map_or(0, Vec::len);
+    let mut text = String::new();
+    for (at, line) in block.iter().enumerate() {
+        let actions = template.masked.alone(line);
+        let open = template.open.get(first + at).map_or(&[][..], Vec::as_slice);
+        let inner = open.get(outer..).unwrap_or_default();
+        let total = |frame: &Vec<String>| last_branch(template, first + at, frame);
+        let kept = inner
+            .iter()
+            .all(|frame| frame.len() - 1 == branch.min(total(frame)));
+        if actions.is_empty() && kept {
+            let line = if at == 0 {
+                line.replacen('-', " ", 1)
+            } else {
+                (*line).to_owned()
+            };
+            text.push_str(line.get(depth..).unwrap_or(line.trim_start()));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// How many branches follow the first of the action that is open around a line.
+fn last_branch(template: &Template, line: usize, frame: &[String]) -> usize {
+    let level = template.open[line].iter().position(|it| it == frame);
+    let Some(level) = level else { return 0 };
+    let first = &frame[0];
+    let same = template.open[line..]
+        .iter()
+        .chain(&template.open[..line])
+        .filter_map(|open| open.get(level))
+        .filter(|it| &it[0] == first);
+    same.map(|it| it.len() - 1).max().unwrap_or(0)
+}
+
+fn read(text: &str, init: bool) -> Option<Container> {
+    let entry = Entries::new(text.as_bytes()).next()?;
+    let value = match entry {
+        Ok(entry) => entry.object,
+        // What is no YAML without its actions is read as one long text.
+        Err(_) => return Some(crude(text, init)),
+    };
+    Container::of(&value, init, &Value::Null)
+}
+
+fn crude(text: &str, init: bool) -> Container {
+    let name = text.lines().find_map(|it| it.trim().strip_prefix("name:"));
+    let words = ["sh", "-c", text].map(str::to_owned);
+    Container {
+        name: name
+            .unwrap_or_default()
+            .trim()
+            .trim_matches(['"', '\''])
+            .to_owned(),
+        init,
+        words: words.to_vec(),
+        ..Container::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_are_found_in_text_branch_by_branch() {
+        let text = "initContainers:\n  {{- if .Values.db }}\n  - name: wait\n    image: {{ .Values.image }}\n    {{- if .Values.a }}\n    command: [nc, a]\n    {{- else }}\n    command: [nc, b]\n    {{- end }}\n  {{- end }}\ncontainers:\n  - name: {{ .Chart.Name }}\n    image: x\n    env:\n      - name: A\n        value: b\n";
+        let template = Template::of(text);
+        let blocks = all(&template);
+        let words = |block: &Block| -> Vec<String> {
+            block.branches.iter().map(|it| it.words.join(" ")).collect()
+        };
+        assert_eq!(blocks.len(), 2);
+        assert_eq!(words(&blocks[0]), ["nc a", "nc b"]);
+        assert!(blocks[0].branches[0].init && !blocks[1].branches[0].init);
+        assert_eq!(
+            (blocks[0].first, blocks[0].branches[0].name.as_str()),
+            (2, "wait")
+        );
+    }
+}

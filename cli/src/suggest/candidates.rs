@@ -1,0 +1,256 @@
+//! The ways to write the list of one document: what is tried, the best first.
+
+use super::document::{self, Document};
+use super::in_text::Context;
+use super::list::Listed;
+use super::mask::{is_masked, mask};
+use super::object::ChartObject;
+use super::object::text;
+use super::outcome::{ListEntry, Outcome};
+use super::render::{NAMESPACE, RELEASE};
+use super::switches::Switch;
+use super::target::Target;
+use super::texts::{File, Texts};
+use super::waits;
+use std::path::Path;
+
+/// What the text of a document says itself, in the branches in which it says it; with what becomes of the waits in it.
+pub(super) fn of_text(
+    texts: &Texts,
+    file: &File,
+    document: &Document<'_>,
+    at: usize,
+    by_address: bool,
+) -> (Vec<Listed>, Vec<(usize, String, String, Outcome)>) {
+    let mut list: Vec<Listed> = Vec::new();
+    let mut told = Vec::new();
+    for block in file.blocks.iter().filter(|it| document.holds(it.first)) {
+        for container in &block.branches {
+            let reading = waits::of(container);
+            for wait in &reading.waits {
+                let line = line_of(file, block.first, block.length, wait);
+                let within = file.template.between(at, line);
+                let context = Context {
+                    masked: &file.template.masked,
+                    container,
+                    texts,
+                    open: within,
+                    text: &file.text,
+                    by_address,
+                };
+                let outcome = context.resolve(wait);
+                if let Outcome::Entry(entry) = &outcome {
+                    let listed = Listed {
+                        entry: entry.clone(),
+                        within: within.to_vec(),
+                    };
+                    if !list.iter().any(|it| {
+                        it.entry.text == listed.entry.text
+                            && (it.within == listed.within || it.within.is_empty())
+                    }) {
+                        list.push(listed);
+                    }
+                }
+                let what = file.template.masked.seen(&wait.what);
+                let name = file.template.masked.seen(&container.name);
+                told.push((line, name, what, outcome));
+            }
+            if reading.looks && reading.waits.is_empty() {
+                let name = file.template.masked.seen(&container.name);
+                told.push((
+                    block.first,
+                    name,
+                    String::new(),
+                    Outcome::Left(super::reason::Reason::Unread),
+                ));
+            }
+        }
+    }
+    (list, told)
+}
+
+/// The line of a container on which the target of a wait stands.
+fn line_of(file: &File, first: usize, length: usize, wait: &super::wait::Wait) -> usize {
+    let words: Vec<&str> = wait
+        .what
+        .split_whitespace()
+        .skip(1)
+        .filter(|it| it.len() > 3 && !it.starts_with('-'))
+        .collect();
+    let lines = file.template.lines();
+    let says = |line: &&&str| words.iter().any(|it| line.contains(*it));
+    let found = lines[first..first + length]
+        .iter()
+        .position(|line| says(&line));
+    first + found.unwrap_or(0)
+}
+
+/// The document of a template that an object was rendered from.
+pub(super) fn document_of<'f, 'l>(
+    documents: &'f [Document<'l>],
+    kind: &str,
+    name: &str,
+) -> Option<&'f Document<'l>> {
+    let same: Vec<&Document<'l>> = documents
+        .iter()
+        .filter(|it| it.kind() == Some(kind))
+        .collect();
+    match same.as_slice() {
+        [one] => Some(*one),
+        several => {
+            let fit = |it: &&&Document<'l>| it.name().is_some_and(|written| fits(written, name));
+            several
+                .iter()
+                .filter(fit)
+                .max_by_key(|it| literal(it.name().unwrap_or_default()))
+                .copied()
+        }
+    }
+}
+
+/// Whether a name may be what a template writes.
+pub(super) fn fits(written: &str, name: &str) -> bool {
+    let mut rest = name;
+    for part in parts(written) {
+        let Some(at) = rest.find(part.as_str()) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    is_masked(&mask(written).text) || written.trim_matches(['"', '\'']) == name
+}
+
+fn parts(written: &str) -> Vec<String> {
+    let masked = mask(written.trim_matches(['"', '\''])).text;
+    let private = |it: char| !it.is_ascii();
+    // A number stands between the two marks of an action.
+    let mut parts = Vec::new();
+    let mut inside = false;
+    for part in masked.split(private) {
+        if !inside && !part.is_empty() {
+            parts.push(part.to_owned());
+        }
+        inside = !inside;
+    }
+    parts
+}
+
+fn literal(written: &str) -> usize {
+    parts(written).iter().map(String::len).sum()
+}
+
+/// How a target is named where its release has any name: as its own template names it, else with the release's name in it.
+pub(super) fn names(
+    texts: &Texts,
+    chart: &Path,
+    objects: &[ChartObject],
+    target: &Target,
+) -> Vec<ListEntry> {
+    let release = |text: &str| {
+        text.replace(RELEASE, "{{ .Release.Name }}")
+            .replace(NAMESPACE, "{{ .Release.Namespace }}")
+    };
+    let namespace = target.namespace.as_deref().map(release);
+    let mut entries = Vec::new();
+    let own = target
+        .object
+        .and_then(|at| own_name(texts, chart, &objects[at]));
+    if let Some(own) = own {
+        entries.push(target.entry(&own, namespace.as_deref()));
+    }
+    let plain = target.entry(&release(&target.name), namespace.as_deref());
+    if !entries.contains(&plain) {
+        entries.push(plain);
+    }
+    entries
+}
+
+/// What an object's own template calls it, where that means the same in another template of the chart.
+fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String> {
+    if object.source.starts_with("charts") {
+        return None;
+    }
+    let file = texts.file(&chart.join(&object.source))?;
+    let lines: Vec<&str> = file.text.lines().collect();
+    let documents = document::all(&lines);
+    let kind = text(&object.value, "/kind");
+    let document = document_of(&documents, kind, text(&object.value, "/metadata/name"))?;
+    let written = mask(document.name()?);
+    let name = written
+        .seen(&written.text)
+        .trim_matches(['"', '\''])
+        .replace("{{ template ", "{{ include ");
+    let everywhere = [
+        "include \"",
+        ".Values.",
+        ".Release.",
+        ".Chart.",
+        "$.",
+        "printf ",
+        "tpl ",
+        "default ",
+        "(",
+        "required ",
+    ];
+    let actions = super::in_text::actions(&name);
+    let known = |it: &String| everywhere.iter().any(|start| it.starts_with(start)) && !variable(it);
+    actions.iter().all(known).then_some(name)
+}
+
+/// Whether an action reads a variable of the template that it stands in.
+fn variable(action: &str) -> bool {
+    action
+        .match_indices('$')
+        .any(|(at, _)| action[at + 1..].starts_with(|it: char| it.is_ascii_alphabetic()))
+}
+
+/// The condition on which something is there that was seen with some sets of values and not with others. `None` where the sets
+/// do not tell.
+pub(super) fn condition(
+    sets: &[Vec<Switch>],
+    tried: &[usize],
+    seen: &[usize],
+    root: &str,
+) -> Option<Vec<Vec<String>>> {
+    let is_seen = |set: &usize| seen.contains(set);
+    if tried.iter().all(is_seen) {
+        return Some(Vec::new());
+    }
+    let all = |op: &str, parts: Vec<String>| match parts.as_slice() {
+        [one] => one.clone(),
+        _ => format!("({op} {})", parts.join(" ")),
+    };
+    if seen.contains(&0) {
+        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
+        let single = absent.filter(|it| it.len() == 1);
+        let mut parts: Vec<String> = single.map(|it| it[0].holds_not(root)).collect();
+        parts.dedup();
+        return (!parts.is_empty()).then(|| within(&all("and", parts)));
+    }
+    let mut present: Vec<&Vec<Switch>> = seen
+        .iter()
+        .map(|it| &sets[*it])
+        .filter(|it| !it.is_empty())
+        .collect();
+    present.sort_by_key(|it| it.len());
+    let mut parts = Vec::new();
+    let mut taken: Vec<&Vec<Switch>> = Vec::new();
+    for set in present {
+        if taken
+            .iter()
+            .any(|it| it.iter().all(|switch| set.contains(switch)))
+        {
+            continue;
+        }
+        taken.push(set);
+        parts.push(all("and", set.iter().map(|it| it.holds(root)).collect()));
+    }
+    (!parts.is_empty()).then(|| within(&all("or", parts)))
+}
+
+fn within(condition: &str) -> Vec<Vec<String>> {
+    let bare = condition
+        .strip_prefix('(')
+        .and_then(|it| it.strip_suffix(')'));
+    vec![vec![format!("if {}", bare.unwrap_or(condition))]]
+}

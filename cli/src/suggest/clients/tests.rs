@@ -1,0 +1,110 @@
+use super::*;
+use crate::suggest::shell;
+
+fn found(script: &str, env: &[(&str, &str)]) -> Vec<String> {
+    let env: BTreeMap<_, _> = env
+        .iter()
+        .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
+        .collect();
+    let words = ["sh", "-c", script].map(str::to_owned);
+    let script = shell::of_words(&words, &env);
+    let found = script
+        .calls
+        .iter()
+        .filter_map(|call| of(call, true, &env))
+        .flatten();
+    let told = found.map(|it| match it {
+        For::Address(it) => format!("{}:{}", it.host, it.port),
+        For::Name(name) => format!("name {name}"),
+        For::Migration => "migration".to_owned(),
+        For::File(path) => format!("file {path}"),
+        For::Nothing(reason) => format!("nothing: {reason:?}"),
+        other => format!("{other:?}"),
+    });
+    told.collect()
+}
+
+#[test]
+fn every_client_says_where_it_looks() {
+    for (script, expected) in [
+        ("nc -zv -w 3 db 5432", "db:5432"),
+        ("until nc -z db:5432; do sleep 1; done", "db:5432"),
+        ("pg_isready -h db -p 5432", "db:5432"),
+        ("pg_isready -d postgres://u@db:5432/d", "db:5432"),
+        ("psql postgres://u:p@db/d -c 'select 1'", "db:"),
+        ("mysqladmin ping -hdb --silent", "db:"),
+        ("redis-cli -h cache -p 6379 ping", "cache:6379"),
+        ("mongosh --host=docs --eval 1", "docs:"),
+        ("mongo mongodb://docs:27017/x", "docs:27017"),
+        (
+            "kafka-topics.sh --bootstrap-server kafka:9092 --list",
+            "kafka:9092",
+        ),
+        (
+            "kafka-broker-api-versions --bootstrap-server=kafka:9092",
+            "kafka:9092",
+        ),
+        ("zookeeper-shell.sh zk:2181 ls /brokers", "zk:2181"),
+        (
+            "etcdctl --endpoints=http://etcd:2379 endpoint health",
+            "etcd:2379",
+        ),
+        ("cqlsh cassandra 9042 -e x", "cassandra:"),
+        ("mc alias set store http://minio:9000 a b", "minio:9000"),
+        (
+            "kcadm.sh config credentials --server http://keycloak:8080/auth",
+            "keycloak:8080",
+        ),
+        (
+            "wait-for-port --host=kafka --state=inuse --timeout=120 9092",
+            "kafka:9092",
+        ),
+        ("wait-for-it.sh db:3306 -t 60 -- run", "db:3306"),
+        ("dockerize -wait tcp://db:5432 -timeout 60s", "db:5432"),
+        (
+            "curl -s -o /dev/null -w '%{http_code}' api:8080/ready",
+            "api:8080",
+        ),
+        ("wget -q --spider http://api/ready", "api:"),
+        ("wget -T 5 -O- http://api/ready", "api:"),
+        ("getent ahosts db", "name db"),
+        ("nslookup -timeout=10 db", "name db"),
+        (
+            "until (echo > /dev/tcp/db/80) 2>/dev/null; do sleep 1; done",
+            "db:80",
+        ),
+        (
+            "x_wait_for_postgresql_connection postgresql://u:p@db:5432/d",
+            "db:5432",
+        ),
+        (
+            "postgresql_remote_execute_print_output db 5432 d u p",
+            "db:5432",
+        ),
+        ("./node_modules/.bin/prisma migrate status", "migration"),
+        ("python manage.py migrate --check", "migration"),
+        ("airflow_wait_for_db_migrations", "migration"),
+        (
+            "until [ -f /run/ready ]; do sleep 1; done",
+            "file /run/ready",
+        ),
+    ] {
+        assert_eq!(found(script, &[]), [expected], "{script}");
+    }
+}
+
+#[test]
+fn a_variable_of_the_environment_says_it_too() {
+    assert_eq!(
+        found("until pg_isready -q; do sleep 1; done", &[("PGHOST", "db")]),
+        ["db:"]
+    );
+    assert_eq!(
+        found("until pg_isready -q; do sleep 1; done", &[]),
+        ["nothing: NoHost(\"pg_isready\")"]
+    );
+    assert_eq!(
+        found("etcdctl get x", &[("ETCDCTL_ENDPOINTS", "a:1,b:2")]),
+        ["a:1", "b:2"]
+    );
+}

@@ -1,0 +1,108 @@
+//! A container, as far as it tells what it waits for.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a container runs, and with which environment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Container {
+    pub(super) name: String,
+    pub(super) image: String,
+    /// Whether it is an init container.
+    pub(super) init: bool,
+    /// `command`, then `args`.
+    pub(super) words: Vec<String>,
+    /// The variables that have a value here.
+    pub(super) env: BTreeMap<String, String>,
+    /// The variables whose value is in a Secret, a ConfigMap or the pod.
+    pub(super) elsewhere: BTreeSet<String>,
+    /// Where folders of the node are mounted.
+    pub(super) node_paths: Vec<String>,
+}
+
+impl Container {
+    /// Reads one of a pod's spec, or of any list of containers, where `pod` is null.
+    pub(super) fn of(value: &Value, init: bool, pod: &Value) -> Option<Self> {
+        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let name = value.get("name")?.as_str()?.to_owned();
+        let words = ["command", "args"]
+            .into_iter()
+            .flat_map(|key| texts(&value[key]));
+        let mut container = Self {
+            name,
+            image: text("image"),
+            init,
+            words: words.collect(),
+            node_paths: node_paths(value, pod),
+            ..Self::default()
+        };
+        for variable in value["env"].as_array().into_iter().flatten() {
+            let Some(name) = variable["name"].as_str() else {
+                continue;
+            };
+            match said(&variable["value"]) {
+                Some(value) => {
+                    container.env.insert(name.to_owned(), value);
+                }
+                None => {
+                    container.elsewhere.insert(name.to_owned());
+                }
+            }
+        }
+        Some(container)
+    }
+
+    /// The containers of a pod's spec, the init containers first.
+    pub(super) fn all(pod: &Value) -> Vec<Self> {
+        let of = |key: &str, init: bool| {
+            let list = pod[key].as_array().into_iter().flatten();
+            list.filter_map(move |it| Self::of(it, init, pod))
+        };
+        of("initContainers", true)
+            .chain(of("containers", false))
+            .collect()
+    }
+
+    /// Whether a path is on the node, and not in a volume of the pod alone.
+    pub(super) fn is_on_the_node(&self, path: &str) -> bool {
+        let within = |it: &String| path.starts_with(it.as_str());
+        self.node_paths.iter().any(within)
+    }
+}
+
+/// The texts of a list; of one text that itself.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().filter_map(said).collect(),
+        _ => said(value).into_iter().collect(),
+    }
+}
+
+/// What a scalar says.
+fn said(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(it) => Some(it.to_string()),
+        _ => None,
+    }
+}
+
+/// Where the container mounts a volume that is a folder of the node.
+fn node_paths(container: &Value, pod: &Value) -> Vec<String> {
+    let volumes = pod["volumes"].as_array().into_iter().flatten();
+    let of_node: Vec<&str> = volumes
+        .filter(|volume| volume.get("hostPath").is_some())
+        .filter_map(|volume| volume["name"].as_str())
+        .collect();
+    let mounts = container["volumeMounts"].as_array().into_iter().flatten();
+    let is_of_node = |mount: &&Value| {
+        let name = mount["name"].as_str().unwrap_or_default();
+        // Only what comes from the node can be propagated.
+        of_node.contains(&name) || mount.get("mountPropagation").is_some()
+    };
+    mounts
+        .filter(is_of_node)
+        .filter_map(|mount| Some(mount["mountPath"].as_str()?.to_owned()))
+        .collect()
+}

@@ -1,0 +1,137 @@
+//! Images that wait for what their environment or their arguments declare.
+
+use super::container::Container;
+use super::wait::{For, NamedObject, Wait};
+use serde_json::Value;
+
+/// What the variables of kubernetes-entrypoint and the arguments of ONAP's readiness check name.
+pub(super) fn of(container: &Container) -> Vec<Wait> {
+    let mut waits = entrypoint(container);
+    waits.extend(readiness(&container.words));
+    waits
+}
+
+/// `DEPENDENCY_SERVICE=ns:keystone-api,mariadb`
+fn entrypoint(container: &Container) -> Vec<Wait> {
+    let mut waits = Vec::new();
+    for (variable, kind) in [
+        ("DEPENDENCY_SERVICE", "service"),
+        ("DEPENDENCY_JOBS", "job"),
+        ("DEPENDENCY_DAEMONSET", "daemonset"),
+        ("DEPENDENCY_POD", "pod"),
+    ] {
+        let listed = container.env.get(variable).map_or("", String::as_str);
+        for name in listed.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+            let (namespace, name) = match name.split_once(':') {
+                Some((namespace, name)) => (Some(namespace.to_owned()), name),
+                None => (None, name),
+            };
+            waits.push(Wait {
+                what: format!("{variable} {name}"),
+                for_what: For::Object(NamedObject {
+                    kind: kind.to_owned(),
+                    name: name.to_owned(),
+                    namespace,
+                    // An entry point looks for the DaemonSet's pod on its own node.
+                    same_node: kind == "daemonset",
+                    ..NamedObject::default()
+                }),
+            });
+        }
+    }
+    for (variable, kind) in [
+        ("DEPENDENCY_POD_JSON", "pod"),
+        ("DEPENDENCY_JOBS_JSON", "job"),
+    ] {
+        let text = container.env.get(variable).map_or("", String::as_str);
+        let listed: Value = serde_json::from_str(text).unwrap_or_default();
+        for item in listed.as_array().into_iter().flatten() {
+            let labels = item["labels"].as_object().into_iter().flatten();
+            let labels: Vec<String> = labels
+                .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
+                .collect();
+            if labels.is_empty() {
+                continue;
+            }
+            let selector = labels.join(",");
+            let namespace = item["namespace"].as_str().map(str::to_owned);
+            waits.push(Wait {
+                what: format!("{variable} {selector}"),
+                for_what: For::Selected {
+                    kind: kind.to_owned(),
+                    selector,
+                    namespace,
+                },
+            });
+        }
+    }
+    waits
+}
+
+/// `ready.py --service-name a --job-name b --container-name c --app-name d`
+fn readiness(words: &[String]) -> Vec<Wait> {
+    let words: Vec<&str> = words.iter().flat_map(|it| it.split_whitespace()).collect();
+    if !words.iter().any(|it| it.ends_with("ready.py")) {
+        return Vec::new();
+    }
+    let mut waits = Vec::new();
+    for pair in words.windows(2) {
+        let name = pair[1].trim_matches(['"', '\'']).to_owned();
+        let object = |kind: &str| {
+            For::Object(NamedObject {
+                kind: kind.to_owned(),
+                name: name.clone(),
+                ..NamedObject::default()
+            })
+        };
+        let for_what = match pair[0] {
+            "--service-name" | "-s" => object("service"),
+            "--job-name" | "-j" => object("job"),
+            "--container-name" | "-c" if name != "/bin/sh" => For::Container(name.clone()),
+            "--app-name" | "-a" => For::Selected {
+                kind: "pod".to_owned(),
+                selector: format!("app={name}"),
+                namespace: None,
+            },
+            _ => continue,
+        };
+        let what = format!("ready.py {} {name}", pair[0]);
+        waits.push(Wait { what, for_what });
+    }
+    waits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_environment_or_arguments_declare_is_read() {
+        let mut container = Container::default();
+        let env = [
+            ("DEPENDENCY_SERVICE", "ns:keystone,mariadb"),
+            ("DEPENDENCY_JOBS", "db-sync"),
+            (
+                "DEPENDENCY_POD_JSON",
+                r#"[{"labels": {"app": "agent"}, "requireSameNode": true}]"#,
+            ),
+        ];
+        container.env = env.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        container.words = vec![
+            "/app/ready.py".to_owned(),
+            "--container-name".to_owned(),
+            "vault".to_owned(),
+        ];
+        let found: Vec<String> = of(&container).into_iter().map(|it| it.what).collect();
+        assert_eq!(
+            found,
+            [
+                "DEPENDENCY_SERVICE keystone",
+                "DEPENDENCY_SERVICE mariadb",
+                "DEPENDENCY_JOBS db-sync",
+                "DEPENDENCY_POD_JSON app=agent",
+                "ready.py --container-name vault"
+            ]
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! What a host is, by its form.
+
+/// The form of a host. Its texts may hold actions that are out of sight.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Host {
+    /// The pod itself.
+    Itself,
+    /// A Service, and where the host says so the namespace, and the pod behind it.
+    Service {
+        name: String,
+        namespace: Option<String>,
+        pod: Option<String>,
+    },
+    /// Two names: the second may be a namespace, or a domain.
+    Two(String, String),
+    /// An address, or a name of a domain.
+    Outside,
+}
+
+/// Reads a host.
+pub(super) fn of(host: &str) -> Host {
+    let host = host.trim_end_matches('.');
+    let is_own = ["localhost", "::1", "0.0.0.0", "localhost.localdomain"];
+    if is_own.contains(&host) || host.starts_with("127.") {
+        return Host::Itself;
+    }
+    let parts: Vec<&str> = host.split('.').collect();
+    let is_number = |it: &&str| it.bytes().all(|it| it.is_ascii_digit());
+    if host.contains(':') || parts.len() == 4 && parts.iter().all(is_number) {
+        return Host::Outside;
+    }
+    let service = |name: &str, namespace: Option<&str>, pod: Option<&str>| Host::Service {
+        name: name.to_owned(),
+        namespace: namespace.map(str::to_owned),
+        pod: pod.map(str::to_owned),
+    };
+    if let Some(at) = parts.iter().position(|it| *it == "svc") {
+        return match &parts[..at] {
+            [name] => service(name, None, None),
+            [name, namespace] => service(name, Some(namespace), None),
+            [pod, name, namespace] => service(name, Some(namespace), Some(pod)),
+            _ => Host::Outside,
+        };
+    }
+    match parts.as_slice() {
+        [name] => service(name, None, None),
+        [name, second] => Host::Two((*name).to_owned(), (*second).to_owned()),
+        _ => Host::Outside,
+    }
+}
+
+/// Whether a text, such as a URL or a list of addresses, names this host.
+pub(super) fn is_within(text: &str, host: &str) -> bool {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.' | '_');
+    let is_address = text.contains("://") || text.contains(':');
+    is_address && text.split(|it| !is_name(it)).any(|it| it == host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_told_by_its_form() {
+        let service = |name: &str, namespace: Option<&str>, pod: Option<&str>| Host::Service {
+            name: name.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            pod: pod.map(str::to_owned),
+        };
+        for (host, expected) in [
+            ("localhost", Host::Itself),
+            ("127.0.0.1", Host::Itself),
+            ("db", service("db", None, None)),
+            ("db.shop.svc", service("db", Some("shop"), None)),
+            (
+                "db.shop.svc.cluster.local.",
+                service("db", Some("shop"), None),
+            ),
+            (
+                "db-0.db.shop.svc.cluster.local",
+                service("db", Some("shop"), Some("db-0")),
+            ),
+            ("db.shop", Host::Two("db".to_owned(), "shop".to_owned())),
+            ("db.example.com", Host::Outside),
+            ("10.0.0.1", Host::Outside),
+        ] {
+            assert_eq!(of(host), expected, "{host}");
+        }
+    }
+}

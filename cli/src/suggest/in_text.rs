@@ -1,0 +1,333 @@
+//! What a wait of a template is for, in the words of a list, where nothing has been rendered.
+
+use super::container::Container;
+use super::host::{self, Host};
+use super::mask::{Masked, is_masked};
+use super::outcome::{self, ListEntry, Outcome};
+use super::reason::Reason;
+use super::texts::Texts;
+use super::wait::{Address, For, NamedObject, Wait};
+use serde_json::Value;
+
+/// Where the texts of a wait are looked up.
+pub(super) struct Context<'c> {
+    pub(super) masked: &'c Masked,
+    pub(super) container: &'c Container,
+    pub(super) texts: &'c Texts,
+    /// What is open around the wait and not around its list: an entry is put into the same.
+    pub(super) open: &'c [Vec<String>],
+    /// The text of the file, in which its variables are set.
+    pub(super) text: &'c str,
+    /// Whether a host that a value says becomes an address that the gate tries.
+    pub(super) by_address: bool,
+}
+
+impl Context<'_> {
+    pub(super) fn resolve(&self, wait: &Wait) -> Outcome {
+        let found = match &wait.for_what {
+            For::Address(address) => self.address(address),
+            For::Name(name) => self.named_host(name),
+            For::Object(named) => self.object(named),
+            For::Selected {
+                kind,
+                selector,
+                namespace,
+            } => self.selected(kind, selector, namespace.as_deref()),
+            For::Container(name) => Err(Reason::NoContainer(self.masked.seen(name))),
+            For::Migration => Err(Reason::NoMigration),
+            For::File(path) if self.container.is_on_the_node(path) => {
+                Err(Reason::NodeFile(self.masked.seen(path)))
+            }
+            For::File(_) => return Outcome::Itself,
+            For::Nothing(reason) => Err(seen(reason, self.masked)),
+        };
+        match found {
+            Ok(None) => Outcome::Itself,
+            Ok(Some(entry)) => tried(entry),
+            Err(reason) => Outcome::Left(reason),
+        }
+    }
+
+    fn address(&self, address: &Address) -> Result<Option<ListEntry>, Reason> {
+        let by_value = self.by_address && self.value(&self.known(&address.host)?).is_some();
+        let entry = match self.host(&address.host, None) {
+            Ok(entry) if !by_value => entry,
+            Err(reason) if !by_value && !matches!(reason, Reason::Outside(_)) => {
+                return Err(reason);
+            }
+            found => {
+                let reason = found.err().unwrap_or(Reason::Outside(address.host.clone()));
+                let known = Address {
+                    host: self.expression(&self.known(&address.host)?)?,
+                    port: self.expression(&self.known(&address.port)?)?,
+                    path: self.expression(&address.path)?,
+                    ..address.clone()
+                };
+                Some(known.entry().ok_or(reason)?)
+            }
+        };
+        Ok(entry.map(|text| ListEntry {
+            text,
+            asks: Some(address.asks),
+        }))
+    }
+
+    fn named_host(&self, name: &str) -> Result<Option<ListEntry>, Reason> {
+        let entry = self.host(name, Some("present"))?;
+        Ok(entry.map(ListEntry::new))
+    }
+
+    /// The Service of a host; nothing where that is the pod itself.
+    fn host(&self, text: &str, state: Option<&str>) -> Result<Option<String>, Reason> {
+        let own = self.known(text)?;
+        let shown = self.masked.seen(&own);
+        let value = self.value(&own);
+        let known = match &value {
+            None => own.clone(),
+            Some(Value::String(value)) if !value.is_empty() => value.clone(),
+            Some(_) => return Err(Reason::NoValue(shown)),
+        };
+        let seen = |text: &str| self.expression(text);
+        match host::of(&known) {
+            Host::Itself => Ok(None),
+            Host::Outside => Err(Reason::Outside(self.masked.seen(&known))),
+            Host::Two(name, second) => {
+                let second = self.masked.seen(&second);
+                if second.contains(".Release.Namespace") {
+                    return Ok(Some(outcome::object(None, "service", &seen(&name)?, state)));
+                }
+                let (host, name) = (self.masked.seen(&known), self.masked.seen(&name));
+                let entry = outcome::object(Some(&second), "service", &name, state);
+                if second.to_lowercase().contains("namespace") {
+                    return Ok(Some(entry));
+                }
+                Err(Reason::Ambiguous { host, entry })
+            }
+            Host::Service {
+                name,
+                namespace,
+                pod,
+            } => {
+                // A value that is the name alone may stand as what it is called.
+                let name = if value.is_some() && namespace.is_none() {
+                    own
+                } else {
+                    name
+                };
+                let (kind, name) = match &pod {
+                    Some(pod) => ("pod", seen(pod)?),
+                    None => ("service", seen(&name)?),
+                };
+                let namespace = namespace.map(|it| seen(&it)).transpose()?;
+                let namespace = namespace.filter(|it| !it.contains(".Release.Namespace"));
+                Ok(Some(outcome::object(
+                    namespace.as_deref(),
+                    kind,
+                    &name,
+                    state,
+                )))
+            }
+        }
+    }
+
+    fn object(&self, named: &NamedObject) -> Result<Option<ListEntry>, Reason> {
+        let name = self.known(&named.name)?;
+        let name = self.expression(&name)?;
+        let namespace = self.namespace(named.namespace.as_deref())?;
+        if named.same_node {
+            let kind = &named.kind;
+            return Ok(Some(ListEntry::new(format!(
+                "{{kind: {kind}, name: {name}, sameNode: true}}"
+            ))));
+        }
+        let text = outcome::object(namespace.as_deref(), &named.kind, &name, named.state);
+        Ok(Some(ListEntry::new(text)))
+    }
+
+    fn selected(
+        &self,
+        kind: &str,
+        selector: &str,
+        namespace: Option<&str>,
+    ) -> Result<Option<ListEntry>, Reason> {
+        let selector = self.expression(&self.known(selector)?)?;
+        let namespace = self.namespace(namespace)?;
+        let kind = if matches!(kind, "pod" | "pods" | "po") {
+            "Pod"
+        } else {
+            kind
+        };
+        Ok(Some(ListEntry::new(outcome::selected(
+            namespace.as_deref(),
+            kind,
+            &selector,
+        ))))
+    }
+
+    fn namespace(&self, namespace: Option<&str>) -> Result<Option<String>, Reason> {
+        let Some(namespace) = namespace else {
+            return Ok(None);
+        };
+        let is_own = |it: &str| {
+            it.contains(".Release.Namespace") || it.to_uppercase().contains("NAMESPACE)")
+        };
+        let seen = self.masked.seen(namespace);
+        if is_own(&seen) {
+            return Ok(None);
+        }
+        Ok(Some(self.expression(&self.known(namespace)?)?))
+    }
+
+    /// A text without variables of a shell.
+    fn known(&self, text: &str) -> Result<String, Reason> {
+        let Some((before, behind)) = text.split_once("$(") else {
+            return Ok(text.to_owned());
+        };
+        let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
+        // The kubelet puts the address of every Service into the environment of a pod.
+        if let Some(service) = name
+            .strip_suffix("_SERVICE_HOST")
+            .filter(|_| before.is_empty())
+        {
+            return Ok(format!(
+                "{}{behind}",
+                service.to_lowercase().replace('_', "-")
+            ));
+        }
+        let name = name.to_owned();
+        Err(if self.container.elsewhere.contains(&name) {
+            Reason::Elsewhere(name)
+        } else {
+            Reason::Unsaid(format!("${name}"))
+        })
+    }
+
+    /// A text with its actions in sight, where those mean the same at the list.
+    fn expression(&self, text: &str) -> Result<String, Reason> {
+        let mut seen = self.masked.seen(text);
+        if !is_masked(text) {
+            return Ok(seen);
+        }
+        for action in actions(&seen.clone()) {
+            let bound = || Reason::Bound(format!("{{{{ {action} }}}}"));
+            let first = super::template::word(&action);
+            if matches!(first, "if" | "else" | "end" | "with" | "range") {
+                return Err(bound());
+            }
+            if let Some(variable) = variable(&action) {
+                let carried = self.open.iter().flatten().any(|it| it.contains(variable));
+                let set = self.set(variable).filter(|_| action == variable);
+                match set {
+                    _ if carried => {}
+                    Some(expression) => seen = seen.replace(variable, expression),
+                    None => return Err(bound()),
+                }
+            }
+            if let Some(helper) = helper(&action) {
+                let body = self.texts.helper(helper).unwrap_or_default();
+                let body_text: String = actions(body).concat();
+                if body.contains(".svc")
+                    || body_text.contains("quote")
+                    || body_text.contains("else") && body_text.contains("xternal")
+                {
+                    return Err(bound());
+                }
+            }
+        }
+        Ok(seen.replace("{{ template ", "{{ include "))
+    }
+
+    /// What a variable of the template is set to, where it is set once.
+    fn set(&self, variable: &str) -> Option<&str> {
+        let needle = format!("{variable} :=");
+        let mut found = self.text.match_indices(&needle).map(|(at, it)| {
+            let rest = &self.text[at + it.len()..];
+            let end = rest.find("}}").unwrap_or(rest.len());
+            rest[..end].trim_end_matches('-').trim()
+        });
+        let first = found.next();
+        first.filter(|_| found.next().is_none())
+    }
+
+    /// The value that a text is, where it is nothing else: `{{ .Values.db.host }}`. `Null` where there is none.
+    fn value(&self, text: &str) -> Option<Value> {
+        let seen = self.masked.seen(text);
+        let inner = seen.strip_prefix("{{ ")?.strip_suffix(" }}")?;
+        let path = inner
+            .split('|')
+            .next()?
+            .trim()
+            .trim_start_matches('$')
+            .strip_prefix(".Values.")?;
+        let plain = path
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || matches!(it, '.' | '_'));
+        let keys = || {
+            path.split('.')
+                .try_fold(&self.texts.values, |value, key| value.get(key))
+        };
+        plain.then(|| keys().cloned().unwrap_or_default())
+    }
+}
+
+/// What is between the braces of each action.
+pub(super) fn actions(text: &str) -> Vec<String> {
+    let parts = text.split("{{").skip(1);
+    let inside = parts.filter_map(|it| it.split_once("}}"));
+    inside
+        .map(|(it, _)| it.trim_matches(['-', ' ']).to_owned())
+        .collect()
+}
+
+/// A variable of the template that an action reads, but `$`.
+fn variable(action: &str) -> Option<&str> {
+    let at = action
+        .match_indices('$')
+        .find(|(at, _)| action[at + 1..].starts_with(|it: char| it.is_ascii_alphabetic()))?;
+    let rest = &action[at.0..];
+    let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '$');
+    let end = rest.find(|it| !is_name(it)).unwrap_or(rest.len());
+    Some(&rest[..end])
+}
+
+/// The helper that an action includes.
+fn helper(action: &str) -> Option<&str> {
+    let rest = ["include \"", "template \""]
+        .iter()
+        .find_map(|it| action.strip_prefix(it))?;
+    rest.split('"').next()
+}
+
+/// A reason with the actions of its texts in sight.
+fn seen(reason: &Reason, masked: &Masked) -> Reason {
+    match reason {
+        Reason::Secret(name) => Reason::Secret(masked.seen(name)),
+        Reason::Ping(host) => Reason::Ping(masked.seen(host)),
+        Reason::NoHost(program) => Reason::NoHost(masked.seen(program)),
+        other => other.clone(),
+    }
+}
+
+/// The entry, where admission's reader takes it once a name stands where its actions are.
+fn tried(entry: ListEntry) -> Outcome {
+    let stand_in = super::mask::mask(&entry.text);
+    let letters = |it: char| {
+        if it.is_ascii_graphic() || it == ' ' {
+            it
+        } else {
+            'x'
+        }
+    };
+    let text: String = stand_in.text.chars().map(letters).collect();
+    match super::tried::entry(&text) {
+        Ok(()) => Outcome::Entry(entry),
+        Err(reason) => Outcome::Left(match reason {
+            Reason::Kind(_) => Reason::Kind(entry.text),
+            Reason::Refused { why, .. } => Reason::Refused {
+                entry: entry.text,
+                why,
+            },
+            other => other,
+        }),
+    }
+}

@@ -1,0 +1,302 @@
+//! Waits for objects, by Kubernetes' own tool, by an image around it, and by the API server's addresses.
+
+use super::reason::Reason;
+use super::shell::Call;
+use super::wait::{For, NamedObject};
+
+/// What `kubectl`, `oc` or `k8s-wait-for` waits for; `None` where the command is none of them.
+pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
+    let program = call.words[0].rsplit('/').next().unwrap_or_default();
+    let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+    if matches!(program, "kubectl" | "oc" | "k3s") {
+        return Some(of_kubectl(&words[1..], looks));
+    }
+    // Only arguments, for an image whose program is known.
+    let is_kubectl = image.contains("kubectl") || image.contains("origin-cli");
+    if program == "wait" && (is_kubectl || words.iter().any(|it| it.starts_with("--for"))) {
+        return Some(of_kubectl(&words, looks));
+    }
+    if is_kubectl && matches!(program, "get" | "rollout") {
+        return Some(of_kubectl(&words, looks));
+    }
+    let is_script = matches!(program, "wait_for.sh" | "wait-for-k8s" | "wait_for");
+    let arguments = if is_script { &words[1..] } else { &words[..] };
+    of_waiter(arguments)
+}
+
+/// The arguments of `k8s-wait-for`, whatever its image is called: `job NAME`, `pod-wr -lSELECTOR`, `service NAME`.
+fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
+    let (kind, rest) = arguments.split_first()?;
+    let kind = match *kind {
+        "job" | "job-wr" | "job-we" => "job",
+        "pod" | "pod-wr" | "pod-we" => "pod",
+        "service" => "service",
+        _ => return None,
+    };
+    let namespace = value(arguments, &["-n", "--namespace"]);
+    let selector = value(rest, &["-l", "--selector"]);
+    if let Some(selector) = selector {
+        return Some(vec![selected(kind, selector, namespace)]);
+    }
+    let name = rest.first().filter(|it| !it.starts_with('-'))?;
+    Some(vec![object(kind, name, namespace, None)])
+}
+
+fn of_kubectl(arguments: &[&str], looks: bool) -> Vec<For> {
+    let namespace = value(arguments, &["-n", "--namespace"]);
+    let plain = plain(arguments);
+    let selector = value(arguments, &["-l", "--selector"]);
+    let condition = value(arguments, &["--for"]).unwrap_or_default();
+    match plain.as_slice() {
+        ["wait", rest @ ..] if condition != "delete" => {
+            let state = state_of(&condition);
+            named(rest, selector, namespace, state)
+        }
+        ["wait", ..] => vec![For::Nothing(Reason::Deleted)],
+        ["rollout", "status", rest @ ..] => named(rest, selector, namespace, None),
+        ["get" | "describe", rest @ ..] if looks => {
+            let asked = arguments.join(" ").to_lowercase();
+            named(rest, selector, namespace, state_asked(rest.first(), &asked))
+        }
+        ["exec" | "logs", ..] if looks => vec![For::Nothing(Reason::Inside)],
+        _ => Vec::new(),
+    }
+}
+
+/// The state that a condition of `kubectl wait` is.
+fn state_of(condition: &str) -> Option<&'static str> {
+    let condition = condition.to_lowercase();
+    let named = condition.strip_prefix("condition=").unwrap_or(&condition);
+    (named.starts_with("available")).then_some("available")
+}
+
+/// The state that a look at an object asks for: of what is there and no more, its presence.
+fn state_asked(kind: Option<&&str>, asked: &str) -> Option<&'static str> {
+    let kind = kind.and_then(|it| it.split('/').next()).unwrap_or_default();
+    let is_service = matches!(kind, "svc" | "service" | "services");
+    if is_service && asked.contains("loadbalancer") {
+        return Some("addressed");
+    }
+    is_service.then_some("present")
+}
+
+/// `KIND NAME ...`, `KIND/NAME ...`, or a kind and a selector.
+fn named(
+    words: &[&str],
+    selector: Option<String>,
+    namespace: Option<String>,
+    state: Option<&'static str>,
+) -> Vec<For> {
+    let Some((first, rest)) = words.split_first() else {
+        return vec![For::Nothing(Reason::NoObject)];
+    };
+    if let Some(selector) = selector {
+        return vec![selected(first, selector, namespace)];
+    }
+    if first.contains('/') {
+        let split = words.iter().filter_map(|it| it.split_once('/'));
+        return split
+            .map(|(kind, name)| object(kind, name, namespace.clone(), state))
+            .collect();
+    }
+    if rest.is_empty() {
+        return vec![For::Nothing(Reason::NoObject)];
+    }
+    let each = rest.iter();
+    each.map(|name| object(first, name, namespace.clone(), state))
+        .collect()
+}
+
+fn object(kind: &str, name: &str, namespace: Option<String>, state: Option<&'static str>) -> For {
+    let kind = kind.to_lowercase();
+    if matches!(kind.as_str(), "secret" | "secrets") {
+        return For::Nothing(Reason::Secret(name.to_owned()));
+    }
+    // What has no name yet cannot be waited for by it.
+    let (kind, state) = match kind.as_str() {
+        "endpoints" | "ep" | "endpoint" | "endpointslice" | "endpointslices" => {
+            ("service".to_owned(), None)
+        }
+        _ => (kind, state),
+    };
+    let state = state.filter(|it| *it != "available" || kind.starts_with("deploy"));
+    For::Object(NamedObject {
+        kind,
+        name: name.to_owned(),
+        namespace,
+        state,
+        same_node: false,
+    })
+}
+
+fn selected(kind: &str, selector: String, namespace: Option<String>) -> For {
+    let kind = kind.to_owned();
+    For::Selected {
+        kind,
+        selector,
+        namespace,
+    }
+}
+
+/// The object of an address of the API server, which is a Service of every cluster.
+pub(super) fn of_url(url: &str) -> Option<For> {
+    let is_api = [
+        "//kubernetes.default",
+        "KUBERNETES_SERVICE_HOST",
+        "//kubernetes/",
+    ]
+    .iter()
+    .any(|it| url.contains(it));
+    if !is_api {
+        return None;
+    }
+    let (_, path) = url.split_once("/namespaces/").unwrap_or_default();
+    let path = path.split('?').next().unwrap_or_default();
+    let parts: Vec<&str> = path.split('/').collect();
+    Some(match parts.as_slice() {
+        [namespace, kind, name, ..] => object(kind, name, Some((*namespace).to_owned()), None),
+        [namespace, "pods"] if url.contains("labelSelector=") => {
+            let selector = url.split("labelSelector=").nth(1).unwrap_or_default();
+            let selector = selector.split('&').next().unwrap_or_default();
+            let selector = selector.replace("%3D", "=").replace("%2C", ",");
+            selected("pod", selector, Some((*namespace).to_owned()))
+        }
+        _ => For::Nothing(Reason::NoObject),
+    })
+}
+
+/// The arguments that are no options, nor values of those.
+fn plain<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
+    const ALONE: [&str; 9] = [
+        "--all",
+        "-A",
+        "--all-namespaces",
+        "-w",
+        "--watch",
+        "--no-headers",
+        "--ignore-not-found",
+        "--show-labels",
+        "--quiet",
+    ];
+    let mut found = Vec::new();
+    let mut of_option = false;
+    for argument in arguments {
+        let is_option = argument.starts_with('-');
+        if !is_option
+            && !of_option
+            && !argument.starts_with(['>', '<'])
+            && !argument.starts_with("2>")
+            && !argument.is_empty()
+        {
+            found.push(*argument);
+        }
+        of_option = is_option
+            && !argument.contains('=')
+            && !ALONE.contains(argument)
+            && (argument.starts_with("--") || argument.len() == 2);
+    }
+    found
+}
+
+fn value(arguments: &[&str], names: &[&str]) -> Option<String> {
+    arguments.iter().enumerate().find_map(|(at, argument)| {
+        names.iter().find_map(|name| {
+            if argument == name {
+                return arguments.get(at + 1).map(|it| (*it).to_owned());
+            }
+            let behind = argument.strip_prefix(name)?;
+            let short = name.len() == 2 && !argument.starts_with("--");
+            let behind = behind
+                .strip_prefix('=')
+                .or_else(|| short.then_some(behind))?;
+            (!behind.is_empty()).then(|| behind.to_owned())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: &str, image: &str) -> String {
+        let words = line.split(' ').map(str::to_owned).collect();
+        let call = Call {
+            words,
+            looped: true,
+        };
+        let told = of(&call, true, image)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|it| match it {
+                For::Object(it) => {
+                    let namespace = it.namespace.map_or(String::new(), |it| format!("{it}/"));
+                    format!(
+                        "{namespace}{}/{}{}",
+                        it.kind,
+                        it.name,
+                        it.state.map_or(String::new(), |it| format!(":{it}"))
+                    )
+                }
+                For::Selected { kind, selector, .. } => format!("{kind}[{selector}]"),
+                other => format!("{other:?}"),
+            });
+        told.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn every_form_of_kubectl_is_read() {
+        for (line, expected) in [
+            (
+                "kubectl wait --for=condition=complete job/migrate --timeout=60s",
+                "job/migrate",
+            ),
+            (
+                "kubectl wait --for condition=available deploy/api -n shop",
+                "shop/deploy/api:available",
+            ),
+            (
+                "kubectl -n shop rollout status statefulset/db",
+                "shop/statefulset/db",
+            ),
+            (
+                "kubectl get job migrate -o jsonpath={.status.succeeded}",
+                "job/migrate",
+            ),
+            ("oc get pods -l app=db --no-headers", "pods[app=db]"),
+            ("kubectl get endpoints db -o json", "service/db"),
+            (
+                "kubectl get svc front -o jsonpath={.status.loadBalancer.ingress}",
+                "svc/front:addressed",
+            ),
+            ("kubectl get crd a.example.com", "crd/a.example.com"),
+            (
+                "wait job.batch/keycloak-init --for condition=complete",
+                "job.batch/keycloak-init",
+            ),
+            ("job-wr migrate", "job/migrate"),
+            ("pod -lapp=db", "pod[app=db]"),
+            ("service db", "service/db"),
+            ("kubectl get pods", "Nothing(NoObject)"),
+            ("kubectl apply -f x", ""),
+        ] {
+            assert_eq!(found(line, "any"), expected, "{line}");
+        }
+        assert_eq!(
+            found("get job migrate", "bitnami/kubectl:1.30"),
+            "job/migrate"
+        );
+    }
+
+    #[test]
+    fn an_address_of_the_api_server_names_an_object() {
+        let url = "https://kubernetes.default.svc/api/v1/namespaces/shop/endpoints/kafka";
+        let Some(For::Object(named)) = of_url(url) else {
+            panic!("no object")
+        };
+        assert_eq!(
+            (named.kind.as_str(), named.name.as_str()),
+            ("service", "kafka")
+        );
+        assert_eq!(of_url("http://db:1"), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! A list as a template writes it: entries, each in the actions that decide whether it is there.
+
+use super::outcome::ListEntry;
+
+/// An entry, and the actions around it, the outermost first; each with the branches before the one that it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) entry: ListEntry,
+    pub(super) within: Vec<Vec<String>>,
+}
+
+/// The lines of the annotation.
+pub(super) fn lines(list: &[Listed]) -> Vec<String> {
+    const KEY: &str = "sluice.dev/depends-on:";
+    let long = list.iter().any(|it| it.entry.text.starts_with('{'));
+    if list.iter().all(|it| it.within.is_empty()) {
+        let entries: Vec<String> = list.iter().map(|it| it.entry.text.clone()).collect();
+        return vec![format!("{KEY} {}", text(&entries))];
+    }
+    let mut lines = vec![format!("{KEY} |")];
+    let mut open: &[Vec<String>] = &[];
+    for listed in list {
+        if listed.within != open {
+            lines.extend(open.iter().map(|_| "  {{- end }}".to_owned()));
+            open = &listed.within;
+            let actions = open.iter().flatten();
+            lines.extend(actions.map(|it| format!("  {{{{- {it} }}}}")));
+        }
+        let mark = if long { "- " } else { "" };
+        lines.push(format!("  {mark}{}", listed.entry.text));
+    }
+    lines.extend(open.iter().map(|_| "  {{- end }}".to_owned()));
+    lines
+}
+
+/// The text of a list without any actions: short, or long where an entry is.
+pub(super) fn text(entries: &[String]) -> String {
+    let joined = entries.join(", ");
+    if entries.iter().any(|entry| entry.starts_with('{')) {
+        format!("'[{joined}]'")
+    } else {
+        joined
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_stands_in_the_branch_that_its_wait_is_in() {
+        let listed = |text: &str, within: &[&[&str]]| Listed {
+            entry: ListEntry::new(text),
+            within: within
+                .iter()
+                .map(|it| it.iter().map(|it| (*it).to_owned()).collect())
+                .collect(),
+        };
+        assert_eq!(
+            lines(&[listed("svc/a", &[]), listed("svc/b", &[])]),
+            ["sluice.dev/depends-on: svc/a, svc/b"]
+        );
+        assert_eq!(
+            lines(&[listed("svc/a", &[&["if .x", "else"]]), listed("svc/b", &[])]),
+            [
+                "sluice.dev/depends-on: |",
+                "  {{- if .x }}",
+                "  {{- else }}",
+                "  svc/a",
+                "  {{- end }}",
+                "  svc/b"
+            ]
+        );
+    }
+}

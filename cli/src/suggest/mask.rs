@@ -1,0 +1,112 @@
+//! Actions of a template, put out of sight: what is left can be read as YAML and as a shell's words.
+
+/// The letters around the number of an action. They are for private use, and YAML takes them as any other letter.
+const OPEN: char = '\u{e000}';
+const CLOSE: char = '\u{e001}';
+
+/// A text whose actions are numbers, and the actions.
+#[derive(Debug, Default)]
+pub(super) struct Masked {
+    pub(super) text: String,
+    actions: Vec<String>,
+}
+
+/// Puts the actions of a text out of sight. A comment goes; an action of several lines leaves its line breaks behind it.
+pub(super) fn mask(text: &str) -> Masked {
+    let mut masked = Masked::default();
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        let end = rest[start..]
+            .find("}}")
+            .map_or(rest.len(), |end| start + end + 2);
+        masked.text.push_str(&rest[..start]);
+        let action = &rest[start..end];
+        if !inner(action).starts_with("/*") {
+            masked.text.push(OPEN);
+            masked.text.push_str(&masked.actions.len().to_string());
+            masked.text.push(CLOSE);
+            masked.actions.push(action.to_owned());
+        }
+        let breaks = action.matches('\n').count();
+        masked.text.extend(std::iter::repeat_n('\n', breaks));
+        rest = &rest[end..];
+    }
+    masked.text.push_str(rest);
+    masked
+}
+
+/// What stands between the braces of an action.
+pub(super) fn inner(action: &str) -> &str {
+    let inner = action.trim_start_matches("{{").trim_end_matches("}}");
+    let inner = inner.strip_prefix('-').unwrap_or(inner);
+    inner.strip_suffix('-').unwrap_or(inner).trim()
+}
+
+impl Masked {
+    /// The text with its actions in sight again, as an entry of a list may have them: without the quotes that a pipeline puts
+    /// around a value, and without what trims the space around.
+    pub(super) fn seen(&self, text: &str) -> String {
+        let mut seen = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find(OPEN) {
+            seen.push_str(&rest[..start]);
+            let behind = &rest[start + OPEN.len_utf8()..];
+            let Some(end) = behind.find(CLOSE) else { break };
+            let number = behind[..end].parse::<usize>().ok();
+            if let Some(action) = number.and_then(|number| self.actions.get(number)) {
+                seen.push_str(&format!("{{{{ {} }}}}", unquoted(inner(action))));
+            }
+            rest = &behind[end + CLOSE.len_utf8()..];
+        }
+        seen + rest
+    }
+
+    /// The actions of a line that has nothing else; none of one with any other text.
+    pub(super) fn alone(&self, line: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        let mut rest = line.trim();
+        while let Some(behind) = rest.strip_prefix(OPEN) {
+            let Some((number, next)) = behind.split_once(CLOSE) else {
+                return Vec::new();
+            };
+            let action = number.parse::<usize>().ok();
+            found.extend(action.and_then(|number| Some(inner(self.actions.get(number)?))));
+            rest = next.trim_start();
+        }
+        if rest.is_empty() { found } else { Vec::new() }
+    }
+}
+
+/// A pipeline without `quote` at its end.
+fn unquoted(action: &str) -> &str {
+    let mut action = action.trim();
+    for function in ["quote", "squote"] {
+        let before = action.strip_suffix(function).map(str::trim_end);
+        if let Some(before) = before.and_then(|it| it.strip_suffix('|')) {
+            action = before.trim_end();
+        }
+    }
+    action
+}
+
+/// Whether a text holds an action that is out of sight.
+pub(super) fn is_masked(text: &str) -> bool {
+    text.contains(OPEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_masked_is_seen_again_without_the_quotes_of_a_pipeline() {
+        let masked =
+            mask("a {{- include \"x\" . | quote }}-b {{/* c */}}\n  {{- if .Values.a }}\n");
+        let mut lines = masked.text.lines();
+        let first = lines.next().unwrap();
+        assert_eq!(masked.seen(first), "a {{ include \"x\" . }}-b ");
+        assert!(is_masked(first));
+        assert_eq!(masked.alone(lines.next().unwrap()), ["if .Values.a"]);
+        assert_eq!(masked.alone(first), [""; 0]);
+    }
+}

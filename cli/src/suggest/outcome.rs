@@ -1,0 +1,62 @@
+//! What becomes of a wait.
+
+use super::reason::Reason;
+use super::wait::Asks;
+
+/// What becomes of a wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// An entry of a list.
+    Entry(ListEntry),
+    /// It waits for what is in its own pod.
+    Itself,
+    /// Nothing, and why.
+    Left(Reason),
+}
+
+/// An entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ListEntry {
+    /// As it is written; an item of the long form begins with a brace.
+    pub(super) text: String,
+    /// How much the loop knew of an address that the entry stands for.
+    pub(super) asks: Option<Asks>,
+}
+
+impl ListEntry {
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            asks: None,
+        }
+    }
+}
+
+/// `shop/service/db:present`, with the namespace only where it is not the dependent's own.
+pub(super) fn object(
+    namespace: Option<&str>,
+    kind: &str,
+    name: &str,
+    state: Option<&str>,
+) -> String {
+    let namespace = namespace.map_or(String::new(), |it| format!("{it}/"));
+    let state = state.map_or(String::new(), |it| format!(":{it}"));
+    format!("{namespace}{kind}/{name}{state}")
+}
+
+/// `{kind: Pod, selector: "app=db"}`
+pub(super) fn selected(namespace: Option<&str>, kind: &str, selector: &str) -> String {
+    let namespace = namespace.map_or(String::new(), |it| format!(", namespace: {it}"));
+    format!("{{kind: {kind}, selector: \"{selector}\"{namespace}}}")
+}
+
+impl Outcome {
+    /// Why a wait stays that has no list of its own: an entry is named by `elsewhere`. Nothing where the pod itself is meant.
+    pub(super) fn reason(&self, elsewhere: impl Fn(String) -> Reason) -> Option<Reason> {
+        match self {
+            Self::Entry(entry) => Some(elsewhere(entry.text.clone())),
+            Self::Itself => None,
+            Self::Left(reason) => Some(reason.clone()),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Why a wait stays as it is, with what to do instead.
+
+use std::fmt;
+
+/// A closed set: what no list can say, or what nobody can know who reads a chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// A client that is told nowhere where to look.
+    NoHost(String),
+    /// A variable that has no value in the container.
+    Unsaid(String),
+    /// A variable whose value is in a Secret, a ConfigMap or the pod.
+    Elsewhere(String),
+    /// An address outside of the cluster.
+    Outside(String),
+    /// An address that the chart's values say, and that no Service of the chart has.
+    OfValues(String),
+    /// A Service behind which the waiting pods themselves are.
+    Own(String),
+    /// A Job that Helm has run before anything else is there.
+    EarlyJob(String),
+    /// An address that has no value.
+    NoValue(String),
+    /// A template that means something else elsewhere.
+    Bound(String),
+    /// A name of two parts, of which the second may be a namespace or a domain.
+    Ambiguous {
+        host: String,
+        entry: String,
+    },
+    /// A Service behind which no pods of the cluster are.
+    NoPods(String),
+    /// A command of `kubectl` that names no object.
+    NoObject,
+    /// A command that looks into a container.
+    Inside,
+    /// Something that has to go away.
+    Deleted,
+    /// A kind that needs its group.
+    Kind(String),
+    /// What a Secret is needed for.
+    Secret(String),
+    /// A file on the node.
+    NodeFile(String),
+    /// Vault's content.
+    Vault,
+    /// A protocol that no probe speaks.
+    Sctp,
+    Ping(String),
+    /// No Job of the chart migrates.
+    NoMigration,
+    /// The Job that migrates is run after everything else.
+    LateJob(String),
+    /// A hook that migrates after everything else is there.
+    LateHook,
+    /// The Job that migrates is one of several.
+    ManyJobs(Vec<String>),
+    /// No container of this name is known.
+    NoContainer(String),
+    /// The entry is no entry of a list.
+    Refused {
+        entry: String,
+        why: String,
+    },
+    /// The list would say something else than the loop.
+    Untrue(String),
+    /// A list stands there already.
+    Listed,
+    /// The annotations are computed, or somebody else's.
+    Closed(String),
+    /// It is in a helper, and nothing says in which workloads.
+    Helper(String),
+    /// It is called like a wait, or loops, and its commands say nothing.
+    Unread,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoHost(program) => write!(
+                out,
+                "{program} is not told here where to look; write the Service or the workload that it means"
+            ),
+            Self::Unsaid(name) => write!(out, "nothing here says what {name} is"),
+            Self::Elsewhere(name) => write!(
+                out,
+                "the value of {name} is in a Secret, a ConfigMap or the pod; write the Service that it names"
+            ),
+            Self::Outside(host) => write!(out, "{host} is no Service of the cluster"),
+            Self::OfValues(host) => write!(
+                out,
+                "{host} is what the chart's values say, and no Service of the chart; where it is one, write service/{host}"
+            ),
+            Self::Own(name) => write!(
+                out,
+                "behind the Service {name} are the pods that wait themselves; a list that names it would never open"
+            ),
+            Self::EarlyJob(job) => write!(
+                out,
+                "the Job {job} is a hook that Helm runs before this is there, so that there is nothing to wait for; delete the loop"
+            ),
+            Self::NoValue(text) => write!(out, "{text} has no value in values.yaml"),
+            Self::Bound(text) => write!(out, "what {text} is depends on where it stands"),
+            Self::Ambiguous { host, entry } => write!(
+                out,
+                "{host} may be a Service or a name outside of the cluster; write {entry} if it is a Service"
+            ),
+            Self::NoPods(name) => write!(
+                out,
+                "the Service {name} selects no pods, so that nothing of the cluster tells whether what is behind it answers"
+            ),
+            Self::NoObject => out.write_str("it names no object; name the one that it means, or select it by labels"),
+            Self::Inside => out.write_str(
+                "it looks into a container; make that the container's readiness probe, and wait for its workload",
+            ),
+            Self::Deleted => out.write_str("it waits until something is gone, and a list waits for what is there"),
+            Self::Kind(entry) => write!(
+                out,
+                "the group of {entry} is not said; write Kind.group/name, and let rbac.kinds have sluice follow it"
+            ),
+            Self::Secret(name) => write!(
+                out,
+                "sluice sees Secrets only where its chart's rbac.secrets is on, and never what is in them; there write secret/{name}"
+            ),
+            Self::NodeFile(path) => write!(
+                out,
+                "the file {path} of the node is written by an agent there; make the file that agent's readiness probe, and wait for its \
+                 DaemonSet with sameNode: true"
+            ),
+            Self::Vault => out.write_str("what is in Vault is no object of the cluster"),
+            Self::Sctp => out.write_str("it asks by SCTP, which no list does; wait for the workload behind the address"),
+            Self::Ping(host) => write!(
+                out,
+                "it pings {host}, which no list does; wait for the workload behind the address"
+            ),
+            Self::NoMigration => out.write_str(
+                "it looks whether a database is migrated; wait for the Job that migrates it, which is not among these objects",
+            ),
+            Self::LateJob(job) => write!(
+                out,
+                "the Job {job} migrates, and Helm runs it after everything else is there; make it a plain Job with the release's revision \
+                 in its name, and wait for that"
+            ),
+            Self::LateHook => out.write_str(
+                "this hook migrates after everything else is there; make it a plain Job with the release's revision in its name, and let \
+                 its dependents wait for job/NAME",
+            ),
+            Self::ManyJobs(jobs) => write!(
+                out,
+                "it looks whether a database is migrated; wait for the Job that does that, one of {}",
+                jobs.join(", ")
+            ),
+            Self::NoContainer(name) => write!(
+                out,
+                "no workload of these has a container {name}; wait for the workload that has"
+            ),
+            Self::Refused { entry, why } => write!(out, "{entry} is no entry of a list: {why}"),
+            Self::Untrue(why) => write!(out, "no list was found that says the same whatever the values are: {why}"),
+            Self::Listed => out.write_str("its workload has a list already"),
+            Self::Closed(list) => write!(
+                out,
+                "its annotations cannot be changed here; add sluice.dev/depends-on: {list}"
+            ),
+            Self::Helper(entry) => write!(
+                out,
+                "it is in no workload of this file; where it is used, annotate with {entry}"
+            ),
+            Self::Unread => out.write_str(
+                "it looks like a wait, and nothing here says for what; write what it waits for by hand",
+            ),
+        }
+    }
+}

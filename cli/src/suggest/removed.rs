@@ -1,0 +1,157 @@
+//! What goes with a loop: the container, its image, and the rights that only the loop used.
+
+use super::container::Container;
+use super::object::{ChartObject, own_pods, text};
+use super::outcome::ListEntry;
+use super::target::{Form, Target};
+use super::wait::Asks;
+use rules::selector::Selector;
+use serde_json::Value;
+
+/// What to delete once the order holds.
+pub(super) fn of(container: &Container, workload: (&str, &str), objects: &[ChartObject]) -> String {
+    let mut told = if container.init {
+        format!("delete the init container {}", container.name)
+    } else {
+        format!("delete the loop of the container {}", container.name)
+    };
+    let others = images(objects).filter(|it| *it == container.image).count();
+    if container.init && !container.image.is_empty() && others <= 1 {
+        told.push_str(&format!(
+            " and its image {}, which nothing else here has",
+            container.image
+        ));
+    }
+    if asks_the_api(container) {
+        let account = objects
+            .iter()
+            .find(|it| is(it, workload))
+            .and_then(own_pods);
+        let account = account.and_then(|it| it.pointer("/spec/serviceAccountName")?.as_str());
+        let rights = rights_of(account.unwrap_or("default"), objects);
+        let rights = if rights.is_empty() {
+            "the rights of its ServiceAccount".to_owned()
+        } else {
+            rights.join(" and ")
+        };
+        told.push_str(&format!(
+            ", and {rights}, unless the application asks the API server too"
+        ));
+    }
+    told
+}
+
+fn is(object: &ChartObject, (kind, name): (&str, &str)) -> bool {
+    object.value["kind"] == kind && text(&object.value, "/metadata/name") == name
+}
+
+fn images(objects: &[ChartObject]) -> impl Iterator<Item = &str> {
+    let pods = objects.iter().filter_map(own_pods);
+    let lists = pods.flat_map(|it| [&it["spec"]["initContainers"], &it["spec"]["containers"]]);
+    let containers = lists.filter_map(Value::as_array).flatten();
+    containers.filter_map(|it| it["image"].as_str())
+}
+
+/// Whether a container asks the API server, which takes rights.
+fn asks_the_api(container: &Container) -> bool {
+    let text = container.words.join(" ");
+    let marks = [
+        "kubectl",
+        "kubernetes.default",
+        "ready.py",
+        "job-wr",
+        "pod-wr",
+        "serviceaccount",
+    ];
+    let declared = container.env.keys().any(|it| it.starts_with("DEPENDENCY_"));
+    let waiter = matches!(
+        container.words.first().map(String::as_str),
+        Some("job" | "pod" | "service" | "wait")
+    );
+    declared
+        || waiter
+        || container.image.contains("kubectl")
+        || marks.iter().any(|it| text.contains(it))
+}
+
+/// The bindings of an account, with their roles.
+fn rights_of(account: &str, objects: &[ChartObject]) -> Vec<String> {
+    let binds = |object: &&ChartObject| {
+        let kind = text(&object.value, "/kind");
+        let subjects = object.value["subjects"].as_array().into_iter().flatten();
+        kind.ends_with("RoleBinding")
+            && subjects
+                .filter(|it| it["kind"] == "ServiceAccount")
+                .any(|it| it["name"] == account)
+    };
+    let told = objects.iter().filter(binds).map(|it| {
+        let role = (
+            text(&it.value, "/roleRef/kind"),
+            text(&it.value, "/roleRef/name"),
+        );
+        format!(
+            "{} {} ({} {})",
+            text(&it.value, "/kind"),
+            text(&it.value, "/metadata/name"),
+            role.0,
+            role.1
+        )
+    });
+    told.collect()
+}
+
+/// What is lost, or left open, by waiting for a target rather than asking it.
+pub(super) fn note(
+    target: &Target,
+    entry: &ListEntry,
+    objects: &[ChartObject],
+    missing: &[String],
+) -> Option<String> {
+    let entry = &entry.text;
+    let Some(at) = target.object else {
+        let named = matches!(target.form, Form::Object { .. });
+        let of_part = missing.iter().find(|it| target.name.contains(it.as_str()));
+        return match of_part {
+            _ if !named => None,
+            Some(part) => Some(format!(
+                "{entry} is not among these objects; the sub-chart {part} is not in charts/ (helm dependency build)"
+            )),
+            None => Some(format!(
+                "{entry} is not among these objects; the list waits until something else makes it"
+            )),
+        };
+    };
+    let asks = target.asks?;
+    let selector = Selector::labels(objects[at].value.pointer("/spec/selector")?);
+    let behind: Vec<&Value> = objects
+        .iter()
+        .filter_map(own_pods)
+        .filter(|it| selector.selects(it))
+        .collect();
+    let containers = behind
+        .iter()
+        .filter_map(|it| it["spec"]["containers"].as_array())
+        .flatten();
+    let mut containers = containers.peekable();
+    containers.peek()?;
+    if containers.any(|it| it.get("readinessProbe").is_some_and(|it| !it.is_null())) {
+        return None;
+    }
+    let lost = match asks {
+        Asks::Port => {
+            "the open port is all that the loop knew, and the list knows less: it opens as soon as a container runs"
+        }
+        Asks::Protocol => "what the loop asks is lost: give them one that asks the same",
+        Asks::Http => {
+            "the answer that the loop asks for is lost: give them one with the same address"
+        }
+    };
+    let way = if asks == Asks::Port {
+        "; give them one of that port"
+    } else {
+        ""
+    };
+    Some(format!(
+        "the pods behind {entry} have no readiness probe; {lost}{way}"
+    ))
+}

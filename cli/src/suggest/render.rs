@@ -1,0 +1,149 @@
+//! A copy of a chart that is rendered, again and again: with other values, and with what is proposed.
+
+mod copy;
+mod needs;
+
+use super::object::ChartObject;
+use crate::manifest::Entries;
+use anyhow::{Context, Result, bail};
+use copy::Missing;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What Helm writes before what it has rendered from a template.
+const SOURCE: &str = "# Source: ";
+/// How often a chart that does not render is tried with one value more or one template less.
+const TRIES: usize = 24;
+
+/// The release that charts are rendered as: a name that is part of no other.
+pub(super) const RELEASE: &str = "zqrelease";
+pub(super) const NAMESPACE: &str = "zqnamespace";
+
+/// A set of values beside the chart's own, as `--set` has them.
+pub(super) type Values = Vec<String>;
+
+/// A chart's copy.
+#[derive(Debug)]
+pub(super) struct Copy {
+    root: PathBuf,
+    chart: PathBuf,
+    /// The sub-charts that are not there.
+    pub(super) missing: Vec<String>,
+    /// The values without which it does not render, as they were made up.
+    pub(super) needed: Values,
+    /// The templates that do not render, and why; they are left out.
+    pub(super) broken: Vec<(PathBuf, String)>,
+    /// What the user gave.
+    given: Vec<String>,
+}
+
+impl Copy {
+    /// Copies a chart, and takes the sub-charts that it lacks from the folders around it.
+    pub(super) fn of(folder: &Path, given: Vec<String>) -> Result<Self> {
+        let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
+        let chart = root.join("chart");
+        let mut copy = Self {
+            root,
+            chart,
+            missing: Vec::new(),
+            needed: Values::new(),
+            broken: Vec::new(),
+            given,
+        };
+        let _ = fs::remove_dir_all(&copy.root);
+        copy::tree(folder, &copy.chart)?;
+        let Missing(missing) = copy::complete(folder, &copy.chart, 0)?;
+        copy.missing = missing;
+        Ok(copy)
+    }
+
+    /// Writes a file of the copy.
+    pub(super) fn put(&self, below: &Path, text: &str) -> Result<()> {
+        let path = self.chart.join(below);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Renders it as it is, and finds out what it needs for that.
+    pub(super) fn render_first(&mut self, own: &Value) -> Result<Vec<ChartObject>> {
+        let mut last = String::new();
+        for _ in 0..TRIES {
+            let output = self.helm(RELEASE, &[])?;
+            if output.status.success() {
+                return Ok(objects(&output.stdout));
+            }
+            let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let fault = needs::of(&error);
+            let more = fault.values(&self.chart, own, &self.needed);
+            if !more.is_empty() && error != last {
+                self.needed.extend(more);
+            } else if let Some(template) = fault.template.filter(|it| self.chart.join(it).is_file())
+            {
+                fs::remove_file(self.chart.join(&template))?;
+                self.broken.push((template, needs::shown(&error)));
+            } else {
+                bail!("{}", needs::shown(&error));
+            }
+            last = error;
+        }
+        bail!("{}", needs::shown(&last))
+    }
+
+    /// Renders it with each of several sets of values; what does not render is `None`.
+    pub(super) fn render_all(&self, sets: &[(String, Values)]) -> Vec<Option<Vec<ChartObject>>> {
+        const AT_ONCE: usize = 4;
+        let mut all = Vec::new();
+        for some in sets.chunks(AT_ONCE) {
+            std::thread::scope(|scope| {
+                let renders = some.iter().map(|(release, values)| {
+                    scope.spawn(move || {
+                        let output = self.helm(release, values).ok()?;
+                        output.status.success().then(|| objects(&output.stdout))
+                    })
+                });
+                let renders: Vec<_> = renders.collect();
+                all.extend(renders.into_iter().map(|it| it.join().ok().flatten()));
+            });
+        }
+        all
+    }
+
+    fn helm(&self, release: &str, values: &[String]) -> Result<Output> {
+        let mut helm = Command::new("helm");
+        helm.arg("template").arg(release).arg(&self.chart);
+        helm.args(["--namespace", NAMESPACE]).args(&self.given);
+        for pair in self.needed.iter().chain(values) {
+            helm.args(["--set", pair]);
+        }
+        helm.output().context("there is no helm on the PATH")
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // A folder of temporary files that stays is nobody's loss.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+/// The objects of what Helm prints.
+fn objects(text: &[u8]) -> Vec<ChartObject> {
+    let whole = String::from_utf8_lossy(text);
+    let entries = Entries::new(whole.as_bytes()).filter_map(Result::ok);
+    entries
+        .map(|entry| {
+            let head = &whole[..entry.origin.at];
+            let source = head
+                .rfind(SOURCE)
+                .map_or("", |at| &head[at + SOURCE.len()..]);
+            let source = source.lines().next().unwrap_or_default();
+            // The first folder is called as the chart is.
+            let source = source.split_once('/').map_or("", |(_, below)| below);
+            ChartObject {
+                source: source.into(),
+                value: entry.object,
+            }
+        })
+        .collect()
+}

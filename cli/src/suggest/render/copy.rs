@@ -1,0 +1,109 @@
+//! A chart's folder, copied together with the sub-charts that are beside it.
+
+use crate::manifest::Entries;
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Sub-charts of sub-charts, but not for ever.
+const DEEPEST: usize = 4;
+
+/// The sub-charts that are nowhere.
+pub(super) struct Missing(pub(super) Vec<String>);
+
+/// Copies a folder, but what is hidden.
+pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let (from, to) = (entry.path(), to.join(&name));
+        // A link is followed, and one that leads nowhere is not there.
+        let Ok(metadata) = fs::metadata(&from) else {
+            continue;
+        };
+        if metadata.is_dir() {
+            if !name.to_string_lossy().starts_with('.') {
+                tree(&from, &to)?;
+            }
+        } else {
+            fs::copy(&from, &to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the sub-charts that a copy declares and lacks from the folders around the chart, and strikes out those that are nowhere:
+/// Helm renders no chart that lacks one.
+pub(super) fn complete(chart: &Path, copy: &Path, depth: usize) -> Result<Missing> {
+    let mut missing = Vec::new();
+    for file in ["Chart.yaml", "requirements.yaml"] {
+        let Some(mut about) = read(&copy.join(file)) else {
+            continue;
+        };
+        let Some(declared) = about.get_mut("dependencies").and_then(Value::as_array_mut) else {
+            continue;
+        };
+        let before = declared.len();
+        declared.retain(|it| {
+            let name = it["name"].as_str().unwrap_or_default();
+            if is_there(copy, name) {
+                return true;
+            }
+            let repository = it["repository"].as_str().unwrap_or_default();
+            let found = beside(chart, name, repository).filter(|_| depth < DEEPEST);
+            let taken = found
+                .is_some_and(|found| take(&found, &copy.join("charts").join(name), depth).is_ok());
+            if !taken {
+                let called = it["alias"].as_str().unwrap_or(name);
+                missing.extend([name.to_owned(), called.to_owned()]);
+            }
+            taken
+        });
+        if declared.len() < before {
+            // JSON is YAML.
+            fs::write(copy.join(file), about.to_string())?;
+            for lock in ["Chart.lock", "requirements.lock"] {
+                let _ = fs::remove_file(copy.join(lock));
+            }
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    Ok(Missing(missing))
+}
+
+fn take(found: &Path, to: &Path, depth: usize) -> Result<()> {
+    tree(found, to)?;
+    complete(found, to, depth + 1)?;
+    Ok(())
+}
+
+fn read(path: &Path) -> Option<Value> {
+    let text = fs::read(path).ok()?;
+    Some(Entries::new(&text).next()?.ok()?.object)
+}
+
+/// Whether a sub-chart is in `charts/`, as a folder or packed.
+fn is_there(chart: &Path, name: &str) -> bool {
+    let Ok(inside) = fs::read_dir(chart.join("charts")) else {
+        return false;
+    };
+    inside.filter_map(Result::ok).any(|it| {
+        let file = it.file_name().to_string_lossy().into_owned();
+        let own = read(&it.path().join("Chart.yaml"));
+        file.starts_with(&format!("{name}-")) || own.is_some_and(|it| it["name"] == name)
+    })
+}
+
+/// The folder of a sub-chart, where it is one of those around the chart.
+fn beside(chart: &Path, name: &str, repository: &str) -> Option<PathBuf> {
+    let chart = fs::canonicalize(chart).ok()?;
+    let declared = repository.strip_prefix("file://").map(|it| chart.join(it));
+    let around = chart.ancestors().skip(1).take(3);
+    let around = around.flat_map(|it| [it.join(name), it.join("common").join(name)]);
+    let is_it =
+        |path: &PathBuf| read(&path.join("Chart.yaml")).is_some_and(|it| it["name"] == name);
+    declared.into_iter().chain(around).find(is_it)
+}

@@ -1,0 +1,7 @@
+//! What a shell is told to run: its commands, as far as a reader knows their words.
+
+mod expand;
+mod run;
+mod tokens;
+
+pub(super) use run::{Call, of_words};

@@ -1,0 +1,122 @@
+//! What the variables of a shell's word stand for, as far as it is said.
+
+use std::collections::BTreeMap;
+
+/// At most so many texts are made of one word.
+const MOST: usize = 16;
+/// A variable may stand for another, but not for ever.
+const DEEPEST: usize = 6;
+
+/// What is known of variables.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    /// Each may have several values, as that of a `for`.
+    pub(super) variables: BTreeMap<String, Vec<String>>,
+    /// The arguments of a function.
+    pub(super) arguments: Vec<String>,
+}
+
+impl Scope {
+    pub(super) fn set(&mut self, name: &str, values: Vec<String>) {
+        self.variables.insert(name.to_owned(), values);
+    }
+
+    /// The texts that a word may be. A variable of which nothing is known stays, as `$(NAME)`.
+    pub(super) fn expand(&self, word: &str) -> Vec<String> {
+        self.expanded(word, 0)
+    }
+
+    fn expanded(&self, word: &str, depth: usize) -> Vec<String> {
+        let Some((before, name, default, behind)) = first_variable(word) else {
+            return vec![word.to_owned()];
+        };
+        let known = self.known(name, default).filter(|_| depth < DEEPEST);
+        let values = match known {
+            Some(values) => {
+                let inner = values.iter().flat_map(|it| self.expanded(it, depth + 1));
+                inner.take(MOST).collect()
+            }
+            None => vec![format!("$({name})")],
+        };
+        let rest = self.expanded(behind, depth);
+        let pairs = values.iter().flat_map(|value| {
+            rest.iter()
+                .map(move |rest| format!("{before}{value}{rest}"))
+        });
+        pairs.take(MOST).collect()
+    }
+
+    fn known(&self, name: &str, default: Option<&str>) -> Option<Vec<String>> {
+        let default = || default.map(|it| vec![it.to_owned()]);
+        if let Ok(number) = name.parse::<usize>() {
+            let argument = number.checked_sub(1).and_then(|it| self.arguments.get(it));
+            return argument.map(|it| vec![it.clone()]).or_else(default);
+        }
+        if matches!(name, "@" | "*") {
+            return (!self.arguments.is_empty()).then(|| vec![self.arguments.join(" ")]);
+        }
+        let own = self.variables.get(name).filter(|it| !it.is_empty());
+        own.cloned().or_else(default)
+    }
+}
+
+/// The text before the first variable of a word, its name, its default, and the text behind. How a value is cut (`${A%%:*}`)
+/// is not looked at: the host of an address is the host of what is left of it.
+fn first_variable(word: &str) -> Option<(&str, &str, Option<&str>, &str)> {
+    let mut from = 0;
+    loop {
+        let at = from + word[from..].find('$')?;
+        let behind = &word[at + 1..];
+        if let Some(braced) = behind.strip_prefix('{') {
+            let end = braced.find('}')?;
+            let inside = &braced[..end];
+            let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '@' | '*');
+            let inside = inside.trim_start_matches(['!', '#']);
+            let length = inside.find(|it| !is_name(it)).unwrap_or(inside.len());
+            let (name, rest) = inside.split_at(length);
+            let default = [":-", "-", ":="]
+                .iter()
+                .find_map(|it| rest.strip_prefix(it));
+            return Some((&word[..at], name, default, &braced[end + 1..]));
+        }
+        let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let length = match behind.chars().next() {
+            Some('@' | '*') => 1,
+            Some(first) if first.is_ascii_digit() => 1,
+            _ => behind.find(|it| !is_name(it)).unwrap_or(behind.len()),
+        };
+        if length > 0 {
+            let (name, rest) = behind.split_at(length);
+            return Some((&word[..at], name, None, rest));
+        }
+        from = at + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_what_its_variables_say() {
+        let mut scope = Scope::default();
+        scope.set("HOST", vec!["db".to_owned()]);
+        scope.set("EACH", vec!["a".to_owned(), "b".to_owned()]);
+        scope.set("URL", vec!["http://${HOST}:80".to_owned()]);
+        scope.set("SELF", vec!["$SELF".to_owned()]);
+        scope.arguments = vec!["one".to_owned()];
+        for (word, expected) in [
+            ("$HOST:1", vec!["db:1"]),
+            ("${URL%%:*}", vec!["http://db:80"]),
+            ("$EACH-x", vec!["a-x", "b-x"]),
+            ("${NONE:-c}", vec!["c"]),
+            ("$NONE", vec!["$(NONE)"]),
+            ("${1:?missing}", vec!["one"]),
+            ("$(SELF)", vec!["$(SELF)"]),
+            ("100$", vec!["100$"]),
+        ] {
+            assert_eq!(scope.expand(word), expected, "{word}");
+        }
+        assert_eq!(scope.expand("$SELF"), ["$(SELF)"]);
+    }
+}

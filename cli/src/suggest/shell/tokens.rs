@@ -1,0 +1,269 @@
+//! The words of a shell's text. Quotes are gone; what they hold together stays together.
+
+/// A part of a shell's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    Word(String),
+    /// `;`, `|`, `&`, a line break, a bracket: a command ends.
+    End,
+    /// `name()`: what follows in braces is a function.
+    Function(String),
+}
+
+/// Reads the words of a text. What stands in `$( )` or in backticks is a command of its own, behind the one that it is in.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let mut reader = ShellReader {
+        letters: text.chars().collect(),
+        ..ShellReader::default()
+    };
+    reader.read();
+    reader.found
+}
+
+#[derive(Debug, Default)]
+struct ShellReader {
+    letters: Vec<char>,
+    at: usize,
+    word: String,
+    /// Whether a word has begun, be it empty as `''` is.
+    begun: bool,
+    found: Vec<Token>,
+    /// The commands inside of the present one.
+    inside: Vec<String>,
+    /// The words that end the texts which follow the line, as `<<EOF` has them.
+    here: Vec<String>,
+}
+
+impl ShellReader {
+    fn peek(&self, by: usize) -> Option<char> {
+        self.letters.get(self.at + by).copied()
+    }
+
+    fn read(&mut self) {
+        while let Some(letter) = self.peek(0) {
+            self.at += 1;
+            match letter {
+                '\n' => {
+                    self.end();
+                    self.skip_here();
+                }
+                ' ' | '\t' | '\r' => self.finish(),
+                '#' if !self.begun => self.skip_line(),
+                '\\' => self.escape(),
+                '\'' => self.single(),
+                '"' => self.double(),
+                '$' | '`' => self.dollar(letter),
+                '<' | '>' => self.redirect(letter),
+                '(' if self.begun && self.peek(0) == Some(')') => {
+                    self.at += 1;
+                    let name = std::mem::take(&mut self.word);
+                    self.begun = false;
+                    self.found.push(Token::Function(name));
+                }
+                '(' if self.peek(0) == Some('(') => self.skip_sum(),
+                ';' | '|' | '&' | '(' | ')' => self.end(),
+                _ => self.push(letter),
+            }
+        }
+        self.end();
+    }
+
+    fn push(&mut self, letter: char) {
+        self.begun = true;
+        self.word.push(letter);
+    }
+
+    fn finish(&mut self) {
+        if self.begun {
+            self.found.push(Token::Word(std::mem::take(&mut self.word)));
+        }
+        self.begun = false;
+    }
+
+    fn end(&mut self) {
+        self.finish();
+        self.found.push(Token::End);
+        for inside in std::mem::take(&mut self.inside) {
+            self.found.extend(tokens(&inside));
+        }
+    }
+
+    fn skip_line(&mut self) {
+        while self.peek(0).is_some_and(|it| it != '\n') {
+            self.at += 1;
+        }
+    }
+
+    /// The lines up to the word that ends them.
+    fn skip_here(&mut self) {
+        for end in std::mem::take(&mut self.here) {
+            while self.at < self.letters.len() {
+                let start = self.at;
+                self.skip_line();
+                let line: String = self.letters[start..self.at].iter().collect();
+                self.at += 1;
+                if line.trim() == end {
+                    break;
+                }
+            }
+            self.at = self.at.min(self.letters.len());
+        }
+    }
+
+    fn escape(&mut self) {
+        match self.peek(0) {
+            Some('\n') => self.at += 1,
+            Some(letter) => {
+                self.at += 1;
+                self.push(letter);
+            }
+            None => {}
+        }
+    }
+
+    fn single(&mut self) {
+        self.begun = true;
+        while let Some(letter) = self.peek(0) {
+            self.at += 1;
+            if letter == '\'' {
+                break;
+            }
+            self.word.push(letter);
+        }
+    }
+
+    fn double(&mut self) {
+        self.begun = true;
+        while let Some(letter) = self.peek(0) {
+            self.at += 1;
+            match letter {
+                '"' => break,
+                '\\' => self.escape(),
+                '$' | '`' => self.dollar(letter),
+                _ => self.word.push(letter),
+            }
+        }
+    }
+
+    /// `$( )` and backticks are commands, `$(( ))` is a sum; `$(NAME)` is how a container's arguments name a variable.
+    fn dollar(&mut self, letter: char) {
+        if letter == '$' && self.peek(0) == Some('{') {
+            self.push('$');
+            let mut open = 0;
+            while let Some(letter) = self.peek(0) {
+                self.at += 1;
+                self.push(letter);
+                open += i32::from(letter == '{') - i32::from(letter == '}');
+                if open == 0 {
+                    break;
+                }
+            }
+            return;
+        }
+        if letter == '$' && self.peek(0) != Some('(') {
+            return self.push('$');
+        }
+        if self.peek(1) == Some('(') && letter == '$' {
+            self.skip_sum();
+            return self.push('0');
+        }
+        let close = if letter == '$' { ')' } else { '`' };
+        self.at += usize::from(letter == '$');
+        let inside = self.up_to(close);
+        let is_variable = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
+        if letter == '$' && !inside.is_empty() && inside.chars().all(is_variable) {
+            self.begun = true;
+            self.word.push_str(&format!("${{{inside}}}"));
+        } else {
+            self.begun = true;
+            self.inside.push(inside);
+        }
+    }
+
+    /// What stands before the bracket that closes.
+    fn up_to(&mut self, close: char) -> String {
+        let mut inside = String::new();
+        let mut open = 1;
+        while let Some(letter) = self.peek(0) {
+            self.at += 1;
+            open += i32::from(letter == '(' && close == ')');
+            open -= i32::from(letter == close);
+            if open == 0 {
+                break;
+            }
+            inside.push(letter);
+        }
+        inside
+    }
+
+    /// `(( ))`
+    fn skip_sum(&mut self) {
+        while let Some(letter) = self.peek(0) {
+            self.at += 1;
+            if letter == ')' && self.peek(0) == Some(')') {
+                self.at += 1;
+                break;
+            }
+        }
+    }
+
+    /// Where the output goes is a word that begins with `>` or `<`.
+    fn redirect(&mut self, letter: char) {
+        let number = self.word.chars().all(|it| it.is_ascii_digit());
+        if !number {
+            self.finish();
+        }
+        self.push(letter);
+        while let Some(next @ ('<' | '>' | '&')) = self.peek(0) {
+            self.at += 1;
+            self.push(next);
+        }
+        if self.word == "<<" {
+            let rest: String = self.letters[self.at..].iter().take(40).collect();
+            let word = rest.split_whitespace().next().unwrap_or_default();
+            let end = word.trim_start_matches('-').trim_matches(['"', '\'']);
+            if !end.is_empty() {
+                self.here.push(end.to_owned());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        let found = tokens(text);
+        let words = found.iter().map(|token| match token {
+            Token::Word(word) => format!("<{word}>"),
+            Token::End => ";".to_owned(),
+            Token::Function(name) => format!("{name}()"),
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn words_are_read_as_a_shell_reads_them() {
+        for (text, expected) in [
+            ("nc -z 'a b' \"c $D\"", "<nc><-z><a b><c $D>;"),
+            ("a; b && c | d", "<a>;<b>;;<c>;<d>;"),
+            ("a \\\n  b # c\nd", "<a><b>;<d>;"),
+            (
+                "until [ $(curl -s http://a) != 200 ]",
+                "<until><[><><!=><200><]>;<curl><-s><http://a>;",
+            ),
+            ("a $(HOST) ${B:-c}", "<a><${HOST}><${B:-c}>;"),
+            (
+                "a >/dev/null 2>&1 </dev/tcp/b/1",
+                "<a><>/dev/null><2>&1></dev/tcp/b/1>;",
+            ),
+            ("f() { a; }", "f()<{><a>;<}>;"),
+            ("for ((i=0;i<3;i++)); do a", "<for>;<do><a>;"),
+            ("cat <<EOF\nnc a 1\nEOF\nb", "<cat><<<EOF>;<b>;"),
+            ("a `b c` $((1 + 2))", "<a><><0>;<b><c>;"),
+        ] {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Where objects come from: a chart that Helm renders, or manifests as they are.
+
+use super::object::ChartObject;
+use super::render::{Copy, RELEASE};
+use super::switches::Switch;
+use crate::manifest::Entries;
+use anyhow::Result;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A chart's copy, or the texts of manifests by their paths below the folder.
+#[derive(Debug)]
+pub(super) enum ObjectSource {
+    Chart(Copy),
+    Plain(Vec<(PathBuf, String)>),
+}
+
+impl ObjectSource {
+    pub(super) fn render_first(&mut self, values: &Value) -> Result<()> {
+        match self {
+            Self::Chart(copy) => copy.render_first(values).map(drop),
+            Self::Plain(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn render_all(&self, sets: &[Vec<Switch>]) -> Vec<Option<Vec<ChartObject>>> {
+        match self {
+            Self::Chart(copy) => {
+                let set = |switches: &Vec<Switch>| {
+                    let pairs = switches.iter().map(Switch::pair).collect();
+                    (RELEASE.to_owned(), pairs)
+                };
+                let sets: Vec<_> = sets.iter().map(set).collect();
+                copy.render_all(&sets)
+            }
+            Self::Plain(texts) => {
+                let objects = texts.iter().flat_map(|(path, text)| {
+                    let entries = Entries::new(text.as_bytes()).filter_map(Result::ok);
+                    let objects = entries.map(|entry| ChartObject {
+                        source: path.clone(),
+                        value: entry.object,
+                    });
+                    objects.collect::<Vec<_>>()
+                });
+                let all: Vec<ChartObject> = objects.collect();
+                sets.iter().map(|_| Some(all.clone())).collect()
+            }
+        }
+    }
+
+    /// Writes a file.
+    pub(super) fn put(&mut self, below: &Path, new: &str) -> Result<()> {
+        match self {
+            Self::Chart(copy) => copy.put(below, new),
+            Self::Plain(texts) => {
+                if let Some((_, text)) = texts.iter_mut().find(|(path, _)| path == below) {
+                    new.clone_into(text);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The sub-charts that are not there.
+    pub(super) fn missing(&self) -> &[String] {
+        match self {
+            Self::Chart(copy) => &copy.missing,
+            Self::Plain(_) => &[],
+        }
+    }
+
+    /// The templates that do not render, and why.
+    pub(super) fn broken(&self) -> &[(PathBuf, String)] {
+        match self {
+            Self::Chart(copy) => &copy.broken,
+            Self::Plain(_) => &[],
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What the containers of rendered workloads wait for, with every set of values that was tried.
+
+use super::container::Container;
+use super::object::ChartObject;
+use super::object::{own_pods, text};
+use super::reason::Reason;
+use super::render::NAMESPACE;
+use super::target::Target;
+use super::waits;
+use super::world::World;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// A container, as it was rendered.
+#[derive(Debug)]
+pub(super) struct SeenContainer {
+    pub(super) source: PathBuf,
+    /// Kind and name of the workload.
+    pub(super) workload: (String, String),
+    pub(super) container: Container,
+    /// Which set of values.
+    pub(super) set: usize,
+    pub(super) found: Vec<Found>,
+    /// Whether it looks like a wait.
+    pub(super) looks: bool,
+}
+
+/// One wait.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found {
+    pub(super) what: String,
+    /// Nothing where it waits inside its own pod.
+    pub(super) target: Result<Option<Target>, Reason>,
+}
+
+/// The containers of what was rendered with one set of values.
+pub(super) fn of(
+    set: usize,
+    objects: &[ChartObject],
+    missing: &[String],
+    values: &Value,
+) -> Vec<SeenContainer> {
+    let mut texts = Vec::new();
+    leaves(values, &mut texts);
+    let mut seen = Vec::new();
+    for object in objects {
+        let Some(pods) = own_pods(object) else {
+            continue;
+        };
+        let own = text(&object.value, "/metadata/namespace");
+        let world = World {
+            objects,
+            missing,
+            home: if own.is_empty() { NAMESPACE } else { own },
+            values: &texts,
+        };
+        for container in Container::all(&pods["spec"]) {
+            let reading = waits::of(&container);
+            if !reading.looks {
+                continue;
+            }
+            let found = reading.waits.iter().map(|wait| Found {
+                what: wait.what.clone(),
+                target: world.resolve(wait, &container, object).and_then(tried),
+            });
+            seen.push(SeenContainer {
+                source: object.source.clone(),
+                workload: (
+                    text(&object.value, "/kind").to_owned(),
+                    text(&object.value, "/metadata/name").to_owned(),
+                ),
+                found: found.collect(),
+                looks: reading.looks,
+                container,
+                set,
+            });
+        }
+    }
+    seen
+}
+
+/// A target whose entry admission's reader takes.
+fn tried(target: Option<Target>) -> Result<Option<Target>, Reason> {
+    if let Some(target) = &target {
+        super::tried::entry(&target.plain().text)?;
+    }
+    Ok(target)
+}
+
+/// The texts of values.
+fn leaves(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) if !text.is_empty() => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|it| leaves(it, texts)),
+        Value::Object(map) => {
+            // A list of containers holds scripts, which are the author's text as a template's are.
+            let is_script = |key: &str| matches!(key, "command" | "args");
+            let items = map.iter().filter(|(key, _)| !is_script(key));
+            items.for_each(|(_, it)| leaves(it, texts));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,141 @@
+//! What is told of each container: what replaces it, why it stays, and what to know.
+
+use super::by_text;
+use super::candidates;
+use super::edits;
+use super::known::{Group, Known};
+use super::list::Listed;
+use super::reason::Reason;
+use super::removed;
+use super::survey::SeenContainer;
+use super::told::{Report, Says};
+use rules::keys;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// The places of containers: file, and line from 0.
+pub(super) type ContainerPlaces = BTreeSet<(PathBuf, usize)>;
+
+/// Tells of every container that was rendered. Where these stand.
+pub(super) fn of_groups(
+    known: &Known<'_>,
+    groups: &[Group],
+    settled: &BTreeMap<usize, Vec<Listed>>,
+    by_values: &BTreeSet<usize>,
+    report: &mut Report,
+) -> ContainerPlaces {
+    let mut covered = ContainerPlaces::new();
+    for (at, group) in groups.iter().enumerate() {
+        let list = settled.get(&at);
+        if let Some(list) = list {
+            let edit = known.edit(group, list);
+            report
+                .edits
+                .entry(known.folder.join(&group.source))
+                .or_default()
+                .extend(edit);
+            report.proposed += list.len();
+        }
+        let is_taken = list.is_some() || by_values.contains(&at);
+        for index in &group.seen {
+            let seen = &known.seen[*index];
+            let (place, block) = known.place(seen);
+            covered.extend(block);
+            of_container(known, group, seen, &place, is_taken, report);
+        }
+    }
+    covered
+}
+
+fn of_container(
+    known: &Known<'_>,
+    group: &Group,
+    seen: &SeenContainer,
+    place: &str,
+    is_taken: bool,
+    report: &mut Report,
+) {
+    let name = &seen.container.name;
+    let objects = known.objects(seen.set);
+    let mut entries = Vec::new();
+    let mut itself = false;
+    for found in &seen.found {
+        match &found.target {
+            Ok(Some(target)) if is_taken => {
+                let entry =
+                    candidates::names(known.texts, known.folder, objects, target).swap_remove(0);
+                if let Some(note) = removed::note(target, &entry, objects, &known.missing) {
+                    report.tell(place.to_owned(), name, Says::Note(note));
+                }
+                entries.push(entry.text);
+            }
+            Ok(Some(target)) => {
+                let entry =
+                    candidates::names(known.texts, known.folder, objects, target).swap_remove(0);
+                let reason = why_not(known, group, entry.text);
+                report.tell(
+                    place.to_owned(),
+                    name,
+                    Says::Left(found.what.clone(), reason),
+                );
+            }
+            Ok(None) => itself = true,
+            Err(reason) => {
+                let says = Says::Left(found.what.clone(), reason.clone());
+                report.tell(place.to_owned(), name, says);
+            }
+        }
+    }
+    if !entries.is_empty() {
+        let is_told = report.told.iter().any(|it| {
+            it.place == place && it.container == *name && matches!(it.says, Says::Replaced { .. })
+        });
+        if !is_told {
+            let (kind, workload) = &seen.workload;
+            let workload = (kind.as_str(), workload.as_str());
+            let stays = seen.found.iter().any(|it| it.target.is_err());
+            let removed = if stays {
+                "the loop stays for the rest".to_owned()
+            } else {
+                removed::of(&seen.container, workload, objects)
+            };
+            report.tell(place.to_owned(), name, Says::Replaced { entries, removed });
+        }
+    } else if itself && seen.found.iter().all(|it| it.target == Ok(None)) {
+        report.tell(place.to_owned(), name, Says::Itself);
+    } else if seen.found.is_empty() && seen.looks {
+        report.tell(
+            place.to_owned(),
+            name,
+            Says::Left(String::new(), Reason::Unread),
+        );
+    }
+}
+
+/// The containers of the texts that no set of values renders.
+pub(super) fn of_the_rest(
+    known: &Known<'_>,
+    covered: &ContainerPlaces,
+    broken: &[PathBuf],
+    report: &mut Report,
+) {
+    for file in &known.texts.files {
+        let is_new = |line: &usize| !covered.contains(&(file.path.clone(), *line));
+        if broken.contains(&file.path) {
+            by_text::file(known.texts, file, report);
+        } else {
+            by_text::unrendered(known.texts, file, is_new, report);
+        }
+    }
+}
+
+/// Why a group has no list although its waits can be said.
+fn why_not(known: &Known<'_>, group: &Group, entry: String) -> Reason {
+    let of_document = known.with_document(group, |_, document| {
+        if document.has(keys::DEPENDS_ON) {
+            return Some(Reason::Listed);
+        }
+        edits::annotate(document, &[String::new()]).map(|_| Reason::Untrue(entry.clone()))
+    });
+    of_document.unwrap_or(Reason::Closed(entry))
+}

@@ -1,0 +1,83 @@
+//! A template's text, line by line: what is out of sight in it, and which of its actions are open where.
+
+use super::mask::{self, Masked};
+
+/// The actions that are open around a line: each with the branches before the one that the line is in.
+pub(super) type Open = Vec<Vec<String>>;
+
+/// A file.
+#[derive(Debug, Default)]
+pub(super) struct Template {
+    pub(super) masked: Masked,
+    /// What is open around each line.
+    pub(super) open: Vec<Open>,
+}
+
+impl Template {
+    pub(super) fn of(text: &str) -> Self {
+        let masked = mask::mask(text);
+        let mut open: Open = Vec::new();
+        let mut all = Vec::new();
+        for line in masked.text.lines() {
+            let actions = masked.alone(line);
+            // A line that opens or closes is in neither.
+            let before = open.clone();
+            for action in actions {
+                step(&mut open, action);
+            }
+            let inner = before.len().min(open.len());
+            all.push(open[..inner].to_vec());
+        }
+        Self { masked, open: all }
+    }
+
+    /// The lines, with their actions out of sight.
+    pub(super) fn lines(&self) -> Vec<&str> {
+        self.masked.text.lines().collect()
+    }
+
+    /// What is open around a line and not around another of the same document.
+    pub(super) fn between(&self, outer: usize, line: usize) -> &[Vec<String>] {
+        let empty = Vec::new();
+        let around = self.open.get(outer).unwrap_or(&empty);
+        let within = self.open.get(line).map_or(&[][..], Vec::as_slice);
+        let same = around.iter().zip(within).take_while(|(a, b)| a == b);
+        &within[same.count()..]
+    }
+}
+
+/// Opens or closes.
+fn step(open: &mut Open, action: &str) {
+    match word(action) {
+        "if" | "with" | "range" | "define" | "block" => open.push(vec![action.to_owned()]),
+        "else" => {
+            if let Some(last) = open.last_mut() {
+                last.push(action.to_owned());
+            }
+        }
+        "end" => {
+            open.pop();
+        }
+        _ => {}
+    }
+}
+
+/// The first word of an action.
+pub(super) fn word(action: &str) -> &str {
+    action.split([' ', '(']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_knows_the_branch_that_it_is_in() {
+        let text = "a\n{{- if .x }}\nb\n{{- else if .y }}\nc\n{{- range .z }}\nd\n{{- end }}\n{{- end }}\ne\n";
+        let template = Template::of(text);
+        assert_eq!(template.between(0, 2), [["if .x"]]);
+        assert_eq!(template.between(0, 4), [["if .x", "else if .y"]]);
+        assert_eq!(template.between(4, 6), [["range .z"]]);
+        assert!(template.between(0, 9).is_empty());
+    }
+}

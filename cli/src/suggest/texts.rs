@@ -1,0 +1,142 @@
+//! The texts of a chart or of a folder: templates, helpers and values, with the containers that stand in them.
+
+use super::blocks::{self, Block};
+use super::mask::inner;
+use super::template::{self, Template};
+use super::waits;
+use crate::input;
+use crate::manifest::Entries;
+use anyhow::Result;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One file.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+    pub(super) template: Template,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// The files of a folder.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    pub(super) files: Vec<File>,
+    /// The values of the chart.
+    pub(super) values: Value,
+}
+
+const VALUES: &str = "values.yaml";
+
+impl Texts {
+    /// Reads a folder, but for the folders in `without`.
+    pub(super) fn read(folder: &Path, without: &[PathBuf]) -> Result<Self> {
+        let mut texts = Self::default();
+        for path in files(folder)? {
+            if without.iter().any(|it| path.starts_with(it)) {
+                continue;
+            }
+            let (_, text) = input::read(&path)?;
+            texts.add(path, String::from_utf8_lossy(&text).into_owned());
+        }
+        if folder.is_dir() {
+            texts.values = read_values(folder);
+        }
+        Ok(texts)
+    }
+
+    pub(super) fn add(&mut self, path: PathBuf, text: String) {
+        let template = Template::of(&text);
+        let blocks = blocks::all(&template);
+        self.files.push(File {
+            path,
+            text,
+            template,
+            blocks,
+        });
+    }
+
+    pub(super) fn file(&self, path: &Path) -> Option<&File> {
+        self.files.iter().find(|it| it.path == path)
+    }
+
+    /// What a helper of the chart gives, as its text.
+    pub(super) fn helper(&self, name: &str) -> Option<&str> {
+        let start = format!("define \"{name}\"");
+        self.files.iter().find_map(|file| {
+            let at = file.text.find(&start)?;
+            let body = &file.text[at + file.text[at..].find("}}")? + 2..];
+            Some(&body[..end_of(body)])
+        })
+    }
+}
+
+impl File {
+    /// The name, as messages have it.
+    pub(super) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Whether anything in it looks like a wait.
+    pub(super) fn looks(&self) -> bool {
+        let of_block = |it: &Block| it.branches.iter().any(|it| waits::of(it).looks);
+        self.blocks.iter().any(of_block)
+    }
+
+    pub(super) fn is_values(&self) -> bool {
+        self.path.file_name().is_some_and(|it| it == VALUES)
+    }
+}
+
+/// Where the body of a helper ends.
+fn end_of(body: &str) -> usize {
+    let mut open = 0;
+    let mut at = 0;
+    while let Some(start) = body[at..].find("{{") {
+        let start = at + start;
+        let end = body[start..]
+            .find("}}")
+            .map_or(body.len(), |it| start + it + 2);
+        match template::word(inner(&body[start..end])) {
+            "if" | "with" | "range" | "define" | "block" => open += 1,
+            "end" if open == 0 => return start,
+            "end" => open -= 1,
+            _ => {}
+        }
+        at = end;
+    }
+    body.len()
+}
+
+fn read_values(folder: &Path) -> Value {
+    let text = fs::read(folder.join(VALUES)).unwrap_or_default();
+    let first = Entries::new(&text).next().and_then(Result::ok);
+    first.map(|entry| entry.object).unwrap_or_default()
+}
+
+/// The manifests, templates and values of a folder and of the folders inside; of a file, the file itself.
+fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for path in input::inside(path)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_text = [".yaml", ".yml", ".tpl"]
+            .iter()
+            .any(|it| name.ends_with(it));
+        if path.is_dir() {
+            if !name.starts_with('.') {
+                found.extend(files(&path)?);
+            }
+        } else if is_text
+            && !name.starts_with("Chart.")
+            && (name == VALUES || !name.starts_with("values"))
+        {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}

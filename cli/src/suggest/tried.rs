@@ -1,0 +1,58 @@
+//! Whether what is proposed says what the loops say: by admission's own reader, and by what Helm makes of it.
+
+use super::object::ChartObject;
+use super::reason::Reason;
+use rules::annotation::{self, Problem};
+use rules::dependency::Dependency;
+use rules::keys;
+use serde_json::Value;
+
+/// Whether admission's reader takes an entry.
+pub(super) fn entry(text: &str) -> Result<(), Reason> {
+    match read(&[text]) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let entry = text.to_owned();
+            Err(match error.problem {
+                Problem::UnknownKind { .. }
+                | Problem::UnknownKindIn { .. }
+                | Problem::UnknownGroup { .. } => Reason::Kind(entry),
+                problem => Reason::Refused {
+                    entry,
+                    why: problem.to_string(),
+                },
+            })
+        }
+    }
+}
+
+/// What a list of these entries means.
+fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
+    let long = entries.iter().any(|it| it.starts_with('{'));
+    let joined = entries.join(", ");
+    annotation::parse_depends_on(&if long { format!("[{joined}]") } else { joined })
+}
+
+/// Whether the list of a rendered object is what these entries mean.
+pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
+    let texts: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let Ok(expected) = read(&texts) else {
+        return false;
+    };
+    let Some(text) = said(&object.value) else {
+        return entries.is_empty();
+    };
+    let Ok(found) = annotation::parse_depends_on(text) else {
+        return false;
+    };
+    found.iter().all(|it| expected.contains(it)) && expected.iter().all(|it| found.contains(it))
+}
+
+/// The list of an object, or of its pod template.
+fn said(value: &Value) -> Option<&str> {
+    let at = ["", "/spec/template", "/spec/jobTemplate/spec/template"];
+    at.iter().find_map(|it| {
+        let annotations = value.pointer(&format!("{it}/metadata/annotations"))?;
+        annotations.get(keys::DEPENDS_ON)?.as_str()
+    })
+}

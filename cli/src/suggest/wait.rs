@@ -1,0 +1,161 @@
+//! One wait of a container.
+
+use super::reason::Reason;
+
+/// One wait: for what, and how it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wait {
+    /// `nc -z db 5432`
+    pub(super) what: String,
+    pub(super) for_what: For,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum For {
+    /// An address that answers.
+    Address(Address),
+    /// A host that has a name.
+    Name(String),
+    /// An object.
+    Object(NamedObject),
+    /// Objects that a selector selects.
+    Selected {
+        kind: String,
+        selector: String,
+        namespace: Option<String>,
+    },
+    /// The workload that has a container of this name.
+    Container(String),
+    /// The Job that migrates.
+    Migration,
+    /// A file, which somebody else in the pod or on the node writes.
+    File(String),
+    /// Something that no list can say.
+    Nothing(Reason),
+}
+
+/// An object, as a tool of Kubernetes names it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct NamedObject {
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) state: Option<&'static str>,
+    pub(super) same_node: bool,
+}
+
+/// Where something listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) host: String,
+    /// Empty where it is not said.
+    pub(super) port: String,
+    /// `http`, `postgres`, or empty.
+    pub(super) scheme: String,
+    /// Of a URL what stands behind host and port.
+    pub(super) path: String,
+    /// How much the loop knows of what it finds there.
+    pub(super) asks: Asks,
+}
+
+/// What a loop learns of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// That something listens.
+    Port,
+    /// That a program of the protocol gets an answer.
+    Protocol,
+    /// That an HTTP request gets one.
+    Http,
+}
+
+impl Address {
+    /// Reads `host`, `host:port`, or a URL.
+    pub(super) fn of(text: &str, asks: Asks) -> Self {
+        let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+        let scheme = scheme.rsplit(':').next().unwrap_or_default();
+        let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (rest, path) = rest.split_at(end);
+        let (host, port) = match rest.strip_prefix('[').and_then(|it| it.split_once(']')) {
+            Some((host, port)) => (host, port.trim_start_matches(':')),
+            None => rest.split_once(':').unwrap_or((rest, "")),
+        };
+        Self {
+            host: host.to_owned(),
+            port: port.to_owned(),
+            scheme: scheme.to_owned(),
+            path: path.to_owned(),
+            asks,
+        }
+    }
+
+    /// The entry that has the gate try the address itself; `None` where it has no port.
+    pub(super) fn entry(&self) -> Option<String> {
+        let Self {
+            host,
+            port,
+            scheme,
+            path,
+            asks,
+        } = self;
+        let host = if host.contains(':') {
+            format!("[{host}]")
+        } else {
+            host.clone()
+        };
+        if *asks == Asks::Http && matches!(scheme.as_str(), "http" | "https") {
+            let port = if port.is_empty() {
+                String::new()
+            } else {
+                format!(":{port}")
+            };
+            return Some(format!("{scheme}://{host}{port}{path}"));
+        }
+        let usual = match scheme.as_str() {
+            "postgres" | "postgresql" => "5432",
+            "mysql" | "mariadb" => "3306",
+            "redis" => "6379",
+            "amqp" => "5672",
+            "mongodb" => "27017",
+            _ => "",
+        };
+        let port = if port.is_empty() { usual } else { port };
+        (!port.is_empty()).then(|| format!("tcp://{host}:{port}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_becomes_an_entry_that_the_gate_tries() {
+        for (text, asks, expected) in [
+            (
+                "db.example.com:5432",
+                Asks::Port,
+                Some("tcp://db.example.com:5432"),
+            ),
+            (
+                "postgres://u:p@db.example.com/shop",
+                Asks::Protocol,
+                Some("tcp://db.example.com:5432"),
+            ),
+            (
+                "https://auth.example.com/ready",
+                Asks::Http,
+                Some("https://auth.example.com/ready"),
+            ),
+            ("[fd00::1]:80", Asks::Port, Some("tcp://[fd00::1]:80")),
+            ("db.example.com", Asks::Port, None),
+        ] {
+            assert_eq!(
+                Address::of(text, asks).entry().as_deref(),
+                expected,
+                "{text}"
+            );
+        }
+    }
+}

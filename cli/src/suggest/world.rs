@@ -1,0 +1,383 @@
+//! What a wait of a rendered workload is for: an object among those that were rendered, or beside them.
+
+use super::container::Container;
+use super::host::{self, Host};
+use super::object::{ChartObject, own_pods, text};
+use super::outcome;
+use super::reason::Reason;
+use super::target::{Form, Target};
+use super::wait::{Address, Asks, For, NamedObject, Wait};
+use rules::scope;
+use rules::selector::Selector;
+use serde_json::Value;
+
+/// What was rendered with one set of values.
+pub(super) struct World<'w> {
+    pub(super) objects: &'w [ChartObject],
+    /// The sub-charts that were not there to be rendered.
+    pub(super) missing: &'w [String],
+    /// The namespace of the workload that waits.
+    pub(super) home: &'w str,
+    /// The texts of the values: addresses that they hold are the user's to say.
+    pub(super) values: &'w [String],
+}
+
+/// What becomes of a wait; `None` where the pod itself is meant.
+pub(super) type Resolved = Result<Option<Target>, Reason>;
+
+impl World<'_> {
+    pub(super) fn resolve(
+        &self,
+        wait: &Wait,
+        container: &Container,
+        own: &ChartObject,
+    ) -> Resolved {
+        match &wait.for_what {
+            For::Address(address) => self.address(address, container, own),
+            For::Name(name) => {
+                let asked = Address::of(name, Asks::Port);
+                let found = self.host(&asked, Some("present"), container, own)?;
+                Ok(found.map(|it| Target { asks: None, ..it }))
+            }
+            For::Object(named) => self.named(named, container, own).map(Some),
+            For::Selected {
+                kind,
+                selector,
+                namespace,
+            } => {
+                let kind = if matches!(kind.as_str(), "pod" | "pods" | "po") {
+                    "Pod"
+                } else {
+                    kind
+                };
+                let selector = known(selector, container)?;
+                Ok(Some(Target {
+                    form: Form::Selected {
+                        kind: kind.to_owned(),
+                    },
+                    name: selector,
+                    namespace: self.foreign(namespace.as_deref(), container)?,
+                    object: None,
+                    asks: None,
+                }))
+            }
+            For::Container(name) => self.with_container(name).map(Some),
+            For::Migration => self.migration(own).map(Some),
+            For::File(path) if container.is_on_the_node(path) => {
+                Err(Reason::NodeFile(path.clone()))
+            }
+            For::File(_) => Ok(None),
+            For::Nothing(reason) => Err(reason.clone()),
+        }
+    }
+
+    fn address(&self, address: &Address, container: &Container, own: &ChartObject) -> Resolved {
+        let found = match self.host(address, None, container, own) {
+            Err(reason @ (Reason::Outside(_) | Reason::OfValues(_))) => {
+                let outside = self.outside(address, container);
+                return outside?.map_or(Err(reason), |it| Ok(Some(it)));
+            }
+            found => found?,
+        };
+        Ok(found.map(|it| Target {
+            asks: Some(address.asks),
+            ..it
+        }))
+    }
+
+    /// An address that the gate tries itself.
+    fn outside(&self, address: &Address, container: &Container) -> Result<Option<Target>, Reason> {
+        let host = known(&address.host, container)?;
+        let port = known(&address.port, container)?;
+        let mut texts = self.values.iter();
+        let of_values = texts.any(|it| *it == host || host::is_within(it, &host));
+        let known = Address {
+            host,
+            port,
+            ..address.clone()
+        };
+        Ok(known.entry().map(|name| Target {
+            form: Form::Address { of_values },
+            name,
+            namespace: None,
+            object: None,
+            asks: None,
+        }))
+    }
+
+    fn host(
+        &self,
+        address: &Address,
+        state: Option<&'static str>,
+        container: &Container,
+        own: &ChartObject,
+    ) -> Resolved {
+        let host = known(&address.host, container)?;
+        if host.is_empty() {
+            return Err(Reason::NoValue("the address".to_owned()));
+        }
+        let service =
+            |name: &str, namespace: Option<String>| self.service(name, namespace, state, own);
+        match host::of(&host) {
+            Host::Itself => Ok(None),
+            Host::Outside => Err(Reason::Outside(host)),
+            Host::Two(name, second) if second == self.home => service(&name, None),
+            Host::Two(name, second) => {
+                // A pod of a StatefulSet, by its headless Service.
+                if self.find("Service", &second, None).is_some() {
+                    return Ok(Some(pod(&name, None)));
+                }
+                if self.find("Service", &name, Some(&second)).is_some() {
+                    return service(&name, Some(second));
+                }
+                let entry = outcome::object(Some(&second), "service", &name, state);
+                Err(Reason::Ambiguous { host, entry })
+            }
+            Host::Service {
+                name,
+                namespace,
+                pod: named,
+            } => {
+                let namespace = namespace.filter(|it| it != self.home);
+                match named {
+                    Some(it) => Ok(Some(pod(&it, namespace))),
+                    None => service(&name, namespace),
+                }
+            }
+        }
+    }
+
+    /// A Service by its name.
+    fn service(
+        &self,
+        name: &str,
+        namespace: Option<String>,
+        state: Option<&'static str>,
+        own: &ChartObject,
+    ) -> Resolved {
+        let at = self.find("Service", name, namespace.as_deref());
+        match at {
+            Some(at) => {
+                let value = &self.objects[at].value;
+                let selector = value
+                    .pointer("/spec/selector")
+                    .filter(|it| it.as_object().is_some_and(|it| !it.is_empty()));
+                if state.is_none() {
+                    let Some(selector) = selector else {
+                        return Err(Reason::NoPods(name.to_owned()));
+                    };
+                    let selector = Selector::labels(selector);
+                    if own_pods(own).is_some_and(|it| selector.selects(it)) {
+                        return Err(Reason::Own(name.to_owned()));
+                    }
+                }
+            }
+            None if namespace.is_none() => {
+                let of_set = name
+                    .rsplit_once('-')
+                    .filter(|(_, number)| number.parse::<u32>().is_ok());
+                if of_set.is_some_and(|(set, _)| self.find("StatefulSet", set, None).is_some()) {
+                    return Ok(Some(pod(name, None)));
+                }
+                let in_a_missing_chart = self.missing.iter().any(|it| name.contains(it.as_str()));
+                let is_a_value = self
+                    .values
+                    .iter()
+                    .any(|it| it == name || host::is_within(it, name));
+                if is_a_value && !in_a_missing_chart {
+                    return Err(Reason::OfValues(name.to_owned()));
+                }
+            }
+            None => {}
+        }
+        Ok(Some(Target {
+            form: Form::Object {
+                kind: "service".to_owned(),
+                state,
+            },
+            name: name.to_owned(),
+            namespace,
+            object: at,
+            asks: None,
+        }))
+    }
+
+    fn named(
+        &self,
+        named: &NamedObject,
+        container: &Container,
+        own: &ChartObject,
+    ) -> Result<Target, Reason> {
+        let name = known(&named.name, container)?;
+        let namespace = self.foreign(named.namespace.as_deref(), container)?;
+        let word = rules::annotation::kind(&named.kind)
+            .ok()
+            .map(|it| it.word().to_owned());
+        let object = word
+            .as_deref()
+            .and_then(|it| self.find(it, &name, namespace.as_deref()));
+        if let Some(job) = object.filter(|_| word.as_deref() == Some("Job")) {
+            self.runs_in_time(job, own)?;
+        }
+        let kind = named.kind.clone();
+        let form = if named.same_node {
+            Form::SameNode { kind }
+        } else {
+            Form::Object {
+                kind,
+                state: named.state,
+            }
+        };
+        Ok(Target {
+            form,
+            name,
+            namespace,
+            object,
+            asks: None,
+        })
+    }
+
+    /// A namespace that is not that of the release.
+    fn foreign(
+        &self,
+        namespace: Option<&str>,
+        container: &Container,
+    ) -> Result<Option<String>, Reason> {
+        let Some(namespace) = namespace else {
+            return Ok(None);
+        };
+        // The pod's own namespace is told to it by a variable.
+        if namespace.to_uppercase().contains("NAMESPACE)") {
+            return Ok(None);
+        }
+        let namespace = known(namespace, container)?;
+        Ok(Some(namespace).filter(|it| it != self.home))
+    }
+
+    /// The workload that has a container of this name.
+    fn with_container(&self, name: &str) -> Result<Target, Reason> {
+        let has = |object: &&(usize, &ChartObject)| {
+            let pods = own_pods(object.1).and_then(|it| it["spec"]["containers"].as_array());
+            pods.is_some_and(|it| it.iter().any(|it| it["name"] == name))
+        };
+        let objects: Vec<_> = self.objects.iter().enumerate().collect();
+        let mut found = objects.iter().filter(has);
+        let (at, object) = found
+            .next()
+            .ok_or_else(|| Reason::NoContainer(name.to_owned()))?;
+        if found.next().is_some() {
+            return Err(Reason::NoContainer(name.to_owned()));
+        }
+        Ok(workload(*at, object))
+    }
+
+    /// The Job that migrates.
+    fn migration(&self, own: &ChartObject) -> Result<Target, Reason> {
+        let migrates = |(_, object): &(usize, &ChartObject)| {
+            let is_job = object.value["kind"] == "Job" && !std::ptr::eq(*object, own);
+            let name = text(&object.value, "/metadata/name").to_lowercase();
+            is_job && (name.contains("migrat") || says_migrate(&object.value))
+        };
+        let found: Vec<_> = self.objects.iter().enumerate().filter(migrates).collect();
+        match found.as_slice() {
+            [] => Err(Reason::NoMigration),
+            [(at, object)] => {
+                self.runs_in_time(*at, own)?;
+                Ok(workload(*at, object))
+            }
+            several => {
+                let name = |(_, object): &(usize, &ChartObject)| {
+                    format!("job/{}", text(&object.value, "/metadata/name"))
+                };
+                Err(Reason::ManyJobs(several.iter().map(name).collect()))
+            }
+        }
+    }
+
+    /// Refuses a Job that Helm runs after everything else, or that it has run before.
+    fn runs_in_time(&self, job: usize, own: &ChartObject) -> Result<(), Reason> {
+        let value = &self.objects[job].value;
+        let name = || text(value, "/metadata/name").to_owned();
+        let hook = scope::hook(value).unwrap_or_default();
+        if hook.is_empty() || scope::is_hook(&own.value) {
+            return Ok(());
+        }
+        if hook.contains("post-") {
+            return Err(Reason::LateJob(name()));
+        }
+        if hook.contains("pre-") {
+            return Err(Reason::EarlyJob(name()));
+        }
+        Ok(())
+    }
+
+    /// The object of a kind by its name, in this namespace or in that of the release.
+    fn find(&self, kind: &str, name: &str, namespace: Option<&str>) -> Option<usize> {
+        let meant = namespace.unwrap_or(self.home);
+        self.objects.iter().position(|object| {
+            let own = text(&object.value, "/metadata/namespace");
+            let same = own == meant || own.is_empty() && namespace.is_none();
+            same && object.value["kind"] == kind && text(&object.value, "/metadata/name") == name
+        })
+    }
+}
+
+/// A text without variables of a shell.
+fn known(text: &str, container: &Container) -> Result<String, Reason> {
+    let Some((before, behind)) = text.split_once("$(") else {
+        return Ok(text.to_owned());
+    };
+    let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
+    // The kubelet puts the address of every Service into the environment of a pod.
+    if let Some(service) = name
+        .strip_suffix("_SERVICE_HOST")
+        .filter(|_| before.is_empty())
+    {
+        return Ok(format!(
+            "{}{behind}",
+            service.to_lowercase().replace('_', "-")
+        ));
+    }
+    Err(if container.elsewhere.contains(name) {
+        Reason::Elsewhere(name.to_owned())
+    } else {
+        Reason::Unsaid(format!("${name}"))
+    })
+}
+
+fn pod(name: &str, namespace: Option<String>) -> Target {
+    Target {
+        form: Form::Object {
+            kind: "pod".to_owned(),
+            state: None,
+        },
+        name: name.to_owned(),
+        namespace,
+        object: None,
+        asks: None,
+    }
+}
+
+fn workload(at: usize, object: &ChartObject) -> Target {
+    Target {
+        form: Form::Object {
+            kind: text(&object.value, "/kind").to_lowercase(),
+            state: None,
+        },
+        name: text(&object.value, "/metadata/name").to_owned(),
+        namespace: None,
+        object: Some(at),
+        asks: None,
+    }
+}
+
+/// Whether a Job's own command migrates.
+fn says_migrate(job: &Value) -> bool {
+    let containers = job
+        .pointer("/spec/template/spec/containers")
+        .and_then(Value::as_array);
+    containers.into_iter().flatten().any(|it| {
+        let words = format!("{} {}", it["command"], it["args"]).to_lowercase();
+        words.contains("migrat")
+    })
+}
