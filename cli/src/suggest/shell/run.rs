@@ -134,9 +134,22 @@ impl Runner {
         if depth > DEEPEST || self.script.calls.len() > MOST {
             return;
         }
-        for words in self.each(words) {
-            self.call_one(words, depth);
+        let Some((text, arguments)) = shell_text(words) else {
+            for words in self.each(words) {
+                self.call_one(words, depth);
+            }
+            return;
+        };
+        // The text is another shell's: its variables are not read before it has set them.
+        let own = arguments.iter().flat_map(|it| self.scope.expand(it));
+        let own: Vec<String> = own.collect();
+        let inherits = own.is_empty();
+        let outer = self.scope.arguments.clone();
+        if !inherits {
+            self.scope.arguments = own;
         }
+        self.run(&tokens(text), depth + 1);
+        self.scope.arguments = outer;
     }
 
     /// The calls that the words may be.
@@ -172,21 +185,13 @@ impl Runner {
         }
         // A variable may hold a whole command.
         if words[0].contains(' ') {
-            return self.run(&tokens(&words.join(" ")), depth + 1);
+            return self.run(&again(&words.join(" ")), depth + 1);
         }
         let rest = &words[1..];
         let run_by_it = rest.iter().find_map(|it| self.functions.get(it).cloned());
         match program.as_str() {
             "sleep" | "usleep" => self.script.pauses |= self.loops > 0,
-            "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh" => match script_of(rest) {
-                Some((text, arguments)) => {
-                    let outer = std::mem::replace(&mut self.scope.arguments, arguments.to_vec());
-                    self.run(&tokens(text), depth + 1);
-                    self.scope.arguments = outer;
-                }
-                None => self.keep(words),
-            },
-            "eval" => self.run(&tokens(&rest.join(" ")), depth + 1),
+            "eval" => self.run(&again(&rest.join(" ")), depth + 1),
             "timeout" => {
                 let skipped = rest.iter().take_while(|it| is_time(it)).count();
                 self.inner(&rest[skipped..], depth);
@@ -203,7 +208,7 @@ impl Runner {
                 self.loops += 1;
                 match rest.first() {
                     Some(text) if text.contains(' ') || self.functions.contains_key(text) => {
-                        self.run(&tokens(text), depth + 1);
+                        self.run(&again(text), depth + 1);
                     }
                     Some(_) => self.inner(rest, depth),
                     None => {}
@@ -251,17 +256,42 @@ fn is_time(word: &str) -> bool {
     word.starts_with('-') || !number.is_empty() && number.chars().all(is_number)
 }
 
+/// The tokens of a text whose variables have been looked up: one of which nothing is known is `$(NAME)` there, and no command.
+fn again(text: &str) -> Vec<Token> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("$(") {
+        plain.push_str(before);
+        let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
+        plain.push_str(&format!("${{{name}}}"));
+        rest = behind;
+    }
+    plain.push_str(rest);
+    tokens(&plain)
+}
+
+/// The text that a command gives to a shell, and the arguments behind it.
+fn shell_text(words: &[String]) -> Option<(&str, &[String])> {
+    let program = words.first()?.rsplit('/').next()?;
+    let is_shell = matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh");
+    script_of(&words[1..]).filter(|_| is_shell)
+}
+
 /// The text that a shell is given by `-c`, and the arguments behind it.
 fn script_of(arguments: &[String]) -> Option<(&str, &[String])> {
-    let is_option = |it: &String| it.starts_with(['-', '+']);
-    let options = arguments.iter().take_while(|it| is_option(it)).count();
+    let is_option = |at: usize| arguments[at].starts_with(['-', '+']);
+    // `-o` and `-eo` have a value.
+    let of_option = |at: usize| at > 0 && is_option(at - 1) && arguments[at - 1].ends_with('o');
     let named = |it: &String| !it.starts_with("--") && it.starts_with('-') && it.contains('c');
-    let at = arguments[..options].iter().position(named)?;
-    // `sh -o pipefail -c TEXT` is rare enough; `sh -c -- TEXT` and `sh -e -c TEXT` are not.
-    let text = arguments.get(options.max(at + 1))?;
+    let at = arguments.iter().position(named)?;
+    if !(0..at).all(|it| is_option(it) || of_option(it)) {
+        return None;
+    }
+    let text = (at + 1..arguments.len()).find(|it| !is_option(*it) && !of_option(*it))?;
+    // What follows the text is called `$0`.
     Some((
-        text,
-        &arguments[(options.max(at + 1) + 2).min(arguments.len())..],
+        &arguments[text],
+        arguments.get(text + 2..).unwrap_or_default(),
     ))
 }
 
@@ -321,6 +351,11 @@ mod tests {
             ),
             ("timeout -k 1 30 nc db 1", vec!["nc db 1"]),
             ("H=db; nc ${H} $PORT", vec!["nc db 5432"]),
+            (
+                "timeout 9 sh -eo pipefail -c 'until nc -z $1 $2; do sleep 1; done' _ db 1",
+                vec!["*nc -z db 1"],
+            ),
+            ("eval \"nc $host 1\"", vec!["nc $(host) 1"]),
             (
                 "while [ $(curl -s http://a) != 1 ]; do sleep 1; done",
                 vec!["*[  != 1 ]", "*curl -s http://a"],

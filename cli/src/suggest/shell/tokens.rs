@@ -256,7 +256,7 @@ mod tests {
             ("a $(HOST) ${B:-c}", "<a><${HOST}><${B:-c}>;"),
             (
                 "a >/dev/null 2>&1 </dev/tcp/b/1",
-                "<a><>/dev/null><2>&1></dev/tcp/b/1>;",
+                "<a><>/dev/null><2>&1><</dev/tcp/b/1>;",
             ),
             ("f() { a; }", "f()<{><a>;<}>;"),
             ("for ((i=0;i<3;i++)); do a", "<for>;<do><a>;"),
