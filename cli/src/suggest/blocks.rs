@@ -113,7 +113,8 @@ fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> 
         let kept = inner
             .iter()
             .all(|frame| frame.len() - 1 == branch.min(total(frame)));
-        if actions.is_empty() && kept {
+        let is_comment = line.trim_start().starts_with('#');
+        if actions.is_empty() && kept && !is_comment {
             let line = if at == 0 {
                 line.replacen('-', " ", 1)
             } else {
@@ -146,7 +147,7 @@ fn read(text: &str, init: bool) -> Option<Container> {
         // What is no YAML without its actions is read as one long text.
         Err(_) => return Some(crude(text, init)),
     };
-    Container::of(&value, init, &Value::Null)
+    Container::of(&value, init, &Value::Null).or_else(|| Some(crude(text, init)))
 }
 
 fn crude(text: &str, init: bool) -> Container {
@@ -167,6 +168,13 @@ fn crude(text: &str, init: bool) -> Container {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_comment_further_left_ends_no_container() {
+        let text = "initContainers:\n  - name: wait\n    image: x\n    command: [nc, a]\n  # the next\n  - name: b\n    image: x\n";
+        let blocks = all(&Template::of(text));
+        assert_eq!(blocks[0].branches[0].words, ["nc", "a"]);
+    }
 
     #[test]
     fn containers_are_found_in_text_branch_by_branch() {

@@ -78,11 +78,14 @@ fn line_of(file: &File, first: usize, length: usize, wait: &super::wait::Wait) -
         .filter(|it| it.len() > 3 && !it.starts_with('-'))
         .collect();
     let lines = file.template.lines();
-    let says = |line: &&&str| words.iter().any(|it| line.contains(*it));
-    let found = lines[first..first + length]
-        .iter()
-        .position(|line| says(&line));
-    first + found.unwrap_or(0)
+    // The same port may stand in every branch.
+    let says = |line: &str| words.iter().filter(|it| line.contains(**it)).count();
+    let own = lines[first..first + length].iter();
+    let best = own.enumerate().rev().max_by_key(|(_, line)| says(line));
+    first
+        + best
+            .filter(|(_, line)| says(line) > 0)
+            .map_or(0, |(at, _)| at)
 }
 
 /// The document of a template that an object was rendered from.

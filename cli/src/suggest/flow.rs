@@ -1,9 +1,10 @@
 //! From a chart, or a folder of manifests, to what is proposed: rendered, surveyed, written, and tried.
 
 use super::known::Known;
+use super::object::{ChartObject, own_pods, text};
 use super::settle;
 use super::source::ObjectSource;
-use super::survey;
+use super::survey::{self, SeenContainer};
 use super::switches;
 use super::telling;
 use super::texts::Texts;
@@ -12,6 +13,34 @@ use super::values;
 use super::ways;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
+
+/// Whether two sets show the same workloads, that wait for the same.
+fn is_the_same(a: SetSeen<'_>, b: SetSeen<'_>) -> bool {
+    let waits = |it: &SeenContainer| {
+        let found = it.found.iter().map(|it| {
+            let target = it.target.clone();
+            (it.what.clone(), target.map(|it| it.map(|it| it.plain())))
+        });
+        let container = it.container.name.clone();
+        (it.workload.clone(), container, found.collect::<Vec<_>>())
+    };
+    let workloads = |it: SetSeen<'_>| {
+        let all = it.objects.iter().filter(|it| own_pods(it).is_some());
+        let named = all.map(|it| {
+            let name = text(&it.value, "/metadata/name").to_owned();
+            (it.source.clone(), name)
+        });
+        named.collect::<Vec<_>>()
+    };
+    workloads(a) == workloads(b) && a.seen.iter().map(waits).eq(b.seen.iter().map(waits))
+}
+
+/// What one set of values shows.
+#[derive(Clone, Copy)]
+struct SetSeen<'s> {
+    objects: &'s [ChartObject],
+    seen: &'s [SeenContainer],
+}
 
 /// Proposes what a folder's rendered objects say.
 pub(super) fn run(
@@ -23,15 +52,40 @@ pub(super) fn run(
     source.render_first(&texts.values)?;
     let mut sets = vec![Vec::new()];
     sets.extend(switches::of(texts));
-    let rendered = source.render_all(&sets);
-    let mut seen = Vec::new();
-    for (set, objects) in rendered.iter().enumerate() {
-        let objects = objects.as_deref().unwrap_or_default();
-        let of_set = survey::of(set, objects, source.missing(), &texts.values);
+    let all = source.render_all(&sets);
+    let mut tried = Vec::new();
+    let mut rendered: Vec<Option<Vec<ChartObject>>> = Vec::new();
+    let mut seen: Vec<SeenContainer> = Vec::new();
+    let mut of_first = 0;
+    for (switches, objects) in sets.into_iter().zip(all) {
+        let set = tried.len();
+        let own = objects.as_deref().unwrap_or_default();
+        let mut of_set = survey::of(set, own, source.missing(), &texts.values);
         // What a chart takes from elsewhere is not its own to change.
-        let is_own = |it: &survey::SeenContainer| texts.file(&folder.join(&it.source)).is_some();
-        seen.extend(of_set.into_iter().filter(is_own));
+        of_set.retain(|it| texts.file(&folder.join(&it.source)).is_some());
+        let first = SetSeen {
+            objects: rendered
+                .first()
+                .and_then(Option::as_deref)
+                .unwrap_or_default(),
+            seen: &seen[..of_first],
+        };
+        let this = SetSeen {
+            objects: own,
+            seen: &of_set,
+        };
+        // A set that shows the same as the chart's own values need not be rendered again.
+        if set > 0 && (objects.is_none() || is_the_same(first, this)) {
+            continue;
+        }
+        if set == 0 {
+            of_first = of_set.len();
+        }
+        seen.extend(of_set);
+        tried.push(switches);
+        rendered.push(objects);
     }
+    let sets = tried;
     let known = Known {
         folder,
         texts,

@@ -49,6 +49,11 @@ pub(super) fn of(host: &str) -> Host {
     }
 }
 
+/// Whether a host is a number alone: a port whose host a command prints, as `nc $(host) 80` has it.
+pub(super) fn is_number(host: &str) -> bool {
+    !host.is_empty() && host.bytes().all(|it| it.is_ascii_digit())
+}
+
 /// Whether a text, such as a URL or a list of addresses, names this host.
 pub(super) fn is_within(text: &str, host: &str) -> bool {
     let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.' | '_');

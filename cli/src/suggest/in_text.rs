@@ -81,6 +81,9 @@ impl Context<'_> {
     fn host(&self, text: &str, state: Option<&str>) -> Result<Option<String>, Reason> {
         let own = self.known(text)?;
         let shown = self.masked.seen(&own);
+        if host::is_number(&own) {
+            return Err(Reason::NoHost("it".to_owned()));
+        }
         let value = self.value(&own);
         let known = match &value {
             None => own.clone(),
@@ -310,15 +313,7 @@ fn seen(reason: &Reason, masked: &Masked) -> Reason {
 
 /// The entry, where admission's reader takes it once a name stands where its actions are.
 fn tried(entry: ListEntry) -> Outcome {
-    let stand_in = super::mask::mask(&entry.text);
-    let letters = |it: char| {
-        if it.is_ascii_graphic() || it == ' ' {
-            it
-        } else {
-            'x'
-        }
-    };
-    let text: String = stand_in.text.chars().map(letters).collect();
+    let text = super::mask::mask(&entry.text).stand_in();
     match super::tried::entry(&text) {
         Ok(()) => Outcome::Entry(entry),
         Err(reason) => Outcome::Left(match reason {

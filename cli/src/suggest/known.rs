@@ -133,11 +133,23 @@ impl Known<'_> {
         })
     }
 
+    /// The lines of the document that a container's workload is of.
+    fn document(&self, seen: &SeenContainer) -> Option<std::ops::Range<usize>> {
+        let (kind, name) = &seen.workload;
+        let text = &self.file(&seen.source)?.text;
+        let lines: Vec<&str> = text.lines().collect();
+        let documents = document::all(&lines);
+        let own = candidates::document_of(&documents, kind, name)?;
+        let held = (0..lines.len()).filter(|it| own.holds(*it));
+        Some(held.clone().min()?..held.max()? + 1)
+    }
+
     /// Where a container stands, and which of the texts' containers it is.
     pub(super) fn place(&self, seen: &SeenContainer) -> (String, Option<(PathBuf, usize)>) {
         let own = self.folder.join(&seen.source);
         let mut files: Vec<&File> = self.texts.files.iter().collect();
         files.sort_by_key(|it| (it.path != own, it.is_values()));
+        let document = self.document(seen);
         let mut best: Option<(usize, &File, usize)> = None;
         for file in files {
             for block in &file.blocks {
@@ -147,6 +159,11 @@ impl Known<'_> {
                     .map(|it| likeness(file, it, &seen.container))
                     .max()
                     .unwrap_or(0);
+                let is_within = document
+                    .as_ref()
+                    .is_some_and(|it| it.contains(&block.first));
+                let is_own = score > 0 && is_within && file.path == own;
+                let score = score + if is_own { OWN } else { 0 };
                 if score > 0 && best.is_none_or(|it| score > it.0) {
                     best = Some((score, file, block.first));
                 }
@@ -161,6 +178,9 @@ impl Known<'_> {
         }
     }
 }
+
+/// Of containers that are as like, the one in the workload's own document is meant.
+const OWN: usize = 1;
 
 /// How much a container of a text is like one that was rendered: nothing where it is another.
 fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {

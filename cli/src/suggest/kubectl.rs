@@ -74,7 +74,7 @@ fn state_of(condition: &str) -> Option<&'static str> {
 fn state_asked(kind: Option<&&str>, asked: &str) -> Option<&'static str> {
     let kind = kind.and_then(|it| it.split('/').next()).unwrap_or_default();
     let is_service = matches!(kind, "svc" | "service" | "services");
-    if is_service && asked.contains("loadbalancer") {
+    if is_service && (asked.contains("loadbalancer") || asked.contains("ingress")) {
         return Some("addressed");
     }
     is_service.then_some("present")
@@ -154,6 +154,7 @@ pub(super) fn of_url(url: &str) -> Option<For> {
     let path = path.split('?').next().unwrap_or_default();
     let parts: Vec<&str> = path.split('/').collect();
     Some(match parts.as_slice() {
+        [_, "services", name, ..] => For::Nothing(Reason::OfService((*name).to_owned())),
         [namespace, kind, name, ..] => object(kind, name, Some((*namespace).to_owned()), None),
         [namespace, "pods"] if url.contains("labelSelector=") => {
             let selector = url.split("labelSelector=").nth(1).unwrap_or_default();
@@ -297,6 +298,9 @@ mod tests {
             (named.kind.as_str(), named.name.as_str()),
             ("service", "kafka")
         );
+        let url = "https://kubernetes/api/v1/namespaces/shop/services/front";
+        let asked = Reason::OfService("front".to_owned());
+        assert_eq!(of_url(url), Some(For::Nothing(asked)));
         assert_eq!(of_url("http://db:1"), None);
     }
 }

@@ -61,6 +61,24 @@ impl Masked {
         seen + rest
     }
 
+    /// The text with a name where an action is, and behind a colon with a number.
+    pub(super) fn stand_in(&self) -> String {
+        let mut text = String::new();
+        let mut inside = false;
+        for letter in self.text.chars() {
+            match letter {
+                OPEN => inside = true,
+                CLOSE => {
+                    inside = false;
+                    text.push(if text.ends_with(':') { '1' } else { 'x' });
+                }
+                _ if inside => {}
+                _ => text.push(letter),
+            }
+        }
+        text
+    }
+
     /// The actions of a line that has nothing else; none of one with any other text.
     pub(super) fn alone(&self, line: &str) -> Vec<&str> {
         let mut found = Vec::new();

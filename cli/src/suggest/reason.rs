@@ -15,7 +15,13 @@ pub(super) enum Reason {
     Outside(String),
     /// An address that the chart's values say, and that no Service of the chart has.
     OfValues(String),
-    /// A Service behind which the waiting pods themselves are.
+    /// A name that no object of the render has.
+    NotHere(String),
+    /// A look at a Service of which it is not said what has to be there.
+    OfService(String),
+    /// A look into a store.
+    Data(String),
+    /// The waiting workload itself, or a Service behind which its pods are.
     Own(String),
     /// A Job that Helm has run before anything else is there.
     EarlyJob(String),
@@ -93,7 +99,20 @@ impl fmt::Display for Reason {
             ),
             Self::Own(name) => write!(
                 out,
-                "behind the Service {name} are the pods that wait themselves; a list that names it would never open"
+                "{name} is what waits, or its pods are behind it; a list that names it would never open"
+            ),
+            Self::NotHere(name) => write!(
+                out,
+                "{name} is no Service of these objects; where it is one, write service/{name}"
+            ),
+            Self::OfService(name) => write!(
+                out,
+                "nothing here says what it reads of the Service {name}; write service/{name}:addressed for a load balancer's address, \
+                 service/{name} for pods that are ready"
+            ),
+            Self::Data(program) => write!(
+                out,
+                "{program} looks for what is in a store; write the Job or the workload that puts it there"
             ),
             Self::EarlyJob(job) => write!(
                 out,

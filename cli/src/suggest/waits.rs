@@ -4,6 +4,7 @@ use super::clients;
 use super::container::Container;
 use super::declared;
 use super::kubectl;
+use super::reason::Reason;
 use super::shell::{self, Call};
 use super::wait::{For, Wait};
 
@@ -19,8 +20,17 @@ pub(super) struct Reading {
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
     let mut waits = declared::of(container);
-    for call in &script.calls {
+    for (at, call) in script.calls.iter().enumerate() {
         let looks = container.init || call.looped;
+        let before = at.checked_sub(1).map(|it| &script.calls[it]);
+        if looks && clients::asks_for_members(before, call) {
+            let program = call.words[0].clone();
+            waits.push(Wait {
+                what: shown(call),
+                for_what: For::Nothing(Reason::Data(program)),
+            });
+            continue;
+        }
         let found = kubectl::of(call, looks, &container.image);
         let found = found.or_else(|| clients::of(call, looks, &container.env));
         let found = found.unwrap_or_default();
@@ -79,7 +89,7 @@ fn shown(call: &Call) -> String {
     for word in call
         .words
         .iter()
-        .filter(|it| !it.starts_with(['>', '<', '2']))
+        .filter(|it| !it.starts_with(['>', '<']) && !it.starts_with("2>"))
         .take(7)
     {
         if shown.len() + word.len() > 120 {

@@ -79,6 +79,19 @@ impl World<'_> {
             }
             found => found?,
         };
+        // A word that follows an option may be something else, and no object tells that it is a host.
+        let is_sure =
+            !address.port.is_empty() || !address.scheme.is_empty() || address.host.contains('.');
+        if let Some(target) = found.as_ref().filter(|_| !is_sure) {
+            let is_missing = self
+                .missing
+                .iter()
+                .any(|it| target.name.contains(it.as_str()));
+            let is_service = matches!(&target.form, Form::Object { kind, .. } if kind == "service");
+            if target.object.is_none() && is_service && !is_missing {
+                return Err(Reason::NotHere(target.name.clone()));
+            }
+        }
         Ok(found.map(|it| Target {
             asks: Some(address.asks),
             ..it
@@ -115,6 +128,9 @@ impl World<'_> {
         let host = known(&address.host, container)?;
         if host.is_empty() {
             return Err(Reason::NoValue("the address".to_owned()));
+        }
+        if host::is_number(&host) {
+            return Err(Reason::NoHost("it".to_owned()));
         }
         let service =
             |name: &str, namespace: Option<String>| self.service(name, namespace, state, own);
@@ -157,21 +173,7 @@ impl World<'_> {
     ) -> Resolved {
         let at = self.find("Service", name, namespace.as_deref());
         match at {
-            Some(at) => {
-                let value = &self.objects[at].value;
-                let selector = value
-                    .pointer("/spec/selector")
-                    .filter(|it| it.as_object().is_some_and(|it| !it.is_empty()));
-                if state.is_none() {
-                    let Some(selector) = selector else {
-                        return Err(Reason::NoPods(name.to_owned()));
-                    };
-                    let selector = Selector::labels(selector);
-                    if own_pods(own).is_some_and(|it| selector.selects(it)) {
-                        return Err(Reason::Own(name.to_owned()));
-                    }
-                }
-            }
+            Some(at) => self.is_another(at, state, own)?,
             None if namespace.is_none() => {
                 let of_set = name
                     .rsplit_once('-')
@@ -219,6 +221,9 @@ impl World<'_> {
         if let Some(job) = object.filter(|_| word.as_deref() == Some("Job")) {
             self.runs_in_time(job, own)?;
         }
+        if let Some(at) = object {
+            self.is_another(at, named.state, own)?;
+        }
         let kind = named.kind.clone();
         let form = if named.same_node {
             Form::SameNode { kind }
@@ -235,6 +240,33 @@ impl World<'_> {
             object,
             asks: None,
         })
+    }
+
+    /// Refuses what would never open: the workload itself, and a Service behind which its own pods are, or none.
+    fn is_another(
+        &self,
+        at: usize,
+        state: Option<&'static str>,
+        own: &ChartObject,
+    ) -> Result<(), Reason> {
+        let object = &self.objects[at];
+        let value = &object.value;
+        let name = || text(value, "/metadata/name").to_owned();
+        if std::ptr::eq(object, own) {
+            return Err(Reason::Own(name()));
+        }
+        if value["kind"] != "Service" || state.is_some() {
+            return Ok(());
+        }
+        let selector = value
+            .pointer("/spec/selector")
+            .filter(|it| it.as_object().is_some_and(|it| !it.is_empty()))
+            .ok_or_else(|| Reason::NoPods(name()))?;
+        let selector = Selector::labels(selector);
+        if own_pods(own).is_some_and(|it| selector.selects(it)) {
+            return Err(Reason::Own(name()));
+        }
+        Ok(())
     }
 
     /// A namespace that is not that of the release.

@@ -44,7 +44,15 @@ fn every_client_says_where_it_looks() {
             "kafka-broker-api-versions --bootstrap-server=kafka:9092",
             "kafka:9092",
         ),
-        ("zookeeper-shell.sh zk:2181 ls /brokers", "zk:2181"),
+        ("zookeeper-shell.sh zk:2181 ls /", "zk:2181"),
+        (
+            "zookeeper-shell.sh zk:2181 ls /brokers/ids",
+            "nothing: Data(\"zookeeper-shell\")",
+        ),
+        (
+            "psql -h db -c 'select 1 from pg_database'",
+            "nothing: Data(\"psql\")",
+        ),
         (
             "etcdctl --endpoints=http://etcd:2379 endpoint health",
             "etcd:2379",
@@ -90,6 +98,22 @@ fn every_client_says_where_it_looks() {
         ),
     ] {
         assert_eq!(found(script, &[]), [expected], "{script}");
+    }
+}
+
+#[test]
+fn the_members_of_a_tree_are_no_port() {
+    for (script, expected) in [
+        ("echo dump | nc zk 2181 | grep brokers", true),
+        ("echo ruok | nc zk 2181", false),
+    ] {
+        let words = ["sh", "-c", script].map(str::to_owned);
+        let calls = shell::of_words(&words, &BTreeMap::new()).calls;
+        assert_eq!(
+            asks_for_members(Some(&calls[0]), &calls[1]),
+            expected,
+            "{script}"
+        );
     }
 }
 
