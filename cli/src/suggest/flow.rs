@@ -75,7 +75,7 @@ pub(super) fn run(
             seen: &of_set,
         };
         // A set that shows the same as the chart's own values need not be rendered again.
-        if set > 0 && (objects.is_none() || is_the_same(first, this)) {
+        if set > 0 && objects.is_some() && is_the_same(first, this) {
             continue;
         }
         if set == 0 {

@@ -97,6 +97,22 @@ impl Known<'_> {
             .collect()
     }
 
+    /// Whether a set that does not render is of a value that a group, or a helper, reads: then nothing tells what is waited for.
+    pub(super) fn is_doubtful(&self, group: &Group, set: usize) -> bool {
+        if self.rendered[set].is_some() {
+            return true;
+        }
+        let [switch] = self.sets[set].as_slice() else {
+            return false;
+        };
+        let own = self.folder.join(&group.source);
+        let reads = |file: &&File| {
+            let is_helper = file.path.extension().is_some_and(|it| it == "tpl");
+            (is_helper || file.path == own) && file.text.contains(&switch.path)
+        };
+        self.texts.files.iter().any(|it| reads(&it))
+    }
+
     /// Whether an object is rendered from the document of a group.
     pub(super) fn is_of(&self, group: &Group, object: &ChartObject) -> bool {
         let name = text(&object.value, "/metadata/name");

@@ -17,6 +17,9 @@ const SOURCE: &str = "# Source: ";
 /// How often a chart that does not render is tried with one value more or one template less.
 const TRIES: usize = 24;
 
+/// How often a set of values that does not render is tried with one value more.
+const TRIES_OF_A_SET: usize = 4;
+
 /// The release that charts are rendered as: a name that is part of no other.
 pub(super) const RELEASE: &str = "zqrelease";
 pub(super) const NAMESPACE: &str = "zqnamespace";
@@ -37,6 +40,8 @@ pub(super) struct Copy {
     pub(super) broken: Vec<(PathBuf, String)>,
     /// What the user gave.
     given: Vec<String>,
+    /// The chart's own values.
+    own: Value,
 }
 
 impl Copy {
@@ -51,6 +56,7 @@ impl Copy {
             needed: Values::new(),
             broken: Vec::new(),
             given,
+            own: Value::Null,
         };
         let _ = fs::remove_dir_all(&copy.root);
         copy::tree(folder, &copy.chart)?;
@@ -67,6 +73,7 @@ impl Copy {
 
     /// Renders it as it is, and finds out what it needs for that.
     pub(super) fn render_first(&mut self, own: &Value) -> Result<Vec<ChartObject>> {
+        self.own = own.clone();
         let mut last = String::new();
         for _ in 0..TRIES {
             let output = self.helm(RELEASE, &[])?;
@@ -96,17 +103,35 @@ impl Copy {
         let mut all = Vec::new();
         for some in sets.chunks(AT_ONCE) {
             std::thread::scope(|scope| {
-                let renders = some.iter().map(|(release, values)| {
-                    scope.spawn(move || {
-                        let output = self.helm(release, values).ok()?;
-                        output.status.success().then(|| objects(&output.stdout))
-                    })
-                });
+                let renders = some
+                    .iter()
+                    .map(|(release, values)| scope.spawn(move || self.rendered(release, values)));
                 let renders: Vec<_> = renders.collect();
                 all.extend(renders.into_iter().map(|it| it.join().ok().flatten()));
             });
         }
         all
+    }
+
+    /// Renders it with a set of values, and with what that set needs besides: a database outside has to have a password.
+    fn rendered(&self, release: &str, set: &[String]) -> Option<Vec<ChartObject>> {
+        let mut values = set.to_vec();
+        for _ in 0..TRIES_OF_A_SET {
+            let output = self.helm(release, &values).ok()?;
+            if output.status.success() {
+                return Some(objects(&output.stdout));
+            }
+            let error = String::from_utf8_lossy(&output.stderr);
+            let mut more = needs::of(error.trim()).values(&self.chart, &self.own, &values);
+            // What the set itself says stays as it says.
+            let path = |it: &String| it.split('=').next().map(str::to_owned);
+            more.retain(|it| values.iter().all(|own| path(own) != path(it)));
+            if more.is_empty() {
+                return None;
+            }
+            values.extend(more);
+        }
+        None
     }
 
     fn helm(&self, release: &str, values: &[String]) -> Result<Output> {

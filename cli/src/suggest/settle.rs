@@ -88,7 +88,7 @@ fn holds(known: &Known<'_>, group: &Group, patched: &[Option<Vec<ChartObject>>])
     let none = Vec::new();
     patched.iter().enumerate().all(|(set, new)| {
         let (Some(new), Some(_)) = (new, &known.rendered[set]) else {
-            return new.is_some() || known.rendered[set].is_none();
+            return !known.is_doubtful(group, set);
         };
         let own = new.iter().filter(|it| known.is_of(group, it));
         own.into_iter().all(|object| {

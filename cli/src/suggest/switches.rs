@@ -7,7 +7,7 @@ use super::waits;
 use serde_json::Value;
 
 /// The most sets of values beside the chart's own.
-const MOST: usize = 16;
+const MOST: usize = 32;
 /// An address that is nothing of the chart.
 const ELSEWHERE: &str = "sluice.example.com";
 
@@ -69,10 +69,11 @@ pub(super) fn of(texts: &Texts) -> Vec<Vec<Switch>> {
                 .skip(block.first)
                 .take(block.length)
                 .collect();
-            around.extend(of_helpers(texts, &text.join("\n"), 2));
+            // What decides whether it is there comes first, should there be more than can be tried.
             if let Some(helper) = helper_of(file, block.first) {
                 around.extend(around_uses(texts, &helper));
             }
+            around.extend(of_helpers(texts, &text.join("\n"), 2));
             let all: Vec<Switch> = around
                 .iter()
                 .flat_map(|it| switches(it, &texts.values))

@@ -1,5 +1,7 @@
 //! What a wait of a rendered workload is for: an object among those that were rendered, or beside them.
 
+mod jobs;
+
 use super::container::Container;
 use super::host::{self, Host};
 use super::object::{ChartObject, own_pods, text};
@@ -7,9 +9,7 @@ use super::outcome;
 use super::reason::Reason;
 use super::target::{Form, Target};
 use super::wait::{Address, Asks, For, NamedObject, Wait};
-use rules::scope;
 use rules::selector::Selector;
-use serde_json::Value;
 
 /// What was rendered with one set of values.
 pub(super) struct World<'w> {
@@ -303,46 +303,6 @@ impl World<'_> {
         Ok(workload(*at, object))
     }
 
-    /// The Job that migrates.
-    fn migration(&self, own: &ChartObject) -> Result<Target, Reason> {
-        let migrates = |(_, object): &(usize, &ChartObject)| {
-            let is_job = object.value["kind"] == "Job" && !std::ptr::eq(*object, own);
-            let name = text(&object.value, "/metadata/name").to_lowercase();
-            is_job && (name.contains("migrat") || says_migrate(&object.value))
-        };
-        let found: Vec<_> = self.objects.iter().enumerate().filter(migrates).collect();
-        match found.as_slice() {
-            [] => Err(Reason::NoMigration),
-            [(at, object)] => {
-                self.runs_in_time(*at, own)?;
-                Ok(workload(*at, object))
-            }
-            several => {
-                let name = |(_, object): &(usize, &ChartObject)| {
-                    format!("job/{}", text(&object.value, "/metadata/name"))
-                };
-                Err(Reason::ManyJobs(several.iter().map(name).collect()))
-            }
-        }
-    }
-
-    /// Refuses a Job that Helm runs after everything else, or that it has run before.
-    fn runs_in_time(&self, job: usize, own: &ChartObject) -> Result<(), Reason> {
-        let value = &self.objects[job].value;
-        let name = || text(value, "/metadata/name").to_owned();
-        let hook = scope::hook(value).unwrap_or_default();
-        if hook.is_empty() || scope::is_hook(&own.value) {
-            return Ok(());
-        }
-        if hook.contains("post-") {
-            return Err(Reason::LateJob(name()));
-        }
-        if hook.contains("pre-") {
-            return Err(Reason::EarlyJob(name()));
-        }
-        Ok(())
-    }
-
     /// The object of a kind by its name, in this namespace or in that of the release.
     fn find(&self, kind: &str, name: &str, namespace: Option<&str>) -> Option<usize> {
         let meant = namespace.unwrap_or(self.home);
@@ -401,15 +361,4 @@ fn workload(at: usize, object: &ChartObject) -> Target {
         object: Some(at),
         asks: None,
     }
-}
-
-/// Whether a Job's own command migrates.
-fn says_migrate(job: &Value) -> bool {
-    let containers = job
-        .pointer("/spec/template/spec/containers")
-        .and_then(Value::as_array);
-    containers.into_iter().flatten().any(|it| {
-        let words = format!("{} {}", it["command"], it["args"]).to_lowercase();
-        words.contains("migrat")
-    })
 }
