@@ -1,12 +1,15 @@
 //! The programs with which charts look whether something is there.
 
 mod arguments;
+mod data;
 mod table;
 
 use super::reason::Reason;
 use super::shell::Call;
 use super::wait::{Address, Asks, For};
 use arguments::{option, positional};
+pub(super) use data::asks_for_members;
+use data::looks_for_data;
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client};
 
@@ -29,7 +32,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
         return Some(found);
     }
     if !looks {
-        return None;
+        return named_after_a_wait(program, &arguments);
     }
     if let Some(found) = test(program, &arguments, call.looped) {
         return Some(found);
@@ -48,7 +51,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
         "mc" => Some(minio(&arguments)),
         "aws" | "s3cmd" => endpoint(&arguments),
         _ if is_migration(&call.words) => Some(vec![For::Migration]),
-        _ => by_name(bare, &arguments),
+        _ => by_name(bare, &arguments).or_else(|| named_after_a_wait(bare, &arguments)),
     }
 }
 
@@ -87,38 +90,6 @@ impl Client {
         let port = port.filter(|_| !found.contains([':', ',']));
         let port = port.map_or(String::new(), |it| format!(":{it}"));
         Some(each(&format!("{found}{port}"), self.asks))
-    }
-}
-
-/// Whether a command asks ZooKeeper for its sessions or clients, which others have to open: `echo dump | nc zookeeper 2181`.
-pub(super) fn asks_for_members(before: Option<&Call>, call: &Call) -> bool {
-    const OF_MEMBERS: [&str; 5] = ["dump", "cons", "wchs", "wchc", "wchp"];
-    let is_port = matches!(call.words[0].as_str(), "nc" | "ncat" | "netcat");
-    let asked = before.filter(|it| matches!(it.words[0].as_str(), "echo" | "printf"));
-    let asked = asked.and_then(|it| it.words.last());
-    is_port && asked.is_some_and(|it| OF_MEMBERS.contains(&it.as_str()))
-}
-
-/// Whether a client asks for a table, a topic or a node of a tree, rather than whether it is answered.
-fn looks_for_data(program: &str, arguments: &[&str]) -> bool {
-    let text = arguments.join(" ").to_lowercase();
-    let asks = [" from ", "show tables", "show databases"];
-    // The root of the tree is there as soon as anything answers.
-    let of_node = || {
-        let mut behind = text.split(" /").skip(1);
-        behind.any(|it| it.starts_with(|it: char| it.is_ascii_alphanumeric()))
-    };
-    match program {
-        "zookeeper-shell" | "zkCli" => of_node(),
-        "kafka-topics" => text.contains("--topic"),
-        "psql"
-            if arguments
-                .iter()
-                .any(|it| it.starts_with("-l") || *it == "--list") =>
-        {
-            true
-        }
-        _ => asks.iter().any(|it| text.contains(it)),
     }
 }
 
@@ -343,6 +314,13 @@ fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
         [host, ..] if waits && host.contains(':') => Some(each(host, Asks::Port)),
         _ => None,
     }
+}
+
+/// A function of an image that waits, wherever it stands: `x_wait_for_db_connection` says nothing of the address.
+fn named_after_a_wait(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
+    let waits = program.contains("wait_for_") || program.contains("wait-for-");
+    let unsaid = || vec![For::Nothing(Reason::NoHost(program.to_owned()))];
+    waits.then(|| by_name(program, arguments).unwrap_or_else(unsaid))
 }
 
 /// Whether a command asks if a database has been migrated.

@@ -89,6 +89,10 @@ fn every_client_says_where_it_looks() {
             "postgresql_remote_execute_print_output db 5432 d u p",
             "db:5432",
         ),
+        (
+            "x_wait_for_db_connection",
+            "nothing: NoHost(\"x_wait_for_db_connection\")",
+        ),
         ("./node_modules/.bin/prisma migrate status", "migration"),
         ("python manage.py migrate --check", "migration"),
         ("airflow_wait_for_db_migrations", "migration"),
