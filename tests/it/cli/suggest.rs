@@ -80,7 +80,7 @@ fn a_chart_that_nothing_renders_is_read_as_text() {
             "in-helpers",
             "left: in-helpers/templates/_helpers.tpl:5: wait-for-db:",
         ),
-        ("stays", "own: stays/templates/all.yaml:18: wait-for-file:"),
+        ("stays", "own: stays/templates/all.yaml:25: wait-for-file:"),
     ] {
         let folder = format!("{FOLDER}/{name}");
         let ran = super::run(&["suggest", "-f", &folder], "");
