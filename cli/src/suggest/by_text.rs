@@ -4,14 +4,12 @@ use super::candidates;
 use super::document::{self, Document};
 use super::edits;
 use super::in_text::Context;
-use super::list;
-use super::outcome::Outcome;
 use super::reason::Reason;
 use super::texts::{File, Texts};
 use super::told::{Report, Says};
 use super::waits;
 
-/// Proposes what the documents of a file say, and tells of what stands in none.
+/// Tells what the documents of a file say, and of what stands in none.
 pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     let lines: Vec<&str> = file.text.lines().collect();
     let documents = document::all(&lines);
@@ -26,45 +24,24 @@ pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     unrendered(texts, file, is_of_none, report);
 }
 
+/// No list of it is proposed: one that nothing renders cannot be tried.
 fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut Report) {
     let edit = edits::annotate(document, &[String::new()]);
-    let at = edit
-        .as_ref()
-        .map_or(document.first, |it| it.at.saturating_sub(1));
-    let (list, told) = candidates::of_text(texts, file, document, at, false);
+    let at = edit.map_or(document.first, |it| it.at.saturating_sub(1));
     let has_list = document.has(rules::keys::DEPENDS_ON);
-    let written =
-        edits::annotate(document, &list::lines(&list)).filter(|_| !has_list && !list.is_empty());
-    let is_written = written.is_some();
-    if let Some(edit) = written {
-        report
-            .edits
-            .entry(file.path.clone())
-            .or_default()
-            .push(edit);
-        report.proposed += list.len();
-    }
+    let untried = |entry: String| {
+        if has_list {
+            Reason::Listed
+        } else {
+            Reason::Untried(entry)
+        }
+    };
+    let (_, told) = candidates::of_text(texts, file, document, at, false);
     for (line, container, what, outcome) in told {
         let place = format!("{}:{}", file.name(), line + 1);
-        match &outcome {
-            Outcome::Entry(entry) if is_written => {
-                let removed = format!("delete {container} once the order holds");
-                let entries = vec![entry.text.clone()];
-                report.tell(place, &container, Says::Replaced { entries, removed });
-            }
-            Outcome::Itself => report.tell(place, &container, Says::Itself),
-            outcome => {
-                let elsewhere = |entry: String| {
-                    if has_list {
-                        Reason::Listed
-                    } else {
-                        Reason::Closed(entry)
-                    }
-                };
-                if let Some(reason) = outcome.reason(elsewhere) {
-                    report.tell(place, &container, Says::Left(what, reason));
-                }
-            }
+        match outcome.reason(untried) {
+            Some(reason) => report.tell(place, &container, Says::Left(what, reason)),
+            None => report.tell(place, &container, Says::Itself),
         }
     }
 }

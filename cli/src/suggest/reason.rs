@@ -70,6 +70,8 @@ pub(super) enum Reason {
     },
     /// The list would say something else than the loop.
     Untrue(String),
+    /// The entry that a text says, which nothing renders.
+    Untried(String),
     /// A list stands there already.
     Listed,
     /// The annotations are computed, or somebody else's.
@@ -175,6 +177,11 @@ impl fmt::Display for Reason {
             ),
             Self::Refused { entry, why } => write!(out, "{entry} is no entry of a list: {why}"),
             Self::Untrue(why) => write!(out, "no list was found that says the same whatever the values are: {why}"),
+            Self::Untried(entry) => write!(
+                out,
+                "nothing renders this template, so that no list of it can be tried; if the loop means {entry}, add \
+                 sluice.dev/depends-on: {entry}"
+            ),
             Self::Listed => out.write_str("its workload has a list already"),
             Self::Closed(list) => write!(
                 out,

@@ -67,15 +67,18 @@ fn every_wait_is_proposed_or_named() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// Where no helm is there, the text says what it can, and nothing that looks like a wait is passed over.
+/// Where no helm is there, no list can be tried, so none is proposed; the text says what it can, and no wait is passed over.
 #[test]
 fn a_chart_that_nothing_renders_is_read_as_text() {
     for (name, expected) in [
         (
             "wiki-nc",
-            "sluice.dev/depends-on: service/{{ .Release.Name }}-postgresql",
+            "add sluice.dev/depends-on: service/{{ .Release.Name }}-postgresql",
         ),
-        ("branches", "{{- if .Values.postgresql.enabled }}"),
+        (
+            "branches",
+            "add sluice.dev/depends-on: tcp://{{ .Values.external.host }}:5432",
+        ),
         (
             "in-helpers",
             "left: in-helpers/templates/_helpers.tpl:5: wait-for-db:",
@@ -87,6 +90,7 @@ fn a_chart_that_nothing_renders_is_read_as_text() {
         let told = (ran.out + &ran.error).replace(&format!("{FOLDER}/"), "");
         assert!(told.contains(expected), "{name}: {told}");
         assert!(told.contains("it was read as text"), "{name}: {told}");
+        assert!(told.contains("0 proposed"), "{name}: {told}");
         assert_eq!(ran.code, Some(0), "{name}");
     }
 }
