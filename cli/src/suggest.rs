@@ -1,7 +1,7 @@
 //! `suggest -f CHART|DIR`: the annotations that say what a chart's own wait loops do, as a diff that applies.
 //!
 //! A chart is rendered by Helm with several sets of values, and what its containers wait for is read of that; the annotation is
-//! written into the template and rendered again, and stands only where it then says the same. What does not render is read as text.
+//! written into the template and rendered again, and stands only where it then says the same. A template that does not render is read as text.
 
 mod blocks;
 mod by_text;
@@ -51,7 +51,7 @@ use std::process::ExitCode;
 use texts::Texts;
 use told::{Report, Says};
 
-/// What to read, and what to render charts with.
+/// The paths to read, and the values to render charts with.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suggesting {
     /// Charts, folders and files.
@@ -166,8 +166,8 @@ fn of_manifests(folder: &Path, texts: &Texts, report: &mut Report) -> Result<()>
     Ok(())
 }
 
-/// What a document says itself: a sync wave of Argo CD, as a weight; and a migration that nobody can wait for, because Helm runs it
-/// last.
+/// Reads what a document says without its containers: a sync wave of Argo CD becomes a weight; a migration that Helm runs last is named,
+/// because no pod can wait for it.
 fn by_document(file: &texts::File, report: &mut Report) {
     let lines: Vec<&str> = file.text.lines().collect();
     for document in document::all(&lines) {

@@ -13,7 +13,7 @@ pub(super) struct Block {
     pub(super) first: usize,
     /// How many lines it has.
     pub(super) length: usize,
-    /// What it is in each branch that the template has inside of it; its actions are out of sight.
+    /// The container in each branch that the template has inside of it; its actions are out of sight.
     pub(super) branches: Vec<Container>,
 }
 
@@ -144,7 +144,7 @@ fn read(text: &str, init: bool) -> Option<Container> {
     let entry = Entries::new(text.as_bytes()).next()?;
     let value = match entry {
         Ok(entry) => entry.object,
-        // What is no YAML without its actions is read as one long text.
+        // A text that is no YAML without its actions is read as one long script.
         Err(_) => return Some(crude(text, init)),
     };
     Container::of(&value, init, &Value::Null).or_else(|| Some(crude(text, init)))

@@ -1,4 +1,4 @@
-//! What a template's text alone says, where nothing renders it.
+//! Reads a template as text, where nothing renders it.
 
 use super::candidates;
 use super::document::{self, Document};

@@ -14,7 +14,7 @@ use super::texts::{File, Texts};
 use super::waits;
 use std::path::Path;
 
-/// What the text of a document says itself, in the branches in which it says it; with what becomes of the waits in it.
+/// The list that the text of a document says itself, each entry in its branch; and the outcome of each wait in it.
 pub(super) fn of_text(
     texts: &Texts,
     file: &File,
@@ -168,7 +168,7 @@ pub(super) fn names(
     entries
 }
 
-/// What an object's own template calls it, where that means the same in another template of the chart.
+/// The name that an object has in its own template, where that means the same in another template of the chart.
 fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String> {
     if object.source.starts_with("charts") {
         return None;

@@ -13,7 +13,7 @@ use data::looks_for_data;
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client};
 
-/// What a command waits for; `None` where it is no client. `looks` tells that the command stands where waits do.
+/// Reads the waits of a command; `None` where it is no client. `looks` tells that the command stands where waits do.
 pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let program = program.trim_start_matches(['(', '!']);

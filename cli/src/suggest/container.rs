@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a container runs, and with which environment.
+/// A container: its command, and its environment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Container {
     pub(super) name: String,
@@ -16,7 +16,7 @@ pub(super) struct Container {
     pub(super) env: BTreeMap<String, String>,
     /// The variables whose value is in a Secret, a ConfigMap or the pod.
     pub(super) elsewhere: BTreeSet<String>,
-    /// Where folders of the node are mounted.
+    /// The paths at which folders of the node are mounted.
     pub(super) node_paths: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// What a scalar says.
+/// The text of a scalar.
 fn said(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -88,7 +88,7 @@ fn said(value: &Value) -> Option<String> {
     }
 }
 
-/// Where the container mounts a volume that is a folder of the node.
+/// The paths at which the container mounts a volume that is a folder of the node.
 fn node_paths(container: &Value, pod: &Value) -> Vec<String> {
     let volumes = pod["volumes"].as_array().into_iter().flatten();
     let of_node: Vec<&str> = volumes

@@ -4,7 +4,7 @@ use super::container::Container;
 use super::wait::{For, NamedObject, Wait};
 use serde_json::Value;
 
-/// What the variables of kubernetes-entrypoint and the arguments of ONAP's readiness check name.
+/// Reads the variables of kubernetes-entrypoint and the arguments of ONAP's readiness check.
 pub(super) fn of(container: &Container) -> Vec<Wait> {
     let mut waits = entrypoint(container);
     waits.extend(readiness(&container.words));

@@ -56,7 +56,7 @@ impl Document<'_> {
         self.lines.iter().position(is_key)
     }
 
-    /// What it calls itself, as it is written.
+    /// The name of its object, as it is written.
     pub(super) fn name(&self) -> Option<&str> {
         let metadata = self
             .lines

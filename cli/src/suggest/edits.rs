@@ -1,4 +1,4 @@
-//! Where an annotation goes.
+//! The place of an annotation in a template.
 
 use super::diff::Edit;
 use super::document::{Document, indent, is_action};

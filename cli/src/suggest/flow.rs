@@ -35,7 +35,7 @@ fn is_the_same(a: SetSeen<'_>, b: SetSeen<'_>) -> bool {
     workloads(a) == workloads(b) && a.seen.iter().map(waits).eq(b.seen.iter().map(waits))
 }
 
-/// What one set of values shows.
+/// The objects and containers that one set of values renders.
 #[derive(Clone, Copy)]
 struct SetSeen<'s> {
     objects: &'s [ChartObject],
@@ -61,7 +61,7 @@ pub(super) fn run(
         let set = tried.len();
         let own = objects.as_deref().unwrap_or_default();
         let mut of_set = survey::of(set, own, source.missing(), &texts.values);
-        // What a chart takes from elsewhere is not its own to change.
+        // A container of another folder is not the chart's own to change.
         of_set.retain(|it| texts.file(&folder.join(&it.source)).is_some());
         let first = SetSeen {
             objects: rendered

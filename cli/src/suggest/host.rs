@@ -1,4 +1,4 @@
-//! What a host is, by its form.
+//! The kind of a host, by its form.
 
 /// The form of a host. Its texts may hold actions that are out of sight.
 #[derive(Debug, Clone, PartialEq, Eq)]

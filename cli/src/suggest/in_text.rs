@@ -1,4 +1,4 @@
-//! What a wait of a template is for, in the words of a list, where nothing has been rendered.
+//! Turns a wait of a template into an entry, where nothing has been rendered.
 
 use super::container::Container;
 use super::host::{self, Host};
@@ -9,12 +9,12 @@ use super::texts::Texts;
 use super::wait::{Address, For, NamedObject, Wait};
 use serde_json::Value;
 
-/// Where the texts of a wait are looked up.
+/// The texts in which a wait is looked up.
 pub(super) struct Context<'c> {
     pub(super) masked: &'c Masked,
     pub(super) container: &'c Container,
     pub(super) texts: &'c Texts,
-    /// What is open around the wait and not around its list: an entry is put into the same.
+    /// The actions that are open around the wait and not around its list: an entry is put into the same.
     pub(super) open: &'c [Vec<String>],
     /// The text of the file, in which its variables are set.
     pub(super) text: &'c str,
@@ -240,7 +240,7 @@ impl Context<'_> {
         Ok(seen.replace("{{ template ", "{{ include "))
     }
 
-    /// What a variable of the template is set to, where it is set once.
+    /// The expression that a variable of the template is set to, where it is set once.
     fn set(&self, variable: &str) -> Option<&str> {
         let needle = format!("{variable} :=");
         let mut found = self.text.match_indices(&needle).map(|(at, it)| {
@@ -273,7 +273,7 @@ impl Context<'_> {
     }
 }
 
-/// What is between the braces of each action.
+/// The text between the braces of each action.
 pub(super) fn actions(text: &str) -> Vec<String> {
     let parts = text.split("{{").skip(1);
     let inside = parts.filter_map(|it| it.split_once("}}"));

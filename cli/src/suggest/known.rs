@@ -10,6 +10,8 @@ use super::object::{ChartObject, text};
 use super::survey::SeenContainer;
 use super::switches::Switch;
 use super::texts::{File, Texts};
+use super::tried;
+use rules::keys;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +71,7 @@ impl Known<'_> {
         self.rendered[set].as_deref().unwrap_or_default()
     }
 
-    /// What the list of each workload of a group has to say, by the set of values and its name.
+    /// The list that each workload of a group has to have, by the set of values and its name.
     pub(super) fn expected(&self, group: &Group) -> BTreeMap<(usize, String), Vec<String>> {
         let mut expected: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
         for at in &group.seen {
@@ -127,6 +129,15 @@ impl Known<'_> {
         candidates::document_of(&documents, &group.kind, name).map(|it| it.first) == group.document
     }
 
+    /// Whether the workloads of a group have a list already, be it of a template or of values.
+    pub(super) fn is_listed(&self, group: &Group) -> bool {
+        let own = self.objects(self.seen[group.seen[0]].set).iter();
+        let mut own = own.filter(|it| self.is_of(group, it));
+        let written = |_: &File, it: &Document<'_>| it.has(keys::DEPENDS_ON).then_some(());
+        own.any(|it| tried::said(&it.value).is_some())
+            || self.with_document(group, written).is_some()
+    }
+
     /// Calls `then` with the document of a group.
     pub(super) fn with_document<T>(
         &self,
@@ -160,7 +171,7 @@ impl Known<'_> {
         Some(held.clone().min()?..held.max()? + 1)
     }
 
-    /// Where a container stands, and which of the texts' containers it is.
+    /// The place of a container, and its block among the texts.
     pub(super) fn place(&self, seen: &SeenContainer) -> (String, Option<(PathBuf, usize)>) {
         let own = self.folder.join(&seen.source);
         let mut files: Vec<&File> = self.texts.files.iter().collect();

@@ -4,7 +4,7 @@ use super::reason::Reason;
 use super::shell::Call;
 use super::wait::{For, NamedObject};
 
-/// What `kubectl`, `oc` or `k8s-wait-for` waits for; `None` where the command is none of them.
+/// Reads the waits of `kubectl`, `oc` or `k8s-wait-for`; `None` where the command is none of them.
 pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
@@ -24,7 +24,7 @@ pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
     of_waiter(arguments)
 }
 
-/// The arguments of `k8s-wait-for`, whatever its image is called: `job NAME`, `pod-wr -lSELECTOR`, `service NAME`.
+/// The arguments of `k8s-wait-for`, under any name of its image: `job NAME`, `pod-wr -lSELECTOR`, `service NAME`.
 fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     let (kind, rest) = arguments.split_first()?;
     let kind = match *kind {
@@ -112,7 +112,7 @@ fn object(kind: &str, name: &str, namespace: Option<String>, state: Option<&'sta
     if matches!(kind.as_str(), "secret" | "secrets") {
         return For::Nothing(Reason::Secret(name.to_owned()));
     }
-    // What has no name yet cannot be waited for by it.
+    // An endpoint slice has no name beforehand; its Service has.
     let (kind, state) = match kind.as_str() {
         "endpoints" | "ep" | "endpoint" | "endpointslice" | "endpointslices" => {
             ("service".to_owned(), None)

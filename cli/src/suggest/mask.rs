@@ -35,7 +35,7 @@ pub(super) fn mask(text: &str) -> Masked {
     masked
 }
 
-/// What stands between the braces of an action.
+/// The text between the braces of an action.
 pub(super) fn inner(action: &str) -> &str {
     let inner = action.trim_start_matches("{{").trim_end_matches("}}");
     let inner = inner.strip_prefix('-').unwrap_or(inner);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What was rendered.
+/// An object that was rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ChartObject {
     /// The template, below the chart's folder; of a manifest its file.

@@ -1,9 +1,9 @@
-//! What becomes of a wait.
+//! The outcome of a wait.
 
 use super::reason::Reason;
 use super::wait::Asks;
 
-/// What becomes of a wait.
+/// The outcome of a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// An entry of a list.
@@ -17,7 +17,7 @@ pub(super) enum Outcome {
 /// An entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListEntry {
-    /// As it is written; an item of the long form begins with a brace.
+    /// The text of the entry; an item of the long form begins with a brace.
     pub(super) text: String,
     /// How much the loop knew of an address that the entry stands for.
     pub(super) asks: Option<Asks>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A closed set: what no list can say, or what nobody can know who reads a chart.
+/// A closed set: no list can say the wait, or the chart does not tell enough of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reason {
     /// A client that is told nowhere where to look.
@@ -44,7 +44,7 @@ pub(super) enum Reason {
     Deleted,
     /// A kind that needs its group.
     Kind(String),
-    /// What a Secret is needed for.
+    /// A Secret that is waited for.
     Secret(String),
     /// A file on the node.
     NodeFile(String),
@@ -74,7 +74,7 @@ pub(super) enum Reason {
     Untried(String),
     /// A list stands there already.
     Listed,
-    /// The annotations are computed, or somebody else's.
+    /// The annotations are computed, or those of another chart.
     Closed(String),
     /// It is in a helper, and nothing says in which workloads.
     Helper(String),

@@ -1,4 +1,4 @@
-//! What goes with a loop: the container, its image, and the rights that only the loop used.
+//! Finds what goes with a loop: the container, its image, and the rights that only the loop used.
 
 use super::container::Container;
 use super::object::{ChartObject, own_pods, text};
@@ -8,7 +8,7 @@ use super::wait::Asks;
 use rules::selector::Selector;
 use serde_json::Value;
 
-/// What to delete once the order holds.
+/// Says what to delete once the order holds.
 pub(super) fn of(container: &Container, workload: (&str, &str), objects: &[ChartObject]) -> String {
     let mut told = if container.init {
         format!("delete the init container {}", container.name)
@@ -100,7 +100,7 @@ fn rights_of(account: &str, objects: &[ChartObject]) -> Vec<String> {
     told.collect()
 }
 
-/// What is lost, or left open, by waiting for a target rather than asking it.
+/// Says what is lost, or left open, by waiting for a target rather than asking it.
 pub(super) fn note(
     target: &Target,
     entry: &ListEntry,

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What Helm writes before what it has rendered from a template.
+/// The comment before the objects of a template.
 const SOURCE: &str = "# Source: ";
 /// How often a chart that does not render is tried with one value more or one template less.
 const TRIES: usize = 24;
@@ -38,7 +38,7 @@ pub(super) struct Copy {
     pub(super) needed: Values,
     /// The templates that do not render, and why; they are left out.
     pub(super) broken: Vec<(PathBuf, String)>,
-    /// What the user gave.
+    /// The options with the user's values.
     given: Vec<String>,
     /// The chart's own values.
     own: Value,
@@ -123,7 +123,7 @@ impl Copy {
             }
             let error = String::from_utf8_lossy(&output.stderr);
             let mut more = needs::of(error.trim()).values(&self.chart, &self.own, &values);
-            // What the set itself says stays as it says.
+            // A value of the set itself stays.
             let path = |it: &String| it.split('=').next().map(str::to_owned);
             more.retain(|it| values.iter().all(|own| path(own) != path(it)));
             if more.is_empty() {
@@ -147,7 +147,7 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // A folder of temporary files that stays is nobody's loss.
+        // A folder of temporary files that stays does no harm.
         let _ = fs::remove_dir_all(&self.root);
     }
 }

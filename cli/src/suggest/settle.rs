@@ -1,4 +1,4 @@
-//! Which of the lists says what the loops say: each is written into the folder's copy, and rendered with every set of values.
+//! Finds the lists that say what the loops say: each is written into the folder's copy, and rendered with every set of values.
 
 use super::diff::{self, Edit};
 use super::known::{Group, Known};
@@ -52,7 +52,7 @@ pub(super) fn settle(
     Ok(settled)
 }
 
-/// What is rendered with these lists.
+/// Renders the folder with these lists.
 fn rendered_with(
     known: &Known<'_>,
     source: &mut ObjectSource,

@@ -1,4 +1,4 @@
-//! What a shell is told to run: its commands, as far as a reader knows their words.
+//! The commands that a shell is told to run, as far as a reader knows their words.
 
 mod expand;
 mod run;

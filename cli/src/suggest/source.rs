@@ -1,4 +1,4 @@
-//! Where objects come from: a chart that Helm renders, or manifests as they are.
+//! The source of objects: a chart that Helm renders, or manifests as they are.
 
 use super::object::ChartObject;
 use super::render::{Copy, RELEASE};

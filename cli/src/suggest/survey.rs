@@ -1,4 +1,4 @@
-//! What the containers of rendered workloads wait for, with every set of values that was tried.
+//! Surveys what the containers of rendered workloads wait for, with every set of values that was tried.
 
 use super::container::Container;
 use super::object::ChartObject;
@@ -18,7 +18,7 @@ pub(super) struct SeenContainer {
     /// Kind and name of the workload.
     pub(super) workload: (String, String),
     pub(super) container: Container,
-    /// Which set of values.
+    /// The number of the set of values.
     pub(super) set: usize,
     pub(super) found: Vec<Found>,
     /// Whether it looks like a wait.

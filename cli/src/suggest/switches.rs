@@ -17,22 +17,22 @@ pub(super) struct Switch {
     /// `postgresql.enabled`
     pub(super) path: String,
     pub(super) value: String,
-    /// What the template compares it with; without, it is there or not.
+    /// Whether the template compares it with this text; otherwise it asks whether it is set.
     pub(super) equals: bool,
 }
 
 impl Switch {
-    /// As `--set` has it.
+    /// The pair that `--set` takes.
     pub(super) fn pair(&self) -> String {
         format!("{}={}", self.path, self.value)
     }
 
-    /// What holds in a template while the value is as this switch has it.
+    /// The condition that holds in a template while the value is as this switch has it.
     pub(super) fn holds(&self, root: &str) -> String {
         self.condition(root, true)
     }
 
-    /// What holds while it is as the chart has it.
+    /// The condition that holds while the value is as the chart has it.
     pub(super) fn holds_not(&self, root: &str) -> String {
         self.condition(root, false)
     }
@@ -69,7 +69,7 @@ pub(super) fn of(texts: &Texts) -> Vec<Vec<Switch>> {
                 .skip(block.first)
                 .take(block.length)
                 .collect();
-            // What decides whether it is there comes first, should there be more than can be tried.
+            // The conditions that decide whether it is there come first: there may be more than can be tried.
             if let Some(helper) = helper_of(file, block.first) {
                 around.extend(around_uses(texts, &helper));
             }

@@ -1,16 +1,16 @@
-//! What a wait is for, and the entry that says it.
+//! The target of a wait, and the entry that says it.
 
 use super::outcome::{self, ListEntry};
 use super::wait::Asks;
 
-/// What a wait is for.
+/// The target of a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) form: Form,
     /// Of an object; of objects that are selected the selector.
     pub(super) name: String,
     pub(super) namespace: Option<String>,
-    /// Which of the objects it is.
+    /// Its number among the objects.
     pub(super) object: Option<usize>,
     pub(super) asks: Option<Asks>,
 }

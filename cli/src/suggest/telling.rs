@@ -1,4 +1,4 @@
-//! What is told of each container: what replaces it, why it stays, and what to know.
+//! Tells of each container what replaces it, why it stays, and what to know.
 
 use super::by_text;
 use super::candidates;
@@ -9,7 +9,6 @@ use super::reason::Reason;
 use super::removed;
 use super::survey::SeenContainer;
 use super::told::{Report, Says};
-use rules::keys;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -131,10 +130,10 @@ pub(super) fn of_the_rest(
 
 /// Why a group has no list although its waits can be said.
 fn why_not(known: &Known<'_>, group: &Group, entry: String) -> Reason {
+    if known.is_listed(group) {
+        return Reason::Listed;
+    }
     let of_document = known.with_document(group, |_, document| {
-        if document.has(keys::DEPENDS_ON) {
-            return Some(Reason::Listed);
-        }
         edits::annotate(document, &[String::new()]).map(|_| Reason::Untrue(entry.clone()))
     });
     of_document.unwrap_or(Reason::Closed(entry))

@@ -9,7 +9,7 @@ pub(super) type Open = Vec<Vec<String>>;
 #[derive(Debug, Default)]
 pub(super) struct Template {
     pub(super) masked: Masked,
-    /// What is open around each line.
+    /// The actions that are open around each line.
     pub(super) open: Vec<Open>,
 }
 
@@ -36,7 +36,7 @@ impl Template {
         self.masked.text.lines().collect()
     }
 
-    /// What is open around a line and not around another of the same document.
+    /// The actions that are open around a line and not around another of the same document.
     pub(super) fn between(&self, outer: usize, line: usize) -> &[Vec<String>] {
         let empty = Vec::new();
         let around = self.open.get(outer).unwrap_or(&empty);

@@ -62,7 +62,7 @@ impl Texts {
         self.files.iter().find(|it| it.path == path)
     }
 
-    /// What a helper of the chart gives, as its text.
+    /// The body of a helper of the chart.
     pub(super) fn helper(&self, name: &str) -> Option<&str> {
         let start = format!("define \"{name}\"");
         self.files.iter().find_map(|file| {
@@ -90,7 +90,7 @@ impl File {
     }
 }
 
-/// Where the body of a helper ends.
+/// The end of the body of a helper.
 fn end_of(body: &str) -> usize {
     let mut open = 0;
     let mut at = 0;

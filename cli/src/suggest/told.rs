@@ -1,4 +1,4 @@
-//! What is told of a chart, beside the diff.
+//! The remarks about a chart, beside the diff.
 
 use super::diff::Edit;
 use super::reason::Reason;
@@ -32,12 +32,12 @@ pub(super) enum Says {
     Left(String, Reason),
     /// A container waits for its own pod alone.
     Itself,
-    /// What a list says, and what goes with the loop.
+    /// The entries that replace a loop, and what goes with it.
     Replaced {
         entries: Vec<String>,
         removed: String,
     },
-    /// What to know of a proposal.
+    /// A remark about a proposal.
     Note(String),
 }
 

@@ -26,7 +26,7 @@ pub(super) fn entry(text: &str) -> Result<(), Reason> {
     }
 }
 
-/// What a list of these entries means.
+/// Parses a list of these entries.
 fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
     let long = entries.iter().any(|it| it.starts_with('{'));
     let joined = entries.join(", ");
@@ -49,7 +49,7 @@ pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
 }
 
 /// The list of an object, or of its pod template.
-fn said(value: &Value) -> Option<&str> {
+pub(super) fn said(value: &Value) -> Option<&str> {
     let at = ["", "/spec/template", "/spec/jobTemplate/spec/template"];
     at.iter().find_map(|it| {
         let annotations = value.pointer(&format!("{it}/metadata/annotations"))?;

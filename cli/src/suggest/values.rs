@@ -1,4 +1,4 @@
-//! Lists that a chart's values say: those of a sub-chart, whose templates are somebody else's, and those of containers that
+//! Lists that a chart's values say: those of a sub-chart, whose templates have another author, and those of containers that
 //! stand in the values themselves.
 
 use super::diff::{self, Edit};

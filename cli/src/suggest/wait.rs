@@ -10,7 +10,7 @@ pub(super) struct Wait {
     pub(super) for_what: For,
 }
 
-/// What is waited for.
+/// The thing that is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum For {
     /// An address that answers.
@@ -29,7 +29,7 @@ pub(super) enum For {
     Container(String),
     /// The Job that migrates.
     Migration,
-    /// A file, which somebody else in the pod or on the node writes.
+    /// A file, which another container of the pod or an agent of the node writes.
     File(String),
     /// Something that no list can say.
     Nothing(Reason),
@@ -45,7 +45,7 @@ pub(super) struct NamedObject {
     pub(super) same_node: bool,
 }
 
-/// Where something listens.
+/// An address at which something listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) host: String,
@@ -59,14 +59,14 @@ pub(super) struct Address {
     pub(super) asks: Asks,
 }
 
-/// What a loop learns of an address.
+/// How much a loop learns of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
-    /// That something listens.
+    /// Something listens.
     Port,
-    /// That a program of the protocol gets an answer.
+    /// A program of the protocol gets an answer.
     Protocol,
-    /// That an HTTP request gets one.
+    /// An HTTP request gets an answer.
     Http,
 }
 

@@ -1,4 +1,4 @@
-//! What a container waits for, as its words and its environment say.
+//! Reads what a container waits for from its words and its environment.
 
 use super::clients;
 use super::container::Container;
@@ -8,11 +8,11 @@ use super::reason::Reason;
 use super::shell::{self, Call};
 use super::wait::{For, Wait};
 
-/// What is read of a container.
+/// The waits of a container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) waits: Vec<Wait>,
-    /// Whether it looks like a wait, whatever is understood of it.
+    /// Whether it looks like a wait, though its commands may say nothing.
     pub(super) looks: bool,
 }
 

@@ -7,20 +7,16 @@ use super::list::Listed;
 use super::target::Form;
 use super::template::word;
 use super::values::{self, Wanted};
-use rules::keys;
 use std::collections::BTreeMap;
 
 /// The ways to write a group's list in its template.
 pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
-    // A template of a sub-chart is somebody else's.
+    // A template of a sub-chart has another author.
     let is_own = !group.source.starts_with("charts");
-    if !is_own || known.expected(group).values().all(Vec::is_empty) {
+    if !is_own || known.is_listed(group) || known.expected(group).values().all(Vec::is_empty) {
         return Vec::new();
     }
     let in_text = known.with_document(group, |file, document| {
-        if document.has(keys::DEPENDS_ON) {
-            return None;
-        }
         let at = edits::annotate(document, &[String::new()])?
             .at
             .saturating_sub(1);
@@ -52,7 +48,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
             let Ok(Some(target)) = &found.target else {
                 continue;
             };
-            // What values say stays what values say.
+            // A host that a value says stays a value.
             if target.form == (Form::Address { of_values: true }) {
                 return None;
             }
@@ -101,7 +97,8 @@ pub(super) fn by_values(
             .iter()
             .map(|it| &known.seen[*it])
             .find(|it| it.found.iter().any(|it| matches!(it.target, Ok(Some(_)))));
-        let Some(first) = first.filter(|_| !settled.contains_key(&at)) else {
+        let Some(first) = first.filter(|_| !settled.contains_key(&at) && !known.is_listed(group))
+        else {
             continue;
         };
         let objects = known.objects(first.set);

@@ -1,4 +1,4 @@
-//! What a wait of a rendered workload is for: an object among those that were rendered, or beside them.
+//! Finds the target of a wait of a rendered workload: an object among those that were rendered, or beside them.
 
 mod jobs;
 
@@ -11,7 +11,7 @@ use super::target::{Form, Target};
 use super::wait::{Address, Asks, For, NamedObject, Wait};
 use rules::selector::Selector;
 
-/// What was rendered with one set of values.
+/// The objects that were rendered with one set of values.
 pub(super) struct World<'w> {
     pub(super) objects: &'w [ChartObject],
     /// The sub-charts that were not there to be rendered.
@@ -22,7 +22,7 @@ pub(super) struct World<'w> {
     pub(super) values: &'w [String],
 }
 
-/// What becomes of a wait; `None` where the pod itself is meant.
+/// The target of a wait; `None` where the pod itself is meant.
 pub(super) type Resolved = Result<Option<Target>, Reason>;
 
 impl World<'_> {

@@ -39,6 +39,11 @@ const QUOTED: &[(&str, &str, &str)] = &[
         "tests/it/docs/claims.rs",
         "fn the_short_form_of_a_list_is_read",
     ),
+    (
+        "{{- if .Values.postgresql.enabled }}",
+        "tests/fixtures/suggest/branches.txt",
+        "+      {{- if .Values.postgresql.enabled }}\n+      service/{{ .Release.Name }}-postgresql\n+      {{- end }}",
+    ),
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! The arguments of a command.
 
-/// Those that are no options, nor the numbers of such.
+/// The arguments that are no options, nor the numbers of options.
 pub(super) fn positional<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     let mut found = Vec::new();
     let mut before = "";

@@ -5,10 +5,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What stands for a value that nobody gave.
+/// The text of a value that is made up.
 const MADE_UP: &str = "sluice";
 
-/// What an error of Helm says.
+/// An error of Helm, as far as it tells what is lacking.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RenderFault {
     /// The template, below the chart's folder.

@@ -1,4 +1,4 @@
-//! What the variables of a shell's word stand for, as far as it is said.
+//! Replaces the variables of a shell's word, as far as their values are known.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ const MOST: usize = 16;
 /// A variable may stand for another, but not for ever.
 const DEEPEST: usize = 6;
 
-/// What is known of variables.
+/// The variables that are known.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
     /// Each may have several values, as that of a `for`.

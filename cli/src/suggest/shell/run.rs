@@ -17,7 +17,7 @@ pub(in crate::suggest) struct Call {
     pub(in crate::suggest) looped: bool,
 }
 
-/// What a container runs.
+/// The commands of a container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::suggest) struct Script {
     pub(in crate::suggest) calls: Vec<Call>,
@@ -33,7 +33,7 @@ pub(in crate::suggest) fn of_words(words: &[String], env: &BTreeMap<String, Stri
     }
     match words {
         [] => {}
-        // Somebody wrote a whole line where a program belongs.
+        // A whole line stands where a program belongs.
         [line] if line.contains(' ') => runner.run(&tokens(line), 0),
         words => runner.call(words, 0),
     }
@@ -121,7 +121,7 @@ impl Runner {
         if name.is_empty() || !name.chars().all(is_name) {
             return false;
         }
-        // What a command prints is not known, and a value that says nothing hides none that does.
+        // The output of a command is not known, and a value that says nothing hides none that does.
         if !value.is_empty() {
             let values = self.scope.expand(value);
             self.scope.set(name, values);
@@ -223,7 +223,7 @@ impl Runner {
         }
     }
 
-    /// What a program runs that runs another.
+    /// Runs the command that a program like `timeout` is given.
     fn inner(&mut self, words: &[String], depth: usize) {
         if !words.is_empty() {
             self.command(words, depth + 1);
@@ -288,14 +288,14 @@ fn script_of(arguments: &[String]) -> Option<(&str, &[String])> {
         return None;
     }
     let text = (at + 1..arguments.len()).find(|it| !is_option(*it) && !of_option(*it))?;
-    // What follows the text is called `$0`.
+    // The word behind the text is `$0`.
     Some((
         &arguments[text],
         arguments.get(text + 2..).unwrap_or_default(),
     ))
 }
 
-/// What a function does: the tokens between its braces; and where what follows begins.
+/// The body of a function: the tokens between its braces; and where what follows begins.
 fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
     let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
     let mut start = from;

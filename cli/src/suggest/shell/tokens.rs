@@ -10,7 +10,7 @@ pub(super) enum Token {
     Function(String),
 }
 
-/// Reads the words of a text. What stands in `$( )` or in backticks is a command of its own, behind the one that it is in.
+/// Reads the words of a text. A text in `$( )` or in backticks is a command of its own, behind the one that it is in.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut reader = ShellReader {
         letters: text.chars().collect(),
@@ -180,7 +180,7 @@ impl ShellReader {
         }
     }
 
-    /// What stands before the bracket that closes.
+    /// The text before the bracket that closes.
     fn up_to(&mut self, close: char) -> String {
         let mut inside = String::new();
         let mut open = 1;
@@ -207,7 +207,7 @@ impl ShellReader {
         }
     }
 
-    /// Where the output goes is a word that begins with `>` or `<`.
+    /// The target of an output is a word that begins with `>` or `<`.
     fn redirect(&mut self, letter: char) {
         let number = self.word.chars().all(|it| it.is_ascii_digit());
         if !number {
