@@ -37,11 +37,11 @@ fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut
         }
     };
     let (_, told) = candidates::of_text(texts, file, document, at, false);
-    for (line, container, what, outcome) in told {
-        let place = format!("{}:{}", file.name(), line + 1);
-        match outcome.reason(untried) {
-            Some(reason) => report.tell(place, &container, Says::Left(what, reason)),
-            None => report.tell(place, &container, Says::Itself),
+    for wait in told {
+        let place = format!("{}:{}", file.name(), wait.line + 1);
+        match wait.outcome.reason(untried) {
+            Some(reason) => report.tell(place, &wait.container, Says::Left(wait.what, reason)),
+            None => report.tell(place, &wait.container, Says::Itself),
         }
     }
 }

@@ -14,6 +14,16 @@ use super::texts::{File, Texts};
 use super::waits;
 use std::path::Path;
 
+/// A wait that stands in a text, and its outcome.
+pub(super) struct WaitInText {
+    /// The line of the file, from 0.
+    pub(super) line: usize,
+    pub(super) container: String,
+    /// The command; empty where no command says anything.
+    pub(super) what: String,
+    pub(super) outcome: Outcome,
+}
+
 /// The list that the text of a document says itself, each entry in its branch; and the outcome of each wait in it.
 pub(super) fn of_text(
     texts: &Texts,
@@ -21,7 +31,7 @@ pub(super) fn of_text(
     document: &Document<'_>,
     at: usize,
     by_address: bool,
-) -> (Vec<Listed>, Vec<(usize, String, String, Outcome)>) {
+) -> (Vec<Listed>, Vec<WaitInText>) {
     let mut list: Vec<Listed> = Vec::new();
     let mut told = Vec::new();
     for block in file.blocks.iter().filter(|it| document.holds(it.first)) {
@@ -53,16 +63,21 @@ pub(super) fn of_text(
                 }
                 let what = file.template.masked.seen(&wait.what);
                 let name = file.template.masked.seen(&container.name);
-                told.push((line, name, what, outcome));
+                told.push(WaitInText {
+                    line,
+                    container: name,
+                    what,
+                    outcome,
+                });
             }
             if reading.looks && reading.waits.is_empty() {
                 let name = file.template.masked.seen(&container.name);
-                told.push((
-                    block.first,
-                    name,
-                    String::new(),
-                    Outcome::Left(super::reason::Reason::Unread),
-                ));
+                told.push(WaitInText {
+                    line: block.first,
+                    container: name,
+                    what: String::new(),
+                    outcome: Outcome::Left(super::reason::Reason::Unread),
+                });
             }
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
     }
     let bare = program.trim_end_matches(".sh").trim_end_matches(".py");
     if let Some(client) = CLIENTS.iter().find(|it| it.programs.contains(&bare)) {
-        return client.of(bare, &arguments, env);
+        return Some(client.of(bare, &arguments, env));
     }
     match bare {
         "nc" | "ncat" | "netcat" | "telnet" => Some(port(&arguments)),
@@ -56,12 +56,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
 }
 
 impl Client {
-    fn of(
-        &self,
-        program: &str,
-        arguments: &[&str],
-        env: &BTreeMap<String, String>,
-    ) -> Option<Vec<For>> {
+    fn of(&self, program: &str, arguments: &[&str], env: &BTreeMap<String, String>) -> Vec<For> {
         let is_address = |it: &str| !it.is_empty() && !it.contains('=');
         let by_option = option(arguments, self.options)
             .filter(|it| is_address(it))
@@ -80,16 +75,16 @@ impl Client {
         let by_variable = || self.variables.iter().find_map(|it| env.get(*it).cloned());
         let Some(found) = by_option.or_else(by_place).or_else(by_variable) else {
             let program = program.to_owned();
-            return Some(vec![For::Nothing(Reason::NoHost(program))]);
+            return vec![For::Nothing(Reason::NoHost(program))];
         };
         if looks_for_data(program, arguments) {
-            return Some(vec![For::Nothing(Reason::Data(program.to_owned()))]);
+            return vec![For::Nothing(Reason::Data(program.to_owned()))];
         }
         let found = found.trim_start_matches("rabbit@");
         let port = option(arguments, &["--port", "-P", "-p"]).filter(|it| is_port(it));
         let port = port.filter(|_| !found.contains([':', ',']));
         let port = port.map_or(String::new(), |it| format!(":{it}"));
-        Some(each(&format!("{found}{port}"), self.asks))
+        each(&format!("{found}{port}"), self.asks)
     }
 }
 

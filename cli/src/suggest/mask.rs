@@ -54,7 +54,7 @@ impl Masked {
             let Some(end) = behind.find(CLOSE) else { break };
             let number = behind[..end].parse::<usize>().ok();
             if let Some(action) = number.and_then(|number| self.actions.get(number)) {
-                seen.push_str(&format!("{{{{ {} }}}}", unquoted(inner(action))));
+                seen.extend(["{{ ", unquoted(inner(action)), " }}"]);
             }
             rest = &behind[end + CLOSE.len_utf8()..];
         }

@@ -83,6 +83,7 @@ pub(super) enum Reason {
 }
 
 impl fmt::Display for Reason {
+    #[expect(clippy::too_many_lines, reason = "one sentence for each variant")]
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoHost(program) => write!(

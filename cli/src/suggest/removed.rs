@@ -17,10 +17,8 @@ pub(super) fn of(container: &Container, workload: (&str, &str), objects: &[Chart
     };
     let others = images(objects).filter(|it| *it == container.image).count();
     if container.init && !container.image.is_empty() && others <= 1 {
-        told.push_str(&format!(
-            " and its image {}, which nothing else here has",
-            container.image
-        ));
+        let image = container.image.as_str();
+        told.extend([" and its image ", image, ", which nothing else here has"]);
     }
     if asks_the_api(container) {
         let account = objects
@@ -34,9 +32,11 @@ pub(super) fn of(container: &Container, workload: (&str, &str), objects: &[Chart
         } else {
             rights.join(" and ")
         };
-        told.push_str(&format!(
-            ", and {rights}, unless the application asks the API server too"
-        ));
+        told.extend([
+            ", and ",
+            rights.as_str(),
+            ", unless the application asks the API server too",
+        ]);
     }
     told
 }

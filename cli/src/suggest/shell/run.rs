@@ -263,7 +263,7 @@ fn again(text: &str) -> Vec<Token> {
     while let Some((before, behind)) = rest.split_once("$(") {
         plain.push_str(before);
         let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
-        plain.push_str(&format!("${{{name}}}"));
+        plain.extend(["${", name, "}"]);
         rest = behind;
     }
     plain.push_str(rest);

@@ -173,7 +173,7 @@ impl ShellReader {
         let is_variable = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
         if letter == '$' && !inside.is_empty() && inside.chars().all(is_variable) {
             self.begun = true;
-            self.word.push_str(&format!("${{{inside}}}"));
+            self.word.extend(["${", inside.as_str(), "}"]);
         } else {
             self.begun = true;
             self.inside.push(inside);
