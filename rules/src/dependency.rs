@@ -159,9 +159,9 @@ pub struct Step {
 /// The number of objects that are enough to satisfy an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Min {
-    /// This many objects, from 1.
+    /// A number of objects, from 1.
     Count(usize),
-    /// This percentage, from 1 to 100; a fraction of an object counts as a whole one.
+    /// A percentage of the objects, from 1 to 100; a fraction of an object counts as a whole one.
     Percent(u8),
 }
 

@@ -1,4 +1,4 @@
-//! When an installer makes an object: Helm's hooks, Argo CD's hooks and sync waves.
+//! The moment at which an installer makes an object: Helm's hooks, Argo CD's hooks and sync waves.
 //!
 //! An installer makes a hook, or a wave, only once the hooks and waves before it are done. So a dependent that waits for an
 //! object that its installer makes later never starts, and the object is never made.

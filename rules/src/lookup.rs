@@ -47,7 +47,7 @@ pub enum Unavailable {
     Stale,
     /// The API server did not say whether it serves this kind, as happens while an aggregated API is down.
     Undiscovered,
-    /// Only so many objects of the namespace are read whole at a time, and others have the turn.
+    /// The object waits for its turn to be read whole: other objects of the namespace have the turn.
     AwaitsTurn {
         /// The number of objects of a namespace that are read whole at a time.
         places: usize,

@@ -7,7 +7,7 @@ pub const COUNT: usize = 4;
 /// The most bytes of keys and values of one sheet; a ConfigMap holds 1 MiB.
 pub const MOST: usize = 900_000;
 
-/// Their names: the administrator's name, with a number behind all but the first.
+/// The names of the sheets: `base`, which the administrator has chosen, with a number behind it for all but the first sheet.
 pub fn names(base: &str) -> [String; COUNT] {
     std::array::from_fn(|number| match number {
         0 => base.to_owned(),

@@ -8,7 +8,7 @@ use crate::text::Quoted;
 
 const OPERATOR: &str = "=, ==, !=, in, notin, a comma or the end";
 
-/// At least one requirement: a text that selects everything is more often a missing value.
+/// Reads a label selector with at least one requirement: a text that selects everything is more often a missing value.
 pub(super) fn selector(written: Piece<'_>) -> Result<Selector, Flaw> {
     if written.trim().is_empty() {
         return Err(written.flaw(Problem::Empty { what: "selector" }));

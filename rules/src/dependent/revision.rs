@@ -275,8 +275,8 @@ mod tests {
         }
     }
 
-    /// Its owner changes the template in place and keeps its UID: the passed gate of one version must not open the gates of the
-    /// next.
+    /// A custom workload changes its template in place and keeps its UID, so the label on the pod tells its versions apart: the
+    /// passed gate of one version must not open the gates of the next.
     #[test]
     fn a_custom_owner_has_as_many_revisions_as_its_label_says() {
         let named = |hash: Option<&str>| {

@@ -1,5 +1,5 @@
-//! From the text of an administrator to rules. The text is a YAML list of Flux's entries, or an object that holds one
-//! under `healthCheckExprs` or `spec.healthCheckExprs` as a Kustomization does; several documents are several lists.
+//! Reads an administrator's text into health rules. The text is a YAML list of Flux's entries, or an object that holds such a list
+//! under `healthCheckExprs` or `spec.healthCheckExprs`, as a Kustomization does; several documents are several lists.
 
 use super::{Rule, RuleEntry, Rules};
 use serde_json::{Map, Value};

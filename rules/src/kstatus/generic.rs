@@ -42,7 +42,8 @@ pub(super) fn generation(object: &Value) -> Result<Option<Evaluation>, KstatusEr
     )))
 }
 
-/// For a `DaemonSet` only: both numbers must be there. Runs after [`generation`], which has read them.
+/// In progress while a `DaemonSet` lacks `metadata.generation` or `status.observedGeneration`; only for this kind does kstatus
+/// demand both. Runs after [`generation`], which compares the two.
 pub(super) fn generation_set(object: &Value) -> Option<Evaluation> {
     let missing = |path: &[&str]| get(object, path).is_none();
     let (reason, field) = if missing(&GENERATION) {

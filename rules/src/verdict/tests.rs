@@ -1,4 +1,4 @@
-//! From a pod to its answer, on a cluster that is a list of objects.
+//! The way from a pod to the answer to its gate, in a cluster that is a list of objects.
 
 mod any;
 mod behind;

@@ -10,9 +10,9 @@ use serde_json::Value;
 /// Whether an object of a wave is ready, and for how long that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ready {
-    /// This holds until the object itself changes.
+    /// Whether the object is ready, until the object itself changes.
     Lasting(bool),
-    /// This holds now: it also rests on the time, or on another object.
+    /// Whether the object is ready now; that also rests on the time, or on another object.
     Momentary(bool),
 }
 

@@ -1,4 +1,4 @@
-//! From a pod to the workload whose list counts.
+//! The way from a pod to the workload whose list counts.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn an_owner_that_is_not_seen_yet_is_waited_for_and_a_foreign_one_ends_the_climb(
     );
 }
 
-/// Nothing is known of a list that stands on what cannot be read, and what is not known opens nothing.
+/// The list may stand on the owner that cannot be read, so the pod waits.
 #[test]
 fn an_owner_that_cannot_be_read_is_waited_for_where_no_other_list_is_known() {
     let pod = owned("Pod", "w", Some(("ReplicaSet", "web-1")), json!({}));

@@ -19,7 +19,7 @@ fn pod_of(deployment: &str) -> Value {
     pod
 }
 
-/// It waits at its gate, and requests so much room.
+/// A pod of a Deployment that waits at its gate and requests an amount of `example.com/room`.
 fn waiting(deployment: &str, room: &str) -> Value {
     let mut pod = pod_of(deployment);
     let requests = json!({"resources": {"requests": {"example.com/room": room}}});

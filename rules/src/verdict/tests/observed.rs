@@ -84,7 +84,7 @@ fn a_write_counts_however_long_after_the_revision_it_is() {
     );
 }
 
-/// It says which spec it has, not of which its status is.
+/// `sluice.dev/revision` tells the version of an object's spec, and not the version that its status is about.
 #[test]
 fn lockstep_says_nothing_of_the_status() {
     let mut pod = new_pod("svc/db");
@@ -175,7 +175,7 @@ fn a_kind_that_says_a_generation_anywhere_needs_no_times() {
     assert_eq!(told("svc/db", service, 14).0, Reason::Satisfied, "built in");
 }
 
-/// Some controllers never cease to write.
+/// Some controllers write their object again and again.
 #[test]
 fn writes_that_never_end_hold_nobody_back_for_ever() {
     let world = |now: i64| Cluster {
@@ -257,8 +257,8 @@ fn a_wave_is_judged_as_a_list_is() {
 }
 
 proptest! {
-    /// An older object counts at the last second that was announced for another look: at least three seconds after its last write, and
-    /// at most half a minute after it. That holds for all times of the writes, and for all references to the object.
+    /// An older object counts at the last second that was announced for another look: at least three seconds after its last write,
+    /// and at most half a minute after it. That holds for all times of the writes, and for all references to the object.
     #[test]
     fn the_wait_is_exact(
         list in prop::sample::select(vec![

@@ -32,7 +32,7 @@ fn web() -> [Value; 3] {
     ]
 }
 
-/// After a replacement by force the name is there before the object is: the watches of two kinds have no order.
+/// After a forced replacement a pod may be known before its new owner: the watches of two kinds have no common order.
 #[test]
 fn an_owner_of_another_uid_is_another_owner() {
     let [pod, set, web] = web();
@@ -82,7 +82,7 @@ fn a_deployment_that_has_not_heard_of_its_replica_set_is_not_believed() {
     }
 }
 
-/// Its pods are the Rollout's, and the template is the Deployment's.
+/// The pods belong to the Rollout, and the template to the Deployment that the Rollout names.
 #[test]
 fn the_list_of_a_workload_counts_for_the_rollout_that_takes_its_template() {
     let pod = owned("Pod", "web-1-x", Some(("ReplicaSet", "web-1")), json!({}));

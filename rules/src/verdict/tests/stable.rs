@@ -40,7 +40,7 @@ fn judged(list: &str, object: Value, seen: Option<i64>, now: i64) -> JudgedEdge 
     edge
 }
 
-/// When the entry counts, by the findings of every second.
+/// The first second from 100 to 299 at which the entry counts; `None` where it does not count by then.
 fn counts_at(list: &str, object: &Value, seen: Option<i64>) -> Option<i64> {
     let is_satisfied = |now: &i64| judged(list, object.clone(), seen, *now).judged.satisfied;
     (100..300).find(is_satisfied)
