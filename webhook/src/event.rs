@@ -56,7 +56,7 @@ pub(crate) enum Telling {
     Anew,
     /// One Event, however many replicas write the note.
     Once,
-    /// Once; later notes count up the same Event's series, to this number.
+    /// One Event; a later note sets the count of this Event's series to the given number.
     Still(i32),
 }
 

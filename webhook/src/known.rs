@@ -54,14 +54,15 @@ use std::sync::Arc;
 use stores::Stores;
 use tokio::sync::{Notify, mpsc};
 
-/// The subscriptions of all views may take this part of the memory.
+/// The divisor of the memory for the subscriptions of all views: they may take an eighth.
 const WAITS_IN_ALL: usize = 8;
-/// The subscriptions of one namespace may take this part of the memory. An ordinary dependent takes one KiB or two.
+/// The divisor of the memory for the subscriptions of one namespace: they may take a sixteenth. An ordinary dependent takes one
+/// KiB or two.
 const WAITS_OF_A_NAMESPACE: usize = 16;
 
-/// The objects that ask to be kept whole may take this part of the memory.
+/// The divisor of the memory for all objects that ask to be kept whole: they may take a sixteenth.
 const WISHES_IN_ALL: usize = 16;
-/// Such objects of one namespace may take this part of the memory.
+/// The divisor of the memory for the objects of one namespace that ask to be kept whole: they may take a thirty-second.
 const WISHES_OF_A_NAMESPACE: usize = 32;
 
 /// The memory that is reckoned with where nothing limits it, in bytes: the memory that the chart grants.

@@ -67,7 +67,7 @@ enum ReviewLevel {
     Review(About),
     Request(About),
     Object,
-    /// These four say whether environments are read.
+    /// A pod or a pod template. The flag of this place, and of the three places inside of it, tells whether environments are read.
     Pod(bool),
     PodSpec(bool),
     Parts(bool),

@@ -43,7 +43,7 @@ pub(crate) struct Bound {
 pub(crate) enum Beyond {
     /// The rest of the answer is not read: [`TooLong`].
     Refused,
-    /// Only the metadata of its objects is kept, with the mark of [`rules::kept::is_too_large`].
+    /// The answer is sieved: only the metadata of its objects is kept, with the mark of [`rules::kept::is_too_large`].
     Sieved,
 }
 

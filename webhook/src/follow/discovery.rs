@@ -22,7 +22,8 @@ pub(super) const ASK_AGAIN: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(crate) struct Discovery {
     groups: Answers<APIGroupList>,
-    /// By version: `metrics.k8s.io/v1beta1`. Discovery is asked only about groups that exist, so there are few.
+    /// The resources of a group's version, by `metrics.k8s.io/v1beta1`. Discovery is asked only about groups that exist, so there
+    /// are few.
     resources: Answers<APIResourceList>,
 }
 

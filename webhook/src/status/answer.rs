@@ -15,10 +15,10 @@ use rules::verdict::Verdict;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The verdict on one pod, and what belongs to it.
+/// The verdict on one pod, with the facts about the pod that metrics and Events need.
 #[derive(Debug)]
 pub(super) struct PodVerdict {
-    /// Its answer has a digest; its edges are left out, since a gate is told the answer alone.
+    /// The verdict, whose answer has a digest. Its edges are left out, since a gate is told the answer alone.
     pub(super) verdict: Verdict,
     /// When the pod was started, where that is known.
     pub(super) started: Option<Timestamp>,

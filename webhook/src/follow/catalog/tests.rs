@@ -137,7 +137,7 @@ async fn one_object_is_followed_whole_until_nobody_asks_for_it() {
     assert_eq!(look(&known.view()), "done");
 }
 
-/// Of widgets, in this version.
+/// The CustomResourceDefinition of widgets, with this version.
 fn definition(version: &str, details: &Value) -> Value {
     json!({
         "metadata": {"name": "widgets.example.com"},

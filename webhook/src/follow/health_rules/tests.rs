@@ -94,7 +94,7 @@ fn follower(script: &Arc<Script>) -> Follower {
     }
 }
 
-/// Nothing is known yet; the library counts where it is to.
+/// The knowledge of a replica before any rule of the administrator has arrived. `builtin`: the library counts.
 fn known(builtin: bool) -> Arc<Known> {
     let settings = Settings {
         health_rules: HealthSources {

@@ -70,7 +70,7 @@ fn replica(server: &Arc<ApiServer>) -> Arc<Known> {
 }
 
 impl Cluster {
-    /// With empty sheets as the chart makes them, and a keeper.
+    /// A fake API server with empty sheets, as the chart makes them, and a keeper of slots.
     fn new() -> Self {
         let server = Arc::new(ApiServer::default());
         for name in sheets::names("sluice-slots") {
@@ -247,7 +247,7 @@ async fn no_loss_of_a_config_map_breaks_a_cap() {
     assert_eq!(cluster.holders("shop"), ["two"]);
 }
 
-/// It is given one as its pod would be, and is the only one that is.
+/// A Job that sluice has suspended gets a slot as its pod would; a Job that its user has suspended gets none.
 #[tokio::test(start_paused = true)]
 async fn a_job_that_is_suspended_here_asks_for_a_slot() {
     let mut cluster = Cluster::new();

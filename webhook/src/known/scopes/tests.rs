@@ -167,7 +167,7 @@ fn what_rests_on_others_is_judged_each_time() {
     }
 }
 
-/// It may be applied before its release.
+/// A plan may be applied before its release, so it does not show that the release exists.
 #[test]
 fn a_plan_is_no_sign_of_its_release() {
     let (known, _requests) = Known::new(Settings::of_the_chart());

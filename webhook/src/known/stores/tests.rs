@@ -16,7 +16,7 @@ fn kind(word: &str) -> Kind {
     }
 }
 
-/// Of a kind that is followed and cannot be read.
+/// The store of a kind that is followed and cannot be read.
 fn unread(stores: &Stores, word: &str) -> (Arc<Store>, Forgotten) {
     stores.add(&kind(word), &[]);
     let (store, forgotten) = stores.begin(&kind(word)).unwrap();
@@ -111,7 +111,7 @@ async fn who_names_one_spelling_keeps_the_kind() {
     assert!(is_over(&mut forgotten) && stores.all().is_empty());
 }
 
-/// More than there is room for, so each gate takes the places of another one's kinds.
+/// The gates name more kinds than there is room for, so each gate takes the places of another gate's kinds.
 #[test]
 fn gates_that_name_kinds_that_there_are_not_do_not_wake_one_another() {
     let (known, _requests) = Known::new(Settings::of_the_chart());

@@ -234,7 +234,7 @@ fn skip_opens_beside_whatever_cannot_be_known() {
     assert!(note(bad.asked()).contains("sluice.dev/skip: line 1"));
 }
 
-/// After 60 s of a timeout of 60 s.
+/// A pod with this list and this `on-timeout`, 60 s after its start, with a timeout of 60 s.
 fn timed_out(list: &str, on_timeout: &str) -> Case {
     let job = json!({
         "sluice.dev/depends-on": list, "sluice.dev/timeout": "1m", "sluice.dev/on-timeout": on_timeout,

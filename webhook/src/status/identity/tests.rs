@@ -80,7 +80,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// With a pod `api-1` in each of these namespaces, and this issuer as our own.
+    /// A desk that knows a pod `api-1` in each of these namespaces, and takes `issuer` for the cluster's own.
     fn new(namespaces: &[&str], issuer: Option<&str>) -> Self {
         Self::taking(Duration::ZERO, namespaces, issuer)
     }

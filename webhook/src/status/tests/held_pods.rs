@@ -131,7 +131,8 @@ async fn a_pod_that_is_gone_is_forgotten() {
     assert_eq!(written[0].1[0]["value"], "another");
 }
 
-/// Such is the pod of a StatefulSet while a list that begins anew arrives: the watch shows the pod long before the store has it.
+/// A StatefulSet makes a pod of an earlier pod's name. While a watch lists its kind anew, it shows the new pod before the store
+/// has it.
 #[tokio::test(start_paused = true)]
 async fn a_pod_is_looked_after_while_the_store_has_the_one_before_it() {
     let replicas = replicas(1);
@@ -145,7 +146,7 @@ async fn a_pod_is_looked_after_while_the_store_has_the_one_before_it() {
     assert_eq!(written[0].1[0]["value"], "uid of api-1");
 }
 
-/// It was deleted while that list arrived.
+/// A pod may be deleted while its list arrives: the watch has shown it, and the store never has it.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_the_store_never_has_is_forgotten() {
     let replicas = replicas(1);

@@ -19,7 +19,7 @@ impl Desk {
         (head.headers, body.into_data_stream())
     }
 
-    /// After how many whole seconds each piece of the answer came, and whether it told anything.
+    /// The pieces of an answer: for each, the whole seconds from the question to the piece, and whether it was more than a blank.
     async fn pieces(&self, seen: &str, token: &str) -> Vec<(u64, bool)> {
         let asked = Instant::now();
         let (_, mut body) = self.hold(seen, token).await;

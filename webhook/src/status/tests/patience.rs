@@ -9,7 +9,7 @@ fn list(text: &str) -> Value {
 const STABLE: &str = "- {kind: ConfigMap, name: go, stable: 30s}";
 
 impl Desk {
-    /// When the gate of a pod with this list opens, in whole seconds, while `happens` goes on beside it.
+    /// The whole seconds until the gate of the desk's pod opens while `happens` runs beside it, and each new answer on the way.
     async fn opens_after(&self, happens: impl Future<Output = ()>) -> (u64, Vec<wire::Answer>) {
         let gate = async {
             let (mut seen, mut told) = (String::new(), Vec::new());
@@ -96,7 +96,8 @@ fn widget(ready: &str) -> Value {
     })
 }
 
-/// When, in milliseconds, a gate opens that waits for it by this list, where it says so at these milliseconds.
+/// The milliseconds until a gate with this list opens, where a Widget says the words of `says` at their milliseconds; and the
+/// reasons that the gate was told on the way.
 async fn opens_for(list_text: &str, says: &[(u64, &str)]) -> (u128, Vec<String>) {
     let desk = Desk::new(&list(list_text));
     let kind = Kind::Custom {

@@ -68,7 +68,7 @@ impl Replicas {
         }
     }
 
-    /// It takes so many milliseconds to write, and then for a watch to tell of it.
+    /// Sets the milliseconds that a write takes, and then the milliseconds until a watch tells of it.
     pub(super) fn takes(&self, milliseconds: [u64; 2]) {
         *self.server.takes.lock().unwrap() = milliseconds.map(Duration::from_millis);
     }
@@ -85,7 +85,7 @@ impl Replicas {
         self.server.arrives(object);
     }
 
-    /// It is in a list that begins anew: it is shown before the store has it.
+    /// Shows an object as a watch does that lists its kind anew: before the store has the object.
     pub(super) fn list(&self, object: &Value) {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         let mut stands = self.server.stands.lock().unwrap();

@@ -58,7 +58,7 @@ fn an_owner_that_is_still_being_read_gets_its_time() {
     );
 }
 
-/// They may stand on the owner.
+/// The terms of the wait may stand on the owner, which cannot be read, so no timeout ends the wait.
 #[test]
 fn without_terms_of_its_own_a_pod_waits_on() {
     let told = word(&asked(&json!({}), Freshness::Forbidden, 1_000_000, false));
