@@ -40,7 +40,7 @@ pub(crate) const WIDEST_COLUMN: usize = 253;
 /// The most names of a list that are shown.
 const MOST: usize = 20;
 
-/// Their names in order, as far as they are few.
+/// The names in alphabetical order: the first few, and how many more there are.
 pub(crate) fn listed(mut names: Vec<String>) -> String {
     let count = names.len();
     names.sort_unstable();

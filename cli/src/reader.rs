@@ -20,8 +20,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// More rounds than the longest chain of questions can need: pod, owners, kinds, objects, slices, class; and a cause and a
-/// cycle some objects further.
+/// The most rounds of questions, more than the longest chain of questions can need: pod, owners, kinds, objects, slices, class; and a
+/// cause and a cycle some objects further.
 const MAX_ROUNDS: usize = 64;
 
 /// The most questions to the API server at once, the default of kubectl.

@@ -52,7 +52,7 @@ pub(super) struct Span {
     /// The creation of its first pod; a Service has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started: Option<Timestamp>,
-    /// When the gate of its pod opened, if it has one.
+    /// When the gate of the object's pod opened, if the pod has a gate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]

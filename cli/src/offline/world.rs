@@ -31,7 +31,7 @@ pub(crate) struct Manifest<'a> {
 struct OfKind<'a> {
     /// The objects by namespace (empty without one) and name.
     named: BTreeMap<(&'a str, &'a str), &'a Value>,
-    /// By namespace (`None`: in all of them), and key and value of a label.
+    /// The objects by namespace (`None`: in all of them), and by key and value of a label.
     labelled: HashMap<(Option<&'a str>, &'a str, &'a str), Vec<&'a Value>>,
 }
 
@@ -211,7 +211,7 @@ impl Definitions for Manifest<'_> {
         health::reads_a_generation(self.rules, true, object)
     }
 
-    /// In the order of the status service.
+    /// Judges by the rules of the status service in the same order: the administrator's first, then the library's.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         health::judge(self.rules, true, object, statusless)
     }

@@ -136,7 +136,7 @@ fn what_is_not_permitted_is_not_ready_and_names_the_way_out() {
     assert_eq!(shown(&told), expected);
 }
 
-/// The unready ones of several objects hold back.
+/// Of the objects that a selector selects, only those that are not ready hold the dependent back.
 #[test]
 fn of_several_those_hold_that_are_not_ready() {
     let job = |name: &str, done: bool| {
@@ -164,7 +164,7 @@ fn of_several_those_hold_that_are_not_ready() {
     assert_eq!(edges, [("Job/a", Some(false)), ("Job/b", Some(true))]);
 }
 
-/// Its own status says that it has failed, since its pods wait for longer than its deadline.
+/// The status of a Deployment says that it has failed when its pods wait for longer than its `progressDeadlineSeconds`.
 #[test]
 fn a_deployment_whose_pods_wait_at_their_gates_waits() {
     let drawn = |crashed: bool| {

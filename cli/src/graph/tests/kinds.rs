@@ -38,7 +38,7 @@ fn a_selector_finds_a_custom_kind_by_its_plural() {
     );
 }
 
-/// Its pods tell when it was ready, like those of any workload.
+/// The pods of a `Job` of another group tell when it was ready, like the pods of any workload.
 #[test]
 fn a_job_of_another_group_has_the_times_of_its_pods() {
     let job = custom("batch.volcano.sh/v1alpha1", "Job", "train", "");
