@@ -40,7 +40,7 @@ pub struct Ca {
 pub struct CaParts {
     /// One certificate, PEM.
     pub certificate: String,
-    /// Its private key, PKCS#8, PEM.
+    /// The private key of the certificate, PKCS#8, PEM.
     pub key: String,
     /// The private keys of former CAs, the newest first; usually empty.
     pub formers: String,

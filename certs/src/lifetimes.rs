@@ -34,7 +34,7 @@ pub enum LifetimesError {
         /// The overlap.
         overlap: SignedDuration,
     },
-    /// A third CA would be due while the second one still waits.
+    /// The CA lives too short: a third CA would be due while the second one still waits to be trusted.
     #[error(
         "a CA that lives for {ca:#} has no room for an overlap of {overlap:#} at both its ends: it has to live three times as long at least"
     )]

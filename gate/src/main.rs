@@ -140,7 +140,7 @@ fn random() -> f64 {
     f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// Of a question to a name server: another one each time.
+/// The number of a question to a name server: another one each time, so that no stranger can guess it.
 fn number() -> u16 {
     let [a, b, ..] = RandomState::new().hash_one(0u8).to_le_bytes();
     u16::from_le_bytes([a, b])

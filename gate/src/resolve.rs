@@ -32,7 +32,7 @@ pub(crate) enum Unresolved {
 pub(crate) struct Resolver {
     hosts: PathBuf,
     configuration: PathBuf,
-    /// Of every name server.
+    /// The port of every name server.
     port: u16,
     /// How a name was called in full when it was found last: its search domains are not asked again each time.
     called: Mutex<HashMap<String, String>>,

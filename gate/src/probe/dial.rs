@@ -107,7 +107,7 @@ impl Dialer {
     }
 }
 
-/// Until when this one of several may take, where so many are behind it.
+/// The moment by which one of several addresses must answer: the time that is left is shared with the `behind` addresses after it.
 fn share(until: Instant, behind: usize) -> Instant {
     let left = until.saturating_duration_since(Instant::now());
     let behind = u32::try_from(behind).unwrap_or(u32::MAX);

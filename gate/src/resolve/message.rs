@@ -12,13 +12,13 @@ pub(super) enum Family {
 /// The content of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
-    /// The addresses of the name; it may be there and have none.
+    /// The addresses of a name that exists; empty where the name has none.
     Addresses(Vec<IpAddr>),
-    /// There is no such name.
+    /// The name does not exist.
     NoName,
-    /// The server will not say, or cannot.
+    /// The server refuses to answer, or cannot.
     Failed,
-    /// It was too long for a datagram.
+    /// The response was too long for a datagram.
     Truncated,
 }
 
