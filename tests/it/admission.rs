@@ -65,7 +65,7 @@ fn running_with(options: Options) -> Arc<Admission> {
     running_as(options, policy())
 }
 
-/// With gates of this kind.
+/// An admission service with these options, which puts gates of this spec into pods.
 fn running_as(options: Options, spec: GateSpec) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
     let (admission, sender) = Admission::new(options, Limits::default(), metrics);

@@ -22,10 +22,10 @@ use rules::world::{Objects, Only};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Of what is not healthy, at most this part may open a gate.
+/// The largest part of the unhealthy objects that may open a gate.
 const MOST_FALSELY_READY: f64 = 0.04;
 
-/// Of what is healthy, at most this part may hold one.
+/// The largest part of the healthy objects that may hold a gate.
 const MOST_FALSELY_WAITING: f64 = 0.01;
 
 /// The limit without the library: for kinds that the library does not know.

@@ -253,7 +253,7 @@ fn a_verdict_asks_as_often_as_the_list_is_long() {
     }
 }
 
-/// Nothing is timed: what took more than one look at each part would not end within the patience of a test run.
+/// No time is measured: an algorithm that looks at each part more than once would not end while a test run lasts.
 #[test]
 fn large_objects_and_texts_come_to_an_end() {
     const MANY: usize = 200_000;

@@ -15,13 +15,13 @@ use rules::world::{Objects, Only};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Of what is waited for, at most this part may open a gate: in all, and in the second round.
+/// The largest part of the unready objects that may open a gate: in all, and in the second round.
 const MOST_FALSELY_READY: [f64; 2] = [0.01, 0.03];
 
-/// Of what is ready, at most this part may hold one.
+/// The largest part of the ready objects that may hold a gate.
 const MOST_FALSELY_WAITING: f64 = 0.02;
 
-/// Nothing beside the object.
+/// A world with nothing beside the judged object.
 struct Nothing;
 
 impl Objects for Nothing {

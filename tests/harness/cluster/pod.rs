@@ -19,7 +19,7 @@ const RELEASED: &str = "sluice.dev/Released";
 /// A pod of a test.
 #[derive(Clone)]
 pub struct Pod {
-    /// Its name.
+    /// The pod's name.
     pub name: String,
     /// The pod's UID: another pod of the same name has another UID.
     pub uid: String,

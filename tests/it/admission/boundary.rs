@@ -153,7 +153,7 @@ async fn more_than_the_budget_is_turned_away_and_given_back() {
     }
 }
 
-/// Of few bytes each, and of many more once they are decoded.
+/// Values of a few bytes in JSON take many more once they are decoded.
 #[tokio::test]
 async fn a_wide_body_is_too_large_and_nothing_is_built_of_it() {
     let admission = running();

@@ -305,7 +305,7 @@ async fn the_gate_mounts_its_own_token_where_the_pods_would_be() {
     );
 }
 
-/// It may have no cluster DNS, or another one.
+/// The resolver of such a pod may not know the cluster's names, so its gate gets the address of the Service too.
 #[tokio::test]
 async fn a_pod_with_a_resolver_of_its_own_is_given_an_address() {
     let mut pod = pod();

@@ -290,7 +290,7 @@ fn creates_with_template(kind: &str) {
     }
 }
 
-/// Of "early", which has a list, and of "plain", which has none.
+/// Updates of the stored workloads "early", which has a list, and "plain", which has none.
 fn updates(kind: &str) {
     let changed = |name: &str, annotations: &Value, template: &Value| {
         object(kind, name, annotations, &pod_template(template))

@@ -68,7 +68,7 @@ impl Render {
         self
     }
 
-    /// For another Kubernetes, which serves these besides.
+    /// Renders for another version of Kubernetes, which also serves these resources.
     pub(super) fn kubernetes(mut self, version: &str, serves: &[&str]) -> Self {
         self.0.args(["--kube-version", version]);
         for resource in serves {

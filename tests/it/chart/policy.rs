@@ -16,7 +16,7 @@ use crate::admission::{patch, pod_fixtures, policy};
 
 const NAMESPACE: &str = "policy-of-sluice";
 
-/// Nothing of sluice looks in here, and nothing of the test stays: dry runs only.
+/// A namespace that sluice leaves alone. The tests only make dry runs in it, so nothing stays.
 const ELSEWHERE: &str = "kube-system";
 
 const POLICIES: [&str; 3] = ["pods", "workloads", "cronjobs"];

@@ -277,7 +277,7 @@ fn names_the_values_that_do_not_go_together() {
     }
 }
 
-/// For Helm a value that is null is not there.
+/// Helm removes a value that a user sets to null.
 #[test]
 fn takes_null_for_empty_or_names_what_is_missing() {
     let Some(helm) = helm() else { return };
@@ -294,7 +294,7 @@ fn takes_null_for_empty_or_names_what_is_missing() {
     }
 }
 
-/// Of every value and every part that has values, where it is.
+/// The path of every value, and of every part that has values.
 fn paths(values: &Value) -> Vec<String> {
     let parts = values.as_object().into_iter().flatten();
     parts

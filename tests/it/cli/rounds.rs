@@ -3,7 +3,7 @@
 use super::server::Server;
 use serde_json::{Value, json};
 
-/// More custom kinds than there are rounds.
+/// The number of custom kinds of the test: more than a reader has rounds.
 const KINDS: usize = 70;
 
 /// A group with many kinds, and the right of sluice to follow them.

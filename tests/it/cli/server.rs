@@ -172,7 +172,7 @@ fn an_installation_is_checked() {
     assert_eq!(version.code, Some(0));
 }
 
-/// By the chart's value `serviceAccount.name`.
+/// The chart's value `serviceAccount.name` gives the controller's account another name.
 #[test]
 fn rights_that_are_bound_to_an_account_of_another_name_count() {
     let grants = |groups: &[&str]| json!({"rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}]});

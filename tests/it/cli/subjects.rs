@@ -230,7 +230,7 @@ fn what_is_not_there_is_said_with_the_likely_word() {
     }
 }
 
-/// Before a cluster is asked, but for the kinds that only the installation knows.
+/// A wrong name is refused before a cluster is asked, except for the kinds that only the installation knows.
 #[test]
 fn what_names_nothing_is_a_wrong_argument() {
     let api = shop();

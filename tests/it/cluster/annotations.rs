@@ -60,7 +60,7 @@ async fn who_asks_for_nothing_gets_nothing() {
     .await;
 }
 
-/// Of an object that carries none of our keys the webhook hears nothing: the API server itself warns.
+/// The API server itself warns of a foreign key: it does not send an object with none of our keys to the webhook.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_key_that_nobody_acts_on_gets_a_word_once() {

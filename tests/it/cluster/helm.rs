@@ -120,7 +120,7 @@ async fn the_umbrella(helm: &str) {
     .await;
 }
 
-/// In whole seconds, as pods have them.
+/// Checks that the front started after the store was ready, by the whole seconds in the status of their pods.
 async fn the_front_came_second(ns: &Namespace) {
     let pod = async |name: &str| {
         let selector = format!("app.kubernetes.io/name={name}");

@@ -73,7 +73,7 @@ fn on_page(page: &str) -> Families {
     .collect()
 }
 
-/// It reads the rules that the chart renders.
+/// The Prometheus of the test reads the rules that the chart renders.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn prometheus_raises_an_alert_for_a_long_wait_and_takes_it_back() {

@@ -101,7 +101,7 @@ async fn a_page_shows_what_waits_and_follows_it_until_all_is_ready() {
     .await;
 }
 
-/// By keys alone: from one node to the next, into it, back, and the help.
+/// Walks the page by keys alone: from one node to the next, into a node, back, and to the help.
 async fn by_keys(browser: &mut Browser) {
     browser.press("w");
     browser.until(SELECTED, json!("ConfigMap/go")).await;

@@ -123,7 +123,8 @@ async fn began(ns: &Namespace, pod: &Pod) -> Timestamp {
     at(&pod.now().await).expect("it goes on running")
 }
 
-/// It has to last for an hour until the gates have seen the break, and for seconds after it: however slow the test is.
+/// The lists ask for an hour of `stable` until the gates have seen the break, and for seconds after it, so that a slow test
+/// passes too.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_breaks_has_to_last_anew() {

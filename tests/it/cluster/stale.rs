@@ -39,7 +39,7 @@ async fn a_completed_job_of_the_revision_before_is_not_fresh() {
     .await;
 }
 
-/// Their revisions are objects of another kind, which each of them names in its own way.
+/// The revisions of a StatefulSet and of a DaemonSet are ControllerRevisions, which each kind names in its own way.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_stateful_set_and_a_daemon_set_know_what_is_fresh_too() {

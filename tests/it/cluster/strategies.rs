@@ -13,7 +13,7 @@ fn changed(manifest: Manifest) -> Manifest {
         .template_annotated("example.com/release", "2")
 }
 
-/// Its pods are replaced when a user deletes them: the old one does not wait, the new one does.
+/// With strategy `OnDelete` a pod is replaced when a user deletes it: the old pod does not wait, the new one does.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_updated_on_delete_waits_from_its_next_pod_on() {

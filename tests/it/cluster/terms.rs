@@ -242,7 +242,7 @@ async fn an_expression_on_an_edge_says_what_ready_means() {
     .await;
 }
 
-/// Of a ConfigMap only the metadata is watched: the one that an expression looks into is read by its name.
+/// sluice watches only the metadata of ConfigMaps, and reads a ConfigMap by its name where an expression looks into it.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_expression_looks_into_a_config_map() {

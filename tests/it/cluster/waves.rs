@@ -98,7 +98,7 @@ async fn waves_follow_one_another_in_an_install_and_an_upgrade_with_helm_3() {
     installs_and_upgrades("helm3").await;
 }
 
-/// Here the hook is an object like any other: it exists, it has failed, and it holds nothing back.
+/// For `kubectl apply` a test hook is an object like any other: it exists, it has failed, and it holds nothing back.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none() {

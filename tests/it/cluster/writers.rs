@@ -51,7 +51,7 @@ async fn two_field_managers_meet_no_conflict() {
     .await;
 }
 
-/// From one way of applying to the other and back: each takes the fields of the other over.
+/// Applies from the client's side, then from the server's side, and back: each way takes over the fields of the other.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn client_side_and_server_side_apply_take_turns() {
@@ -111,7 +111,7 @@ async fn what_has_passed_and_is_replaced_by_force_waits() {
     .await;
 }
 
-/// It deletes and makes anew, and what is made waits.
+/// `kubectl replace --force` deletes an object and makes it anew, and the new object waits.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_replaced_by_force_waits_again() {

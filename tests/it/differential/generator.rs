@@ -17,7 +17,7 @@ type Fields = &'static [(&'static str, Field)];
 
 use Field::{Containers, Count, Flag, List, Word};
 
-/// For every kind.
+/// The fields that every kind gets.
 const COMMON: Fields = &[
     ("metadata.creationTimestamp", Word(TIMES)),
     ("metadata.generation", Count),
@@ -128,7 +128,7 @@ const PHASES: &[&str] = &[
     "Lost",
     "",
 ];
-/// None is within seconds of now: the library reads the clock itself.
+/// The texts for a time. No time is within seconds of now, since the library under test reads the clock itself.
 const TIMES: &[&str] = &[
     "2024-01-01T00:00:00Z",
     "2099-01-01T00:00:00+02:00",

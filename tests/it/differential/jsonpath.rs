@@ -38,9 +38,9 @@ const SLIPS: [&str; 16] = [
 #[derive(Default)]
 struct Made {
     text: String,
-    /// It walks maps, in any order.
+    /// Whether the path walks maps, whose order is open.
     unordered: bool,
-    /// It holds `.*`.
+    /// Whether the path holds `.*`.
     wild: bool,
 }
 
@@ -159,7 +159,7 @@ impl Random {
         }
     }
 
-    /// Only an index behind what walks maps.
+    /// A slice or an index; behind a path that walks maps only an index.
     fn slice(&mut self, made: &Made) -> String {
         if made.unordered {
             return format!("[{}]", self.below(3));

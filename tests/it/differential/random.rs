@@ -16,7 +16,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// At least 0, less than `end`.
+    /// A random number from 0, less than `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.bits() % end as u64).unwrap_or_default()
     }

@@ -71,7 +71,7 @@ fn lint_finds_no_error_in_any_manifest() {
     }
 }
 
-/// Of kinds that a definition brings only the form is looked at, by `lint`.
+/// The API server takes the manifests of built-in kinds; a custom kind is not defined there, so only `lint` looks at its form.
 #[test]
 fn an_api_server_takes_every_manifest_and_runs_what_needs_no_node() {
     let Some(server) = ApiServer::start() else {

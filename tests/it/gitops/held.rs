@@ -25,7 +25,8 @@ fn held() -> Vec<Manifest> {
     ordered().into_iter().map(one).collect()
 }
 
-/// Its next version: another Job, which waits for what is new, and another revision of the Deployment after it.
+/// The next version of the objects: another Job, which waits for a new Deployment, and another revision of the Deployment `api`
+/// after it.
 fn next() -> Vec<Manifest> {
     let cache = deployment("cache").with("/spec/replicas", 1);
     let cache = cache.ready_after(3);
@@ -95,9 +96,10 @@ async fn an_application_that_is_held_comes_in_order_and_stays_in_sync() {
     .await;
 }
 
-/// Fails where a step began before the one before it had ended, by the times that the cluster wrote: what the Job waits for is ready,
-/// the Job's pod is made and takes a node, the Job is complete, and so on. By PUT the Job may be resumed before, and its pod is held then.
-/// When the Job was resumed is not asked: its controller may write that after it has made the pod. Returns when the API was ready.
+/// Fails where a step began before the one before it had ended, by the times that the cluster wrote: what the Job waits for is
+/// ready, the Job's pod is made and takes a node, the Job is complete, and so on. By PUT the Job may be resumed before, and its
+/// pod is held then. When the Job was resumed is not asked: its controller may write that after it has made the pod. Returns
+/// when the API was ready.
 async fn was_held(site: &Site, before: &str, name: &str) -> Timestamp {
     let ready = site.ns.pod_of(before).await.since("Ready").await;
     let job = site.ns.look.get(&format!("job/{name}")).await;

@@ -94,7 +94,7 @@ async fn is_written_and_waits_on(site: &Site) {
     assert_eq!(pods_of(site, "seed").await, 0);
 }
 
-/// With what it waits for.
+/// Makes the dependency, and checks that the held pods start after it and that the site settles.
 async fn goes_on(site: &Site) {
     site.ns.apply([config_map("settings")]).await.ok();
     for name in ["api", "seed"] {

@@ -64,7 +64,7 @@ async fn an_ordered_application_stays_in_sync_through_an_upgrade_of_sluice() {
     .await;
 }
 
-/// In place of the webhook, and back: that is no difference either.
+/// A change from the webhook to the API server's own injection, and back, is no difference for an engine either.
 async fn the_api_server_may_inject(source: &Source, sites: &[Site]) {
     each(sites, Site::note).await;
     let policy = ["--set", "injection.backend=policy"];

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 /// The namespace of Applications.
 const ARGO_CD: &str = "argocd";
 
-/// By which Argo CD is asked to look again; it takes it away.
+/// The annotation that asks Argo CD to look again. Argo CD removes it.
 const REFRESH: &str = "argocd.argoproj.io/refresh";
 
 /// How long nothing is written once all writers are done.

@@ -28,7 +28,7 @@ impl Source {
         source
     }
 
-    /// Another version of the objects: the next commit, and a chart of this version.
+    /// Publishes another version of the objects: the next commit, and a chart of this version.
     pub(super) async fn publish_again(&self, version: &str, manifests: &[Manifest]) {
         let folder = TempDir::new().expect("a folder for the source");
         for way in Way::ALL {

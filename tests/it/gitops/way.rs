@@ -43,7 +43,7 @@ impl Way {
         Self::HelmRelease,
     ];
 
-    /// Its name, in names of namespaces and folders too.
+    /// The name of the way, which is part of the names of namespaces and folders.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::LastApplied => "last-applied",

@@ -15,11 +15,11 @@ use tokio::process::Command;
 use tokio::time::{Instant, sleep};
 
 const ENABLED: &str = "holds.enabled=true";
-/// More than the node takes pods.
+/// The number of held pods, more than the node takes.
 const MANY: usize = 300;
-/// So many of them find room once they are let go.
+/// The number of pods that find room once they are let go.
 const FEW: usize = 5;
-/// So many MiB more the replicas may take for all of them together.
+/// The most memory that the replicas may take for all held pods together, in MiB.
 const MOST: u64 = 32;
 const PROGRAM: &str = "sluice-webhook";
 
@@ -55,7 +55,7 @@ async fn lets_go(ns: &Namespace, room: &Room) -> (u64, Instant) {
     (version(&go), Instant::now())
 }
 
-/// Of one etcd these are in the order in which it was written to.
+/// The `resourceVersion` of an object as a number: within one etcd these numbers are in the order of the writes.
 fn version(object: &Value) -> u64 {
     let version = text(object, "/metadata/resourceVersion").parse();
     version.expect("a number")

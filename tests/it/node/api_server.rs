@@ -8,9 +8,9 @@ use harness::cluster::{
 use serde_json::json;
 use std::time::Duration;
 
-/// By which label objects belong to one release.
+/// The pointer to the label that puts an object into a release.
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
-/// By which they are part of a sub-chart.
+/// The pointer to the label that makes an object part of a sub-chart.
 const NAME: &str = "/metadata/labels/app.kubernetes.io~1name";
 
 /// Pods by weight, by sub-chart and by plan, of each so many; `SLUICE_GATES` asks for more, over all.

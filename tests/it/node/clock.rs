@@ -3,7 +3,7 @@
 use harness::cluster::{Manifest, alone, config_map, deployment, sluice, stateful_set};
 use serde_json::json;
 
-/// By how many seconds the clock is ahead, as `SLUICE_CLOCKS` asks, comma separated; each takes a minute.
+/// The seconds by which the clock is ahead in each round, from `SLUICE_CLOCKS` (comma separated); a round takes a minute.
 fn offsets() -> Vec<i64> {
     let asked = std::env::var("SLUICE_CLOCKS").unwrap_or_else(|_| {
         eprintln!("skipped: SLUICE_CLOCKS names no clock, such as 3600,-172800");

@@ -6,7 +6,7 @@ use harness::cluster::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// After this long without a sign of the API server nothing counts that is known.
+/// The time without a sign of the API server after which a replica does not believe its knowledge any more.
 const STALE: Duration = Duration::from_secs(30);
 
 /// How long nothing arrives; `SLUICE_SILENCE` asks for longer, in seconds.
@@ -57,7 +57,7 @@ async fn nothing_opens_while_no_packet_arrives_and_the_right_ones_open_afterward
     .await;
 }
 
-/// Only the connections on which the API server tells of Services: everything else that sluice hears is true.
+/// Cuts only the connections of the watches of Services, so that all other knowledge of sluice is up to date.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_watch_that_dies_silently_opens_nothing() {

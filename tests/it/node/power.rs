@@ -40,7 +40,7 @@ async fn after_a_power_cycle_everybody_goes_on_where_they_were() {
     .await;
 }
 
-/// By what the kubelet has said since.
+/// Waits until the kubelet has reported the node as ready since `off`.
 async fn the_node_is_ready_again(ns: &Namespace, off: Timestamp) {
     ns.until("node/node", "is ready again", |node| {
         let since = |it: &Value| time(it, "/lastHeartbeatTime") > Some(off);

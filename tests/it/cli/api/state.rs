@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub(super) struct State {
-    /// By path.
+    /// The stored objects by path.
     pub(super) objects: BTreeMap<String, Value>,
     /// The logs of gates, by the path of the pod.
     pub(super) logs: BTreeMap<String, String>,

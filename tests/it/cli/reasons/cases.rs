@@ -10,7 +10,7 @@ pub(super) struct Case {
     says: Value,
     /// The objects beside it; in the pod's namespace, where an object names none.
     pub(super) objects: Vec<Value>,
-    /// When the pod was made.
+    /// The time at which the pod was made.
     made: &'static str,
 }
 

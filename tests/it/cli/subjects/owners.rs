@@ -30,7 +30,7 @@ fn controlled_by(kind: &str, name: &str) -> Value {
     json!([{"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": name, "controller": true}])
 }
 
-/// Its Jobs and pods carry no labels of the release.
+/// A CronJob of the release `nightly`, whose Jobs and pods carry no labels of the release.
 fn nightly() -> Value {
     let labels = json!({"app.kubernetes.io/instance": "nightly"});
     let rest = json!({"metadata": {"labels": labels}, "spec": {"jobTemplate": {}}});

@@ -41,7 +41,7 @@ struct Arrow {
 }
 
 impl Drawn {
-    /// Of what is there now.
+    /// Draws the graph of the objects that are in the namespace now.
     pub(super) async fn of(ns: &Namespace) -> Self {
         let graph = Program::new(binary("kubectl-sluice"));
         let graph = graph.args(["graph", "--namespace", &ns.name, "-o", "json"]);

@@ -27,7 +27,7 @@ pub(super) enum Order {
 pub(super) struct Row {
     /// `Deployment/api`
     pub(super) object: String,
-    /// Its entries as `graph` prints them; empty where it waits for nothing.
+    /// The entries of the object as `graph` prints them; empty where the object waits for nothing.
     pub(super) waits_for: String,
 }
 

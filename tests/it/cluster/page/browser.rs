@@ -7,11 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// It listens at descriptor 3 and answers at 4.
+/// The command that starts Chromium, which reads commands from descriptor 3 and answers at descriptor 4.
 const START: &str = "exec chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --remote-debugging-pipe --user-data-dir=\"$1\" 3<&0 4>&1 >/dev/null 2>/dev/null";
 
-/// One tab of it; it ends with this.
+/// One tab of a browser. The browser ends when this is dropped.
 pub(in crate::cluster) struct Browser {
     process: Child,
     answers: mpsc::Receiver<Value>,
@@ -23,7 +23,7 @@ pub(in crate::cluster) struct Browser {
 }
 
 impl Browser {
-    /// None where there is no Chromium.
+    /// Starts a browser; `None` where there is no Chromium.
     pub(in crate::cluster) fn start() -> Option<Self> {
         let there = Command::new("chromium").arg("--version").output();
         if there.is_err() {

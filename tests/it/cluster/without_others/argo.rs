@@ -36,7 +36,7 @@ async fn an_application_of_argo_cd_counts_when_it_is_healthy_and_synced_and_stil
     .await;
 }
 
-/// Its controller writes the generation that it has seen as a text.
+/// The controller of Argo Rollouts writes the generation that it has seen as a text.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_rollout_of_argo_that_is_behind_does_not_count() {

@@ -12,7 +12,7 @@ async fn ask<const N: usize>(ns: &Namespace, args: [&str; N]) -> Outcome {
     program.args(args).run().await
 }
 
-/// Its dependency never exists: so the pod starts because a user releases it.
+/// The dependency of the held pod never exists, so the pod can start only because a user releases it.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_held_pod_is_shown_and_let_go_with_sluice_and_after_its_holds() {

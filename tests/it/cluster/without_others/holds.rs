@@ -25,7 +25,7 @@ const PROMISES: [Promise; 3] = [
     ("let-go", |ns| Box::pin(what_opens_a_gate_lets_go(ns))),
 ];
 
-/// At the same time, since sluice is installed anew for all of them.
+/// Checks all promises at the same time, each in a namespace of its own, since sluice is installed anew only once for all of them.
 async fn keeps(ns: &Namespace, promises: impl IntoIterator<Item = Promise>) {
     let kept = promises.into_iter().map(async |(name, promise)| {
         let ns = ns.another(name).await;
@@ -175,7 +175,7 @@ async fn what_opens_a_gate_lets_go(ns: &Namespace) {
     skipped.starts().await;
 }
 
-/// Of ten Jobs every other one is held, and no more run than the cap says.
+/// Half of ten Jobs are held, and no more of all ten run at once than the cap says.
 async fn a_cap_counts_who_is_held(ns: &Namespace) {
     ten_of(ns, 3, |number, job| match number % 2 {
         0 => job.held("true"),
@@ -187,7 +187,7 @@ async fn a_cap_counts_who_is_held(ns: &Namespace) {
     assert_eq!(pods.iter().filter(held).count(), 5);
 }
 
-/// Its node is known once it is let go: everything else holds it until then.
+/// A held pod has no node, so its hold waits for every entry but `sameNode`, and its gate waits for that one.
 async fn the_node_is_left_to_the_gate(ns: &Namespace) {
     let csi = daemon_set("csi").ready_when_told();
     let list = "[{kind: DaemonSet, name: csi, sameNode: true}, configmap/go]";

@@ -15,7 +15,7 @@ const KINDS: [(&str, Make); 5] = [
     ("pod", pod),
 ];
 
-/// Their lists name missing objects, so that every new pod would wait.
+/// The lists of the fifty workloads name missing objects, so that every new pod would wait.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn fifty_annotated_workloads_run_on_while_sluice_comes_and_goes() {

@@ -106,7 +106,7 @@ fn unread() -> Manifest {
     deployment("unread").depends_on("Deploymnt/api")
 }
 
-/// With such a list on its pod template alone.
+/// A Deployment with a list that cannot be read on its pod template alone.
 fn unread_inside() -> Manifest {
     deployment("unread-inside").template_annotated("sluice.dev/depends-on", "Deploymnt/api")
 }

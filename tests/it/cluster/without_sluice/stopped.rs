@@ -89,7 +89,7 @@ async fn an_annotated_object_is_refused_by_name(ns: &Namespace) {
     }
 }
 
-/// By hand and by the controllers of Kubernetes.
+/// Scales and deletes annotated workloads, and removes an annotation, by hand and by the controllers of Kubernetes.
 async fn an_annotated_workload_scales_and_goes(ns: &Namespace) {
     ns.kubectl(["scale", "deployment/grows", "--replicas=2"])
         .await

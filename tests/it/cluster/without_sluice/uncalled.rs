@@ -64,7 +64,7 @@ async fn calls() -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// On no node: what is asked is admission.
+/// A pod that no node takes, since the test is about admission alone.
 fn plain_pod(name: &str) -> Manifest {
     pod(name).in_pod("/spec/nodeSelector/example.com~1none", "here")
 }

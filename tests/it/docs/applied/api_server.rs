@@ -22,7 +22,7 @@ pub(super) struct ApiServer {
 }
 
 impl ApiServer {
-    /// Nothing where the programs of the test cluster are not there, and a line that says so.
+    /// Starts an API server; `None`, with a line that says `skipped`, where the programs of the test cluster are missing.
     pub(super) fn start() -> Option<Self> {
         let [Some(etcd), Some(api_server), Some(kubectl)] =
             ["etcd", "kube-apiserver", "kubectl"].map(program)

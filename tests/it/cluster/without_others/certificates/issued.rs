@@ -9,7 +9,7 @@ use harness::cluster::{
 use harness::status::Authority;
 use serde_json::{Value, json};
 
-/// Of a Certificate of cert-manager, the fields that the chart writes.
+/// The kind Certificate of cert-manager, with the fields that the chart writes.
 fn certificates() -> Defined {
     let word = json!({"type": "string"});
     let words = json!({"type": "array", "items": word});
