@@ -173,11 +173,11 @@ pub fn terms_by<'a>(annotation: impl Fn(&str) -> Option<&'a Value>) -> ReadTerms
 }
 
 impl ReadTerms {
-    /// All of them.
+    /// The terms, where every key can be read.
     ///
     /// # Errors
     ///
-    /// The first that cannot be read.
+    /// The first fault of a key that cannot be read.
     pub fn all(self) -> Result<Terms, ParseError> {
         self.unreadable
             .into_iter()

@@ -128,7 +128,7 @@ impl Stuck {
 }
 
 impl Cause {
-    /// Why a pod is not ready; `None` for one that is, and while nothing is the matter with it.
+    /// Why a pod is not ready; `None` for a pod that is ready or has succeeded, and while no trouble of it is known.
     pub fn of(pod: &Value, now: Timestamp) -> Option<Self> {
         let conditions = Conditions::read(pod).unwrap_or_default();
         let phase = text(&pod["status"]["phase"]);

@@ -60,7 +60,7 @@ struct Slice {
 enum SliceEnd {
     /// The slice ends with the list.
     Open,
-    /// One after the start: the slice is an index.
+    /// The slice ends one after its start: it is an index.
     Next,
     /// The slice ends before this index.
     Before(i64),

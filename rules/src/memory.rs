@@ -70,8 +70,8 @@ pub struct CompletedJob {
     /// The release that it belonged to; also `None` where the version that wrote this did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// All of its labels, because a later selector may name any of them. `None` where they were too long, or the version that
-    /// wrote this kept none.
+    /// All labels of the Job, because a later selector may name any of them. `None` where the labels were too long, or where an
+    /// older version that kept no labels wrote the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
 }
@@ -250,8 +250,8 @@ fn length(labels: &BTreeMap<String, String>) -> usize {
         .sum()
 }
 
-/// The objects of a kind in a namespace that a selector selects by the labels that they had, by their names. None is selected whose labels
-/// are not known.
+/// The objects of a kind in a namespace that a selector selects by the labels that they had, by their names. None is selected
+/// whose labels are not known.
 pub fn selected<'e>(
     entries: impl IntoIterator<Item = (&'e str, &'e str)>,
     (what, namespace): (Completing, &str),

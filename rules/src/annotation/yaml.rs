@@ -174,7 +174,7 @@ impl<'t> Reader<'t> {
         span.start.byte_offset().unwrap_or(self.text.len())
     }
 
-    /// Said while reading, so that nothing is read that could not be meant.
+    /// The refusal of a list with too many entries. It comes while the list is read, so a long list is not read to its end.
     fn too_many(&self, span: Span) -> Flaw {
         Flaw::at(self.start(span), Problem::TooMany)
     }

@@ -9,8 +9,8 @@ use wire::probe::{self, Probe};
 pub struct Address {
     /// The kind of try that the gate makes at the address.
     pub asks: Asks,
-    /// `db.example.com:5432` to [`Asks::Connection`], a URL with its scheme to [`Asks::Answer`], a name to [`Asks::Name`]. Each may hold
-    /// variables, `$(NAME)`.
+    /// The text of the address: `db.example.com:5432` for [`Asks::Connection`], a URL with its scheme for [`Asks::Answer`], a name
+    /// for [`Asks::Name`]. Each may hold variables, `$(NAME)`.
     pub to: String,
     /// The container whose variables count; `None` for the first container that has each of them.
     pub container: Option<String>,
@@ -19,11 +19,11 @@ pub struct Address {
 /// The kind of try that the gate makes at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Asks {
-    /// Satisfied when a TCP connection is accepted.
+    /// A try that succeeds when a TCP connection is accepted.
     Connection,
-    /// Satisfied when an HTTP request gets an answer with one of these status codes.
+    /// A try that succeeds when an HTTP request gets an answer with one of these status codes.
     Answer(Codes),
-    /// Satisfied when a name has an address.
+    /// A try that succeeds when a name has an address.
     Name,
 }
 

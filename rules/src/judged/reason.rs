@@ -54,13 +54,14 @@ pub enum Reason {
     NotPermitted,
     /// The object is of another revision than the dependent: `sluice.dev/revision` differs.
     OtherRevision,
-    /// Older than the dependent's revision, and the edge asks for a fresh one.
+    /// The object is older than the dependent's revision, and the edge asks for a fresh one.
     NotFresh,
-    /// Satisfied, or failed for good, but older than the dependent's revision: its controller may be about to replace it.
+    /// The object is satisfied, or has failed for good, but is older than the dependent's revision, so an upgrade may be about to
+    /// replace it; or the object was written a moment ago; or it does not exist and may yet be created.
     Settling,
-    /// Satisfied, but not yet for as long as the edge asks for.
+    /// The object is satisfied, but not yet for as long as the edge asks for.
     NotStable,
-    /// Not satisfied, but the entry's own timeout has passed, and the gate goes on without it.
+    /// The entry is not satisfied, but its own timeout has passed, and the gate goes on without the entry.
     GivenUp,
     /// An object of a lower weight is not ready.
     LowerWeight,

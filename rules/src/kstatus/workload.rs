@@ -1,4 +1,5 @@
-//! Any writer of an object may set its counters, so their differences wrap, as Go's do, instead of overflowing.
+//! The rules of kstatus for workloads. Any writer of an object may set its counters, so their differences wrap, as in Go, and do not
+//! overflow.
 
 use super::field::{int, text};
 use super::{Evaluation, Observed, generic};

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use state::{State, Step, Way, kept, lost, steps};
 use std::collections::{HashSet, VecDeque};
 
-/// One of this many states is followed to its end, which is the slow part; the random walks follow others.
+/// The sampling rate of the slow part: one of this many states is followed to its end. The random walks follow other states.
 const SAMPLE: usize = 29;
 
 /// Every state that can be reached, or the first in which too many objects run.

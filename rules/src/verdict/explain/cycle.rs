@@ -12,7 +12,7 @@ use crate::plan;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// So many objects are looked at, at most: a cycle among more is not found.
+/// The most objects that are looked at in search of a cycle: a cycle among more is not found.
 const MOST: usize = 64;
 
 /// The object that a way is sought to. A custom kind has more than one spelling, so a UID tells more than a name.

@@ -89,7 +89,7 @@ const EARLY: &str = "2024-01-01T00:00:00Z";
 const BEGAN: &str = "2024-01-02T00:00:00Z";
 const LATE: &str = "2024-01-03T00:00:00Z";
 
-/// Why the edge to a fresh Job made at `job_at` is as it is, for a pod below these owners.
+/// The reason of the edge to a fresh Job made at `job_at`, for a pod below these owners.
 fn freshness(pod: &Value, owners: &[Value], job_at: &str) -> Reason {
     let mut objects = owners.to_vec();
     objects.push(made(job("shop", "seed", "x", true), job_at));

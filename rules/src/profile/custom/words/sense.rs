@@ -1,6 +1,6 @@
 //! The sense of a word: failure, work under way, a stop.
 
-/// Longer texts are messages for people, in which a word stands for nothing.
+/// The longest text that is taken for a word, in bytes: a longer text is a message for people, in which single words tell nothing.
 const LONGEST: usize = 64;
 
 /// The sense of the text of a status field.
