@@ -39,7 +39,7 @@ struct FollowInputs {
     jobs: Option<Observer>,
 }
 
-/// Held pods and suspended Jobs, as they are found.
+/// The receivers of held pods and of suspended Jobs, which watches send.
 struct HeldInputs {
     pods: UnboundedReceiver<Waiter>,
     jobs: UnboundedReceiver<Waiter>,

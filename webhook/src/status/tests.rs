@@ -35,7 +35,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-/// Made at 0.
+/// A pod that was made at second 0, with these annotations.
 fn pod(annotations: &Value) -> Value {
     json!({"metadata": {
         "namespace": "shop", "name": "api-1", "uid": "u1", "annotations": annotations,

@@ -32,7 +32,7 @@ fn catalog(client: Client) -> (Arc<Known>, Tasks) {
     (known, tasks)
 }
 
-/// All that is followed goes on for so many seconds.
+/// Lets every task of the catalog run for so many seconds; none may end.
 async fn pass(tasks: &mut Tasks, seconds: u64) {
     let ended = tokio::time::timeout(Duration::from_secs(seconds), tasks.ended()).await;
     assert!(ended.is_err(), "{ended:?}");

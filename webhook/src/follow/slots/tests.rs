@@ -154,7 +154,7 @@ impl Cluster {
         status["initContainerStatuses"][0]["state"] = json!({"terminated": {"exitCode": 0}});
     }
 
-    /// So many seconds pass, in which everything that is known is heard of; `each` looks on.
+    /// Lets so many seconds pass, in which every store gets signs of the API server. `each` is called with the holders.
     async fn pass(&self, seconds: u32, each: impl Fn(&[String])) {
         for _ in 0..seconds {
             self.hear();
@@ -163,7 +163,7 @@ impl Cluster {
         }
     }
 
-    /// Everything that is known is heard of.
+    /// Gives every store a sign of the API server, with the present objects.
     fn hear(&self) {
         for known in self.others.iter().chain([&self.known]) {
             let config_maps = Kind::Builtin(kinds::CONFIG_MAP);

@@ -37,7 +37,7 @@ impl Memory {
         all.filter(|(key, _)| key != WHOLE).collect()
     }
 
-    /// All sheets are whole; that of "shop" holds this.
+    /// Makes all sheets known as whole; the sheet of namespace "shop" has these entries.
     fn learn_shop(&self, held: &BTreeMap<String, String>) {
         for sheet in 0..sheets::COUNT {
             let ours = sheet == sheets::of("shop");

@@ -320,7 +320,7 @@ fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
     assert_eq!(word(&asked(10)), "timeout: open");
 }
 
-/// So many seconds after its pod was started.
+/// A pod whose entry has this timeout, `after` so many seconds since its start.
 fn entry(timeout: &str, beside: &str, after: i64) -> Case {
     let list = format!("- {{kind: ConfigMap, name: a, timeout: 1m{timeout}}}{beside}");
     Case {

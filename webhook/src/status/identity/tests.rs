@@ -111,7 +111,7 @@ impl Desk {
         self.authenticator.identify(claimed, address).await
     }
 
-    /// So many pods of namespace shop, and the tokens of their gates.
+    /// Adds so many pods to the namespace `shop`, and returns the tokens of their gates.
     fn crowd(&self, pods: u16) -> Vec<String> {
         let one = |number: u16| {
             let (name, uid) = (format!("web-{number}"), number.to_string());

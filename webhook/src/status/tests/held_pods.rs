@@ -16,7 +16,7 @@ fn held(name: &str, annotations: &Value, others: &[&str]) -> Value {
     pod
 }
 
-/// So many replicas.
+/// This number of replicas, which look after held pods.
 fn replicas(count: usize) -> Replicas {
     let pods = "/api/v1/namespaces/shop/pods/";
     let arrive = |known: &Known, pod: &Value| known.gated().apply(pod);

@@ -18,7 +18,7 @@ fn suspended(name: &str, annotations: &Value) -> Value {
     })
 }
 
-/// So many replicas.
+/// This number of replicas, which look after suspended Jobs.
 fn replicas(count: usize) -> Replicas {
     let jobs = "/apis/batch/v1/namespaces/shop/jobs/";
     let arrive = |known: &Known, job: &Value| known.want(&jobs_kind()).apply(job);

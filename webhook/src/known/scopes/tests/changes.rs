@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many changes of each world; a world has a seed of its own.
+/// The number of changes of each random world.
 const CHANGES: usize = 300;
 const WORLDS: u64 = 6;
 /// Below this the wave is asked for.

@@ -5,7 +5,7 @@ use rules::dependency;
 use rules::profile;
 use rules::scope;
 
-/// As many as all presets of the chart grant.
+/// The number of granted custom kinds: about as many as all presets of the chart grant.
 const KINDS: usize = 300;
 
 fn known(memory: usize) -> Arc<Known> {

@@ -21,7 +21,7 @@ fn at_its_gate(number: usize) -> Value {
     pod
 }
 
-/// So many of them, and `db`, which no node takes.
+/// A cluster with `size` waiting pods, and with `db`, whose pod no node takes.
 fn without_room(size: usize) -> Arc<Known> {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     for word in ["deployment", "replicaset", "statefulset", "daemonset"] {
