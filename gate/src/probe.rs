@@ -102,7 +102,7 @@ impl<T: Try> Prober<T> {
     }
 }
 
-/// One is tried here, and several beside each other: each may take seconds.
+/// The outcomes of tries. A single address is tried on this thread; several are tried at the same time, since each may take seconds.
 fn outcomes(by: &impl Try, some: &[&mut Wanted]) -> Vec<Outcome> {
     if let [one] = some {
         return vec![by.outcome(&one.probe)];

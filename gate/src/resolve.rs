@@ -1,4 +1,4 @@
-//! Written here, because the C library's own lookup has no deadline, and does not tell an unknown name from a missing reply.
+//! Looks names up in the DNS. The C library's own lookup has no deadline, and does not tell an unknown name from a missing reply.
 
 mod message;
 

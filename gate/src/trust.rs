@@ -129,7 +129,7 @@ impl ServerCertVerifier for Unchecked {
         Ok(HandshakeSignatureValid::assertion())
     }
 
-    /// All that a server may have a key for.
+    /// The signature schemes of every key that a server may have.
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         use SignatureScheme as S;
         vec![

@@ -98,7 +98,8 @@ impl<'g, 'o> Flux<'g, 'o> {
         })
     }
 
-    /// Told of the first workload whose list leads on, else of a `dependsOn`.
+    /// The finding about a cycle. Its place is the first workload whose list is a step of the cycle, else an object with a
+    /// `dependsOn`.
     fn told(&self, cycle: &[usize]) -> Finding {
         let steps = || cycle.iter().zip(cycle.iter().cycle().skip(1));
         let is_unit = |at: &usize| self.units.contains(at);

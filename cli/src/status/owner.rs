@@ -31,7 +31,7 @@ pub(super) fn unread(world: &Installed<'_>, pod: &Value, why: Unavailable) -> St
     }
 }
 
-/// Why the first owner that cannot be read cannot be, and its kind.
+/// The first owner above a pod that cannot be read: why, and the owner's kind. `None` where all can be read.
 fn first(
     world: &Installed<'_>,
     namespace: Option<&str>,

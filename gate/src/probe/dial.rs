@@ -25,7 +25,7 @@ const LINE: usize = 1024;
 /// Tries addresses.
 pub(crate) struct Dialer {
     resolver: Resolver,
-    /// Made when the first address asks for it.
+    /// The configuration for TLS, made when the first address needs one.
     tls: OnceLock<Arc<ClientConfig>>,
 }
 
