@@ -12,13 +12,13 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// So many Jobs are under a cap.
+/// The number of Jobs under a cap.
 const JOBS: usize = 10;
 /// The duration of one of them by itself.
 const SECONDS: u32 = 3;
-/// How often, for each cap.
+/// The number of runs for each cap.
 const RUNS: usize = 20;
-/// So many run at the same time, each in a namespace of its own.
+/// The number of runs at the same time, each in a namespace of its own.
 const TOGETHER: usize = 4;
 
 /// The caps of `SLUICE_CAPS`, comma separated, and otherwise all that matter: so that a long measurement can be made in parts.

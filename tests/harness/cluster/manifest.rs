@@ -114,7 +114,7 @@ pub fn config_map(name: &str) -> Manifest {
     .named("v1", "ConfigMap", name)
 }
 
-/// Any other object.
+/// A manifest of any object, without a pod template.
 pub fn other(object: Value) -> Manifest {
     Manifest {
         object,

@@ -18,7 +18,7 @@ enum Harm {
     Cut(Index),
     Overwrite(Index, u8),
     Insert(Index, Vec<u8>),
-    /// So many opened brackets somewhere, closed again or not.
+    /// A number of opened brackets at a place, closed again or not.
     Nest(Index, usize, bool),
     /// One long text in place of an annotation.
     Bloat(usize),

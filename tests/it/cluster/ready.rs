@@ -7,7 +7,7 @@ use harness::cluster::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Made for this test: cluster-wide, so named after its namespace.
+/// A StorageClass for one test, with its name. It is cluster-scoped, so it is named after the test's namespace.
 fn class(ns: &Namespace, binding: &str) -> (String, Manifest) {
     let name = format!("{}-{}", ns.name, binding.to_lowercase());
     ns.takes_along(&format!("storageclass/{name}"));

@@ -13,7 +13,7 @@ const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
 /// The edge of a Job of one release whose turn has not come.
 const SLOT: &str = "one of 1 slots";
 
-/// So many Jobs of one release, each of which runs so many seconds.
+/// `count` Jobs of one wave under a cap, each of which runs for `seconds`.
 pub(crate) fn seeds(count: usize, seconds: u32, cap: usize) -> Vec<Manifest> {
     let script = format!("sleep {seconds}");
     (0..count)

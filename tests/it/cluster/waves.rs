@@ -30,7 +30,7 @@ fn shop(helm: &'static str) -> Chart {
     Chart::new(helm, &manifests.map(|it| it.with(INSTANCE, RELEASE)))
 }
 
-/// One pod of each.
+/// One pod of each workload of the shop.
 struct Pods {
     db: Pod,
     migrate: Pod,

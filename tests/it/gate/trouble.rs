@@ -144,7 +144,7 @@ fn waits_out_bad_answers() {
     }
 }
 
-/// Written a byte at a time, each in a TLS record of its own.
+/// The service writes the answer a byte at a time, each in a TLS record of its own.
 #[test]
 fn reads_an_answer_that_comes_in_pieces() {
     let authority = Authority::new();

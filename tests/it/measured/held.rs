@@ -183,7 +183,7 @@ async fn three_hundred_held_pods_cost_nothing_and_are_let_go_by_one_change() {
     .await;
 }
 
-/// As many as find room, and each after what it waited for.
+/// Checks that as many pods run as find room, and each after its dependency was created.
 async fn some_run(ns: &Namespace) {
     let go = ns.look.get("configmap/go").await;
     let go: jiff::Timestamp = text(&go, "/metadata/creationTimestamp")

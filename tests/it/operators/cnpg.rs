@@ -16,7 +16,7 @@ async fn opens_only_once_the_database_is_back() {
     .await;
 }
 
-/// One instance; each version has other settings, for which it is restarted.
+/// A database of one instance. Each version has other settings, for which the operator restarts the instance.
 fn database(version: usize, class: &str) -> Manifest {
     let buffers = format!("{}MB", 32 + version);
     other(json!({

@@ -8,7 +8,7 @@ use rules::judged::Reason;
 use serde_json::{Value, json};
 use wire::Answer;
 
-/// Why no line has this reason; the gate of the pod, which is drawn too, has it.
+/// Why no line of the graph has this reason, although the pod's gate has it; `None` for a reason that a line has.
 fn is_of_no_line(reason: Reason) -> Option<&'static str> {
     match reason {
         Reason::NoSlot => Some("a slot is no object, so no line leads to it"),
