@@ -25,7 +25,7 @@ LIMITS = {
     "certs": (1.0, ["certs/**/*.rs"]),
     "gate": (1.0, ["gate/**/*.rs"]),
     "webhook": (0.5, ["webhook/**/*.rs"]),
-    "cli": (1.0, ["cli/**/*.rs"]),
+    "cli": (0.5, ["cli/**/*.rs"]),
     "tests/harness": (1.0, ["tests/harness/**/*.rs"]),
     "tests/it": (0.5, ["tests/it/**/*.rs"]),
     "charts": (0.5, ["charts/**/*.yaml", "charts/**/*.tpl", "charts/**/*.md"]),
