@@ -6,18 +6,18 @@ use super::template::{Template, word};
 use crate::manifest::Entries;
 use serde_json::Value;
 
-/// A container, where it stands.
+/// A container with its place in the text.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The number of its first line in the file, from 0.
+    /// The number of the container's first line in the file, from 0.
     pub(super) first: usize,
-    /// How many lines it has.
+    /// The number of the container's lines.
     pub(super) length: usize,
-    /// The container in each branch that the template has inside of it; its actions are out of sight.
+    /// The container as each branch of the template inside of it makes it, with masked actions.
     pub(super) branches: Vec<Container>,
 }
 
-/// The most branches that are told from each other.
+/// The most branches of a container that are read one by one.
 const BRANCHES: usize = 4;
 
 /// The containers of a template.
@@ -87,7 +87,7 @@ fn is_container(template: &Template, block: &[&str]) -> bool {
     has("name") && (has("image") || has("command") || has("args"))
 }
 
-/// Whether the list that it is in is one of init containers; in a helper nothing says.
+/// Whether the item that begins on line `first` is in a list of init containers; `true` where no key above tells, as in a helper.
 fn is_init(lines: &[&str], first: usize) -> bool {
     let depth = indent(lines[first]);
     let above = lines[..first].iter().rev().find(|line| {

@@ -9,7 +9,7 @@ use super::texts::{File, Texts};
 use super::told::{Report, Says};
 use super::waits;
 
-/// Tells what the documents of a file say, and of what stands in none.
+/// Reports the waits of a file's workloads, and of the containers outside of every workload's document.
 pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     let lines: Vec<&str> = file.text.lines().collect();
     let documents = document::all(&lines);
@@ -24,7 +24,7 @@ pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     unrendered(texts, file, is_of_none, report);
 }
 
-/// No list of it is proposed: one that nothing renders cannot be tried.
+/// Reports the waits of a document as left. No list is proposed, since a list that nothing renders cannot be tried.
 fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut Report) {
     let edit = edits::annotate(document, &[String::new()]);
     let at = edit.map_or(document.first, |it| it.at.saturating_sub(1));
@@ -46,7 +46,7 @@ fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut
     }
 }
 
-/// Tells of the containers of a file that nothing has told of.
+/// Reports the containers of a file that have not been reported before.
 pub(super) fn unrendered(
     texts: &Texts,
     file: &File,

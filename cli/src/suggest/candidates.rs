@@ -19,7 +19,7 @@ pub(super) struct WaitInText {
     /// The line of the file, from 0.
     pub(super) line: usize,
     pub(super) container: String,
-    /// The command; empty where no command says anything.
+    /// The command that waits; empty where no command tells what it waits for.
     pub(super) what: String,
     pub(super) outcome: Outcome,
 }
@@ -126,7 +126,7 @@ pub(super) fn document_of<'f, 'l>(
     }
 }
 
-/// Whether a name may be what a template writes.
+/// Whether a template with the text `written` may render to `name`.
 pub(super) fn fits(written: &str, name: &str) -> bool {
     let mut rest = name;
     for part in parts(written) {
@@ -157,7 +157,8 @@ fn literal(written: &str) -> usize {
     parts(written).iter().map(String::len).sum()
 }
 
-/// How a target is named where its release has any name: as its own template names it, else with the release's name in it.
+/// The entries for a target that hold for a release of any name: first with the name that the target's own template writes,
+/// then with the release's name in the rendered name.
 pub(super) fn names(
     texts: &Texts,
     chart: &Path,
@@ -222,8 +223,8 @@ fn variable(action: &str) -> bool {
         .any(|(at, _)| action[at + 1..].starts_with(|it: char| it.is_ascii_alphabetic()))
 }
 
-/// The condition on which something is there that was seen with some sets of values and not with others. `None` where the sets
-/// do not tell.
+/// The condition on which an object or a wait is rendered that was seen with some sets of values and not with others. `None` where
+/// the sets do not tell.
 pub(super) fn condition(
     sets: &[Vec<Switch>],
     tried: &[usize],

@@ -13,7 +13,7 @@ use data::looks_for_data;
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client};
 
-/// Reads the waits of a command; `None` where it is no client. `looks` tells that the command stands where waits do.
+/// Reads the waits of a command; `None` where the command is no client. `looks`: the command stands in a place where waits stand.
 pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let program = program.trim_start_matches(['(', '!']);
@@ -289,7 +289,7 @@ fn endpoint(arguments: &[&str]) -> Option<Vec<For>> {
     Some(vec![address(&url, Asks::Protocol)])
 }
 
-/// A function of an image, or a script, that is called after what it does: `x_wait_for_db_connection URL`.
+/// The waits of a function of an image, or of a script, whose name tells what it does: `x_wait_for_db_connection URL`.
 fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     let words = || program.split(['_', '-']);
     let waits = words().any(|it| it == "wait" || it == "ready");
@@ -311,7 +311,8 @@ fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     }
 }
 
-/// A function of an image that waits, wherever it stands: `x_wait_for_db_connection` says nothing of the address.
+/// The waits of an image's function that waits in any place of a script. Its name (`x_wait_for_db_connection`) does not tell
+/// the address.
 fn named_after_a_wait(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     let waits = program.contains("wait_for_") || program.contains("wait-for-");
     let unsaid = || vec![For::Nothing(Reason::NoHost(program.to_owned()))];

@@ -12,7 +12,7 @@ pub(super) struct Container {
     pub(super) init: bool,
     /// `command`, then `args`.
     pub(super) words: Vec<String>,
-    /// The variables that have a value here.
+    /// The variables whose value stands in the container.
     pub(super) env: BTreeMap<String, String>,
     /// The variables whose value is in a Secret, a ConfigMap or the pod.
     pub(super) elsewhere: BTreeSet<String>,
@@ -21,7 +21,7 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// Reads one of a pod's spec, or of any list of containers, where `pod` is null.
+    /// Reads a container of a pod's spec, or of any list of containers, where `pod` is null.
     pub(super) fn of(value: &Value, init: bool, pod: &Value) -> Option<Self> {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let name = value.get("name")?.as_str()?.to_owned();
@@ -70,7 +70,7 @@ impl Container {
     }
 }
 
-/// The texts of a list; of one text that itself.
+/// The texts of a list; a single text counts as a list of one.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().filter_map(said).collect(),

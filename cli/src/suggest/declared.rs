@@ -1,4 +1,4 @@
-//! Images that wait for what their environment or their arguments declare.
+//! Images that wait for the objects that their environment or their arguments name.
 
 use super::container::Container;
 use super::wait::{For, NamedObject, Wait};

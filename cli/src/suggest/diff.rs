@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-/// How many lines around a change are shown.
+/// The number of lines that are shown around a change.
 const CONTEXT: usize = 3;
 
-/// Lines that take the place of others.
+/// A change: lines that take the place of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// The number of the first line that goes, from 0; what is added stands before it.
+    /// The number of the first removed line, from 0; the added lines stand before it.
     pub(super) at: usize,
-    /// How many lines go.
+    /// The number of removed lines.
     pub(super) removed: usize,
     pub(super) added: Vec<String>,
 }
@@ -80,7 +80,7 @@ pub(super) fn applied(text: &str, edits: &[Edit]) -> String {
     made
 }
 
-/// Changes that are shown together, since what is around them meets.
+/// The groups of changes that are shown together, since the lines around them overlap.
 fn hunks(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
     edits.chunk_by(|one, next| next.at <= one.at + one.removed + 2 * CONTEXT)
 }

@@ -12,10 +12,10 @@ const WORKLOADS: [&str; 8] = [
     "Pod",
 ];
 
-/// One document.
+/// One YAML document of a file.
 #[derive(Debug)]
 pub(super) struct Document<'t> {
-    /// The number of its first line in the file, from 0.
+    /// The number of the document's first line in the file, from 0.
     pub(super) first: usize,
     pub(super) lines: &'t [&'t str],
 }
@@ -41,7 +41,7 @@ impl Document<'_> {
         kind.map(str::trim)
     }
 
-    /// Whether a key stands in it, comments apart.
+    /// Whether a key stands in the document, comments apart.
     pub(super) fn has(&self, key: &str) -> bool {
         self.line_of(key).is_some()
     }
@@ -56,7 +56,7 @@ impl Document<'_> {
         self.lines.iter().position(is_key)
     }
 
-    /// The name of its object, as it is written.
+    /// The name of the document's object, as the template writes it.
     pub(super) fn name(&self) -> Option<&str> {
         let metadata = self
             .lines
@@ -73,12 +73,12 @@ impl Document<'_> {
         Some(name.trim_start()["name:".len()..].trim())
     }
 
-    /// Whether a line of the file is in it.
+    /// Whether a line of the file is in the document.
     pub(super) fn holds(&self, line: usize) -> bool {
         (self.first..self.first + self.lines.len()).contains(&line)
     }
 
-    /// The line, in the file, that makes it a hook which Helm runs after everything else.
+    /// The line, in the file, that makes the object a hook which Helm runs after everything else.
     pub(super) fn late_hook(&self) -> Option<usize> {
         let at = self.line_of("helm.sh/hook")?;
         let line = self.lines[at];
@@ -86,7 +86,7 @@ impl Document<'_> {
         (is_late && self.kind() == Some("Job")).then_some(self.first + at)
     }
 
-    /// Whether its name says that it migrates.
+    /// Whether the name of the object says that it migrates.
     pub(super) fn migrates(&self) -> bool {
         let name = self.line_of("name").map(|at| self.lines[at].to_lowercase());
         name.is_some_and(|line| line.contains("migrat"))

@@ -110,7 +110,7 @@ fn closes_behind(block: &[&str], inner: usize) -> bool {
     false
 }
 
-/// By how much an action changes how many are open.
+/// The change in the number of open actions by the action on a line: 1, -1, or 0.
 fn opens(line: &str) -> i32 {
     let action = line
         .trim()

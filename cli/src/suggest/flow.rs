@@ -1,4 +1,5 @@
-//! From a chart, or a folder of manifests, to what is proposed: rendered, surveyed, written, and tried.
+//! The way from a chart, or a folder of manifests, to the proposed lists: the folder is rendered and surveyed, the lists are
+//! written and tried.
 
 use super::known::Known;
 use super::object::{ChartObject, own_pods, text};
@@ -14,7 +15,7 @@ use super::ways;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// Whether two sets show the same workloads, that wait for the same.
+/// Whether two sets of values show the same workloads with the same waits.
 fn is_the_same(a: SetSeen<'_>, b: SetSeen<'_>) -> bool {
     let waits = |it: &SeenContainer| {
         let found = it.found.iter().map(|it| {

@@ -5,13 +5,13 @@
 pub(super) enum Host {
     /// The pod itself.
     Itself,
-    /// A Service, and where the host says so the namespace, and the pod behind it.
+    /// A Service; with its namespace and the pod behind it, where the host names them.
     Service {
         name: String,
         namespace: Option<String>,
         pod: Option<String>,
     },
-    /// Two names: the second may be a namespace, or a domain.
+    /// A host of two names, of which the second may be a namespace or a domain.
     Two(String, String),
     /// An address, or a name of a domain.
     Outside,

@@ -77,7 +77,7 @@ impl Context<'_> {
         Ok(entry.map(ListEntry::new))
     }
 
-    /// The Service of a host; nothing where that is the pod itself.
+    /// The entry for the Service of a host; `None` where the host is the pod itself.
     fn host(&self, text: &str, state: Option<&str>) -> Result<Option<String>, Reason> {
         let own = self.known(text)?;
         let shown = self.masked.seen(&own);

@@ -1,4 +1,4 @@
-//! All that is known of a folder: its texts, what was rendered of it with each set of values, and what waits there.
+//! The knowledge about a folder: its texts, the objects rendered with each set of values, and the waits of its containers.
 
 use super::candidates;
 use super::container::Container;
@@ -15,18 +15,18 @@ use rules::keys;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A workload's document, with all that was seen of it.
+/// A workload's document, with the containers that were rendered from it.
 pub(super) struct Group {
     /// The template, below the folder.
     pub(super) source: PathBuf,
     pub(super) kind: String,
-    /// The first line of its document; none where the template makes it some other way.
+    /// The first line of the workload's document; `None` where the template makes the workload in another way.
     pub(super) document: Option<usize>,
-    /// The numbers of its containers.
+    /// The numbers of the workload's containers.
     pub(super) seen: Vec<usize>,
 }
 
-/// A folder.
+/// A folder with its texts and its rendered objects.
 pub(super) struct Known<'f> {
     pub(super) folder: &'f Path,
     pub(super) texts: &'f Texts,
@@ -206,10 +206,10 @@ impl Known<'_> {
     }
 }
 
-/// Of containers that are as like, the one in the workload's own document is meant.
+/// The likeness that a container of the workload's own document has beyond an equal container elsewhere.
 const OWN: usize = 1;
 
-/// How much a container of a text is like one that was rendered: nothing where it is another.
+/// The likeness of a container in a text and a rendered container; 0 where they are different containers.
 fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
     let seen = |text: &str| file.template.masked.seen(text);
     if !candidates::fits(&seen(&written.name), &rendered.name) {

@@ -70,7 +70,7 @@ fn state_of(condition: &str) -> Option<&'static str> {
     (named.starts_with("available")).then_some("available")
 }
 
-/// The state that a look at an object asks for: of what is there and no more, its presence.
+/// The state that a look at an object asks for; `present` where the look only asks whether the object exists.
 fn state_asked(kind: Option<&&str>, asked: &str) -> Option<&'static str> {
     let kind = kind.and_then(|it| it.split('/').next()).unwrap_or_default();
     let is_service = matches!(kind, "svc" | "service" | "services");
@@ -166,7 +166,7 @@ pub(super) fn of_url(url: &str) -> Option<For> {
     })
 }
 
-/// The arguments that are no options, nor values of those.
+/// The arguments that are neither options nor values of options.
 fn plain<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     const ALONE: [&str; 9] = [
         "--all",

@@ -2,7 +2,7 @@
 
 use super::outcome::ListEntry;
 
-/// An entry, and the actions around it, the outermost first; each with the branches before the one that it is in.
+/// An entry with the actions around it, the outermost first. Each action has the branches before the branch that the entry is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) entry: ListEntry,

@@ -1,4 +1,4 @@
-//! Actions of a template, put out of sight: what is left can be read as YAML and as a shell's words.
+//! Masks the actions of a template: the masked text can be read as YAML and as a shell's words.
 
 /// The letters around the number of an action. They are for private use, and YAML takes them as any other letter.
 const OPEN: char = '\u{e000}';
@@ -79,7 +79,7 @@ impl Masked {
         text
     }
 
-    /// The actions of a line that has nothing else; none of one with any other text.
+    /// The actions of a line that holds nothing but actions; empty for a line with any other text.
     pub(super) fn alone(&self, line: &str) -> Vec<&str> {
         let mut found = Vec::new();
         let mut rest = line.trim();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// An object that was rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ChartObject {
-    /// The template, below the chart's folder; of a manifest its file.
+    /// The path of the template below the chart's folder, or of the manifest's file.
     pub(super) source: PathBuf,
     pub(super) value: Value,
 }

@@ -8,9 +8,9 @@ use super::wait::Asks;
 pub(super) enum Outcome {
     /// An entry of a list.
     Entry(ListEntry),
-    /// It waits for what is in its own pod.
+    /// The container waits for another container of its own pod, so no entry is needed.
     Itself,
-    /// Nothing, and why.
+    /// The wait stays as it is, for this reason.
     Left(Reason),
 }
 
@@ -51,7 +51,8 @@ pub(super) fn selected(namespace: Option<&str>, kind: &str, selector: &str) -> S
 }
 
 impl Outcome {
-    /// Why a wait stays that has no list of its own: an entry is named by `elsewhere`. Nothing where the pod itself is meant.
+    /// The reason why a wait without a list of its own stays; `elsewhere` makes the reason for an entry. `None` where the wait is
+    /// for the pod itself.
     pub(super) fn reason(&self, elsewhere: impl Fn(String) -> Reason) -> Option<Reason> {
         match self {
             Self::Entry(entry) => Some(elsewhere(entry.text.clone())),

@@ -1,11 +1,11 @@
-//! Why a wait stays as it is, with what to do instead.
+//! The reasons why a wait stays as it is, each with the way out.
 
 use std::fmt;
 
-/// A closed set: no list can say the wait, or the chart does not tell enough of it.
+/// The reason why a wait stays as it is, from a closed set: no list can say the wait, or the chart does not tell enough about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// A client that is told nowhere where to look.
+    /// A client without an address in its arguments or in its environment.
     NoHost(String),
     /// A variable that has no value in the container.
     Unsaid(String),
@@ -17,17 +17,17 @@ pub(super) enum Reason {
     OfValues(String),
     /// A name that no object of the render has.
     NotHere(String),
-    /// A look at a Service of which it is not said what has to be there.
+    /// A look at a Service that does not tell which state of the Service is wanted.
     OfService(String),
     /// A look into a store.
     Data(String),
     /// The waiting workload itself, or a Service behind which its pods are.
     Own(String),
-    /// A Job that Helm has run before anything else is there.
+    /// A Job that Helm runs before it creates any other object.
     EarlyJob(String),
     /// An address that has no value.
     NoValue(String),
-    /// A template that means something else elsewhere.
+    /// A template text whose meaning depends on its place, so it cannot be moved into the annotation.
     Bound(String),
     /// A name of two parts, of which the second may be a namespace or a domain.
     Ambiguous {
@@ -40,7 +40,7 @@ pub(super) enum Reason {
     NoObject,
     /// A command that looks into a container.
     Inside,
-    /// Something that has to go away.
+    /// An object that has to be deleted.
     Deleted,
     /// A kind that needs its group.
     Kind(String),
@@ -63,22 +63,22 @@ pub(super) enum Reason {
     ManyJobs(Vec<String>),
     /// No container of this name is known.
     NoContainer(String),
-    /// The entry is no entry of a list.
+    /// The reader of admission refuses the entry.
     Refused {
         entry: String,
         why: String,
     },
-    /// The list would say something else than the loop.
+    /// The rendered list would not mean the same as the loop.
     Untrue(String),
-    /// The entry that a text says, which nothing renders.
+    /// The entry of a wait in a text that nothing renders, so the entry cannot be tried.
     Untried(String),
-    /// A list stands there already.
+    /// The workload has a list already.
     Listed,
     /// The annotations are computed, or those of another chart.
     Closed(String),
-    /// It is in a helper, and nothing says in which workloads.
+    /// The wait is in a helper, and no workload that includes the helper is known.
     Helper(String),
-    /// It is called like a wait, or loops, and its commands say nothing.
+    /// The container has the name of a wait, or a loop, and its commands do not tell what it waits for.
     Unread,
 }
 

@@ -1,4 +1,4 @@
-//! Finds what goes with a loop: the container, its image, and the rights that only the loop used.
+//! Finds the things that a removed loop makes needless: the container, its image, and the rights that only the loop used.
 
 use super::container::Container;
 use super::object::{ChartObject, own_pods, text};
@@ -8,7 +8,7 @@ use super::wait::Asks;
 use rules::selector::Selector;
 use serde_json::Value;
 
-/// Says what to delete once the order holds.
+/// The remarks about the things to delete once the list replaces the loop.
 pub(super) fn of(container: &Container, workload: (&str, &str), objects: &[ChartObject]) -> String {
     let mut told = if container.init {
         format!("delete the init container {}", container.name)
@@ -100,7 +100,8 @@ fn rights_of(account: &str, objects: &[ChartObject]) -> Vec<String> {
     told.collect()
 }
 
-/// Says what is lost, or left open, by waiting for a target rather than asking it.
+/// The remark about an entry whose object was not rendered, or whose pods have no readiness probe, so that the list knows less than
+/// the loop; `None` where there is nothing to remark.
 pub(super) fn note(
     target: &Target,
     entry: &ListEntry,

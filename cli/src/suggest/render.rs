@@ -1,4 +1,4 @@
-//! A copy of a chart that is rendered, again and again: with other values, and with what is proposed.
+//! A copy of a chart, which is rendered again and again: with other values, and with the proposed lists.
 
 mod copy;
 mod needs;
@@ -12,12 +12,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The comment before the objects of a template.
+/// The comment that Helm prints before the objects of a template.
 const SOURCE: &str = "# Source: ";
-/// How often a chart that does not render is tried with one value more or one template less.
+/// The most tries of a chart that does not render, each with one value more or one template less.
 const TRIES: usize = 24;
 
-/// How often a set of values that does not render is tried with one value more.
+/// The most tries of a set of values that does not render, each with one value more.
 const TRIES_OF_A_SET: usize = 4;
 
 /// The release that charts are rendered as: a name that is part of no other.
@@ -27,16 +27,16 @@ pub(super) const NAMESPACE: &str = "zqnamespace";
 /// A set of values beside the chart's own, as `--set` has them.
 pub(super) type Values = Vec<String>;
 
-/// A chart's copy.
+/// A copy of a chart in a temporary folder.
 #[derive(Debug)]
 pub(super) struct Copy {
     root: PathBuf,
     chart: PathBuf,
-    /// The sub-charts that are not there.
+    /// The declared sub-charts that are in no folder, so they are not rendered.
     pub(super) missing: Vec<String>,
-    /// The values without which it does not render, as they were made up.
+    /// The made-up values without which the chart does not render.
     pub(super) needed: Values,
-    /// The templates that do not render, and why; they are left out.
+    /// The templates that do not render, each with the error; they are left out.
     pub(super) broken: Vec<(PathBuf, String)>,
     /// The options with the user's values.
     given: Vec<String>,
@@ -71,7 +71,7 @@ impl Copy {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Renders it as it is, and finds out what it needs for that.
+    /// Renders the chart with its own values, and finds the values that must be made up for that.
     pub(super) fn render_first(&mut self, own: &Value) -> Result<Vec<ChartObject>> {
         self.own = own.clone();
         let mut last = String::new();
@@ -97,7 +97,7 @@ impl Copy {
         bail!("{}", needs::shown(&last))
     }
 
-    /// Renders it with each of several sets of values; what does not render is `None`.
+    /// Renders the chart with each of several sets of values; `None` for a set with which it does not render.
     pub(super) fn render_all(&self, sets: &[(String, Values)]) -> Vec<Option<Vec<ChartObject>>> {
         const AT_ONCE: usize = 4;
         let mut all = Vec::new();
@@ -113,7 +113,8 @@ impl Copy {
         all
     }
 
-    /// Renders it with a set of values, and with what that set needs besides: a database outside has to have a password.
+    /// Renders the chart with a set of values, and with the values that this set needs besides: a database outside of the chart has
+    /// to have a password.
     fn rendered(&self, release: &str, set: &[String]) -> Option<Vec<ChartObject>> {
         let mut values = set.to_vec();
         for _ in 0..TRIES_OF_A_SET {

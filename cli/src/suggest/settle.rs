@@ -1,4 +1,5 @@
-//! Finds the lists that say what the loops say: each is written into the folder's copy, and rendered with every set of values.
+//! Finds the lists that mean the same as the loops: each list is written into the folder's copy, and rendered with every set of
+//! values.
 
 use super::diff::{self, Edit};
 use super::known::{Group, Known};
@@ -10,7 +11,7 @@ use anyhow::Result;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Takes for each group the first candidate that says what the loops say.
+/// Takes for each group the first candidate that means the same as the group's loops.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,

@@ -61,7 +61,7 @@ impl ObjectSource {
         }
     }
 
-    /// The sub-charts that are not there.
+    /// The declared sub-charts that are in no folder; empty for manifests.
     pub(super) fn missing(&self) -> &[String] {
         match self {
             Self::Chart(copy) => &copy.missing,
@@ -69,7 +69,7 @@ impl ObjectSource {
         }
     }
 
-    /// The templates that do not render, and why.
+    /// The templates that do not render, each with the error; empty for manifests.
     pub(super) fn broken(&self) -> &[(PathBuf, String)] {
         match self {
             Self::Chart(copy) => &copy.broken,

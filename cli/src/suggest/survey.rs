@@ -1,4 +1,4 @@
-//! Surveys what the containers of rendered workloads wait for, with every set of values that was tried.
+//! Surveys the waits of the containers of rendered workloads, with every set of values that was tried.
 
 use super::container::Container;
 use super::object::ChartObject;
@@ -11,7 +11,7 @@ use super::world::World;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// A container, as it was rendered.
+/// A rendered container.
 #[derive(Debug)]
 pub(super) struct SeenContainer {
     pub(super) source: PathBuf,
@@ -21,19 +21,19 @@ pub(super) struct SeenContainer {
     /// The number of the set of values.
     pub(super) set: usize,
     pub(super) found: Vec<Found>,
-    /// Whether it looks like a wait.
+    /// Whether the container looks like a wait.
     pub(super) looks: bool,
 }
 
-/// One wait.
+/// One wait of a rendered container.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) what: String,
-    /// Nothing where it waits inside its own pod.
+    /// The target, or the reason why the wait stays; `None` where the container waits for another container of its own pod.
     pub(super) target: Result<Option<Target>, Reason>,
 }
 
-/// The containers of what was rendered with one set of values.
+/// The containers of the objects that one set of values renders.
 pub(super) fn of(
     set: usize,
     objects: &[ChartObject],

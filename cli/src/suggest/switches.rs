@@ -8,16 +8,16 @@ use serde_json::Value;
 
 /// The most sets of values beside the chart's own.
 const MOST: usize = 32;
-/// An address that is nothing of the chart.
+/// An address that is no object of the chart.
 const ELSEWHERE: &str = "sluice.example.com";
 
-/// One value, other than the chart has it.
+/// A switch: one value of the chart, changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Switch {
     /// `postgresql.enabled`
     pub(super) path: String,
     pub(super) value: String,
-    /// Whether the template compares it with this text; otherwise it asks whether it is set.
+    /// Whether the template compares the value with `text`; otherwise it tests whether the value is set.
     pub(super) equals: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The target of a wait, and the entry that says it.
+//! The target of a wait, and the entry of a list for it.
 
 use super::outcome::{self, ListEntry};
 use super::wait::Asks;
@@ -7,10 +7,10 @@ use super::wait::Asks;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) form: Form,
-    /// Of an object; of objects that are selected the selector.
+    /// The name of the object, or the selector of several objects.
     pub(super) name: String,
     pub(super) namespace: Option<String>,
-    /// Its number among the objects.
+    /// The number of the target among the rendered objects; `None` where it is none of them.
     pub(super) object: Option<usize>,
     pub(super) asks: Option<Asks>,
 }

@@ -1,4 +1,4 @@
-//! Tells of each container what replaces it, why it stays, and what to know.
+//! Reports each container: the entries that replace it, the reason why it stays, and remarks.
 
 use super::by_text;
 use super::candidates;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// The places of containers: file, and line from 0.
 pub(super) type ContainerPlaces = BTreeSet<(PathBuf, usize)>;
 
-/// Tells of every container that was rendered. Where these stand.
+/// Reports every rendered container, and returns the places of these containers in the texts.
 pub(super) fn of_groups(
     known: &Known<'_>,
     groups: &[Group],
@@ -111,7 +111,7 @@ fn of_container(
     }
 }
 
-/// The containers of the texts that no set of values renders.
+/// Reports the containers of the texts that no set of values renders.
 pub(super) fn of_the_rest(
     known: &Known<'_>,
     covered: &ContainerPlaces,
@@ -128,7 +128,7 @@ pub(super) fn of_the_rest(
     }
 }
 
-/// Why a group has no list although its waits can be said.
+/// The reason why a group has no list although entries for its waits exist.
 fn why_not(known: &Known<'_>, group: &Group, entry: String) -> Reason {
     if known.is_listed(group) {
         return Reason::Listed;

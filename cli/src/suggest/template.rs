@@ -1,11 +1,11 @@
-//! A template's text, line by line: what is out of sight in it, and which of its actions are open where.
+//! A template's text, line by line: its masked actions, and the actions that are open around each line.
 
 use super::mask::{self, Masked};
 
 /// The actions that are open around a line: each with the branches before the one that the line is in.
 pub(super) type Open = Vec<Vec<String>>;
 
-/// A file.
+/// The text of a template.
 #[derive(Debug, Default)]
 pub(super) struct Template {
     pub(super) masked: Masked,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One file.
+/// One file of a chart or of a folder.
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) path: PathBuf,
@@ -74,12 +74,12 @@ impl Texts {
 }
 
 impl File {
-    /// The name, as messages have it.
+    /// The name of the file in messages.
     pub(super) fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Whether anything in it looks like a wait.
+    /// Whether a container of the file looks like a wait.
     pub(super) fn looks(&self) -> bool {
         let of_block = |it: &Block| it.branches.iter().any(|it| waits::of(it).looks);
         self.blocks.iter().any(of_block)

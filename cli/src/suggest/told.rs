@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// All that is said.
+/// The report on a chart or a folder: changes and remarks.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// The changes by the files that they are of.
+    /// The changes of each file, by its path.
     pub(super) edits: BTreeMap<PathBuf, Vec<Edit>>,
-    /// How many entries and weights are proposed.
+    /// The number of proposed entries and weights.
     pub(super) proposed: usize,
     pub(super) told: Vec<Told>,
 }
 
-/// One thing that is said, of a place.
+/// One remark about a place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Told {
     /// `templates/web.yaml:17`
     pub(super) place: String,
-    /// The container, where it is of one.
+    /// The name of the container that the remark is about; empty where it is about none.
     pub(super) container: String,
     pub(super) says: Says,
 }
@@ -53,7 +53,7 @@ impl Report {
         }
     }
 
-    /// How many waits stay.
+    /// The number of waits that stay.
     pub(super) fn left(&self) -> usize {
         let is_left = |it: &&Told| matches!(it.says, Says::Left(..));
         self.told.iter().filter(is_left).count()

@@ -1,4 +1,4 @@
-//! Whether what is proposed says what the loops say: by admission's own reader, and by what Helm makes of it.
+//! Tries proposals: admission's own reader must take an entry, and the list that Helm renders must mean the same as the loops.
 
 use super::object::ChartObject;
 use super::reason::Reason;
@@ -33,7 +33,7 @@ fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
     annotation::parse_depends_on(&if long { format!("[{joined}]") } else { joined })
 }
 
-/// Whether the list of a rendered object is what these entries mean.
+/// Whether the list of a rendered object means the same as these entries.
 pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
     let texts: Vec<&str> = entries.iter().map(String::as_str).collect();
     let Ok(expected) = read(&texts) else {

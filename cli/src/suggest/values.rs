@@ -1,5 +1,5 @@
-//! Lists that a chart's values say: those of a sub-chart, whose templates have another author, and those of containers that
-//! stand in the values themselves.
+//! Lists in a chart's values: for a sub-chart, whose templates have another author, and for containers that stand in the values
+//! themselves.
 
 use super::diff::{self, Edit};
 use super::document::{self, Document, indent};
@@ -20,14 +20,14 @@ const CHARTS: &str = "charts";
 const FILE: &str = "values.yaml";
 const KEY: &str = "sluice.dev/depends-on";
 
-/// A list that no template takes.
+/// A list that cannot be written into a template, so it goes into values.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// The number that its workload's document has.
+    /// The number of the group of the list's workload.
     pub(super) group: usize,
     pub(super) source: PathBuf,
     pub(super) workload: (String, String),
-    /// The values with which it was seen.
+    /// The values with which the workload was seen.
     pub(super) switches: Vec<Switch>,
     pub(super) entries: Vec<String>,
     /// The file and the line of the container.
@@ -64,7 +64,7 @@ fn sub_chart(source: &Path) -> Option<String> {
     Some(below.iter().next()?.to_string_lossy().into_owned())
 }
 
-/// Writes what values can say into them, where the list then stands on the workload. Which groups have got one.
+/// Writes each list into the values where it then stands on the workload, and returns the groups that have got a list.
 pub(super) fn settle(
     folder: &Path,
     texts: &Texts,

@@ -2,7 +2,7 @@
 
 use super::reason::Reason;
 
-/// One wait: for what, and how it is written.
+/// One wait: its command, and the thing that is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wait {
     /// `nc -z db 5432`
@@ -49,20 +49,20 @@ pub(super) struct NamedObject {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) host: String,
-    /// Empty where it is not said.
+    /// The port; empty where the text names none.
     pub(super) port: String,
     /// `http`, `postgres`, or empty.
     pub(super) scheme: String,
-    /// Of a URL what stands behind host and port.
+    /// The path of a URL, behind host and port; else empty.
     pub(super) path: String,
-    /// How much the loop knows of what it finds there.
+    /// How much the loop learns of the address.
     pub(super) asks: Asks,
 }
 
 /// How much a loop learns of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
-    /// Something listens.
+    /// A process listens at the address.
     Port,
     /// A program of the protocol gets an answer.
     Protocol,

@@ -1,4 +1,4 @@
-//! Reads what a container waits for from its words and its environment.
+//! Reads the waits of a container from its words and its environment.
 
 use super::clients;
 use super::container::Container;
@@ -12,7 +12,7 @@ use super::wait::{For, Wait};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) waits: Vec<Wait>,
-    /// Whether it looks like a wait, though its commands may say nothing.
+    /// Whether the container looks like a wait, even if its commands do not tell for what.
     pub(super) looks: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn of(container: &Container) -> Reading {
     }
 }
 
-/// Whether a name says that something is waited for.
+/// Whether a name is that of a wait: `wait-for-db`.
 fn is_called_like_a_wait(name: &str) -> bool {
     let words = name.split(|it: char| !it.is_ascii_alphanumeric());
     let says = |word: &str| {
@@ -83,7 +83,7 @@ fn is_called_like_a_wait(name: &str) -> bool {
     joined || words.into_iter().any(says)
 }
 
-/// The command, as far as it tells what is waited for.
+/// The first words of a command, for messages: at most seven words and about 120 bytes, without redirections.
 fn shown(call: &Call) -> String {
     let mut shown = String::new();
     for word in call

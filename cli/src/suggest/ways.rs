@@ -38,7 +38,7 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     all
 }
 
-/// The list by the names of what was found, each where the sets say that it is there.
+/// The list by the names of the targets that were found, each entry in the condition under which its target is rendered.
 fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<Vec<Listed>> {
     let tried = known.tried(group);
     let mut texts: Vec<String> = Vec::new();

@@ -14,11 +14,11 @@ use rules::selector::Selector;
 /// The objects that were rendered with one set of values.
 pub(super) struct World<'w> {
     pub(super) objects: &'w [ChartObject],
-    /// The sub-charts that were not there to be rendered.
+    /// The declared sub-charts that are in no folder, so they were not rendered.
     pub(super) missing: &'w [String],
     /// The namespace of the workload that waits.
     pub(super) home: &'w str,
-    /// The texts of the values: addresses that they hold are the user's to say.
+    /// The texts of the values: the user chooses an address that stands in a value.
     pub(super) values: &'w [String],
 }
 
@@ -242,7 +242,7 @@ impl World<'_> {
         })
     }
 
-    /// Refuses what would never open: the workload itself, and a Service behind which its own pods are, or none.
+    /// Refuses a target that would never let the gate open: the workload itself, a Service of its own pods, a Service without pods.
     fn is_another(
         &self,
         at: usize,
@@ -269,7 +269,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A namespace that is not that of the release.
+    /// The namespace, where it is not that of the release.
     fn foreign(
         &self,
         namespace: Option<&str>,

@@ -1,4 +1,4 @@
-//! Commands that look for what is in a store: what puts it there is to be waited for, and the command does not say it.
+//! Commands that look for data in a store: a list would have to name the writer of the data, and the command does not tell it.
 
 use crate::suggest::shell::Call;
 
@@ -15,7 +15,7 @@ pub(in crate::suggest) fn asks_for_members(before: Option<&Call>, call: &Call) -
 pub(super) fn looks_for_data(program: &str, arguments: &[&str]) -> bool {
     let text = arguments.join(" ").to_lowercase();
     let asks = [" from ", "show tables", "show databases"];
-    // The root of the tree is there as soon as anything answers.
+    // The root of the tree exists as soon as the server answers.
     let of_node = || {
         let mut behind = text.split(" /").skip(1);
         behind.any(|it| it.starts_with(|it: char| it.is_ascii_alphanumeric()))

@@ -5,11 +5,11 @@ use crate::suggest::wait::Asks;
 /// How a client is told where to look.
 pub(super) struct Client {
     pub(super) programs: &'static [&'static str],
-    /// The options that say it.
+    /// The options that give the address.
     pub(super) options: &'static [&'static str],
-    /// Whether its first argument may say it.
+    /// Whether the client's first argument may give the address.
     pub(super) first: bool,
-    /// The variables that say it where no argument does.
+    /// The variables that give the address where no argument does.
     pub(super) variables: &'static [&'static str],
     pub(super) asks: Asks,
 }

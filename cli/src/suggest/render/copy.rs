@@ -1,4 +1,4 @@
-//! A chart's folder, copied together with the sub-charts that are beside it.
+//! Copies a chart's folder together with the sub-charts that stand beside it.
 
 use crate::manifest::Entries;
 use anyhow::{Context, Result};
@@ -6,20 +6,20 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Sub-charts of sub-charts, but not for ever.
+/// The deepest level of sub-charts in sub-charts that is copied, so that a circle of charts ends.
 const DEEPEST: usize = 4;
 
-/// The sub-charts that are nowhere.
+/// The names of the declared sub-charts that are in no folder.
 pub(super) struct Missing(pub(super) Vec<String>);
 
-/// Copies a folder, but what is hidden.
+/// Copies a folder without its hidden files and folders.
 pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let name = entry.file_name();
         let (from, to) = (entry.path(), to.join(&name));
-        // A link is followed, and one that leads nowhere is not there.
+        // A link is followed; a link that leads nowhere is left out.
         let Ok(metadata) = fs::metadata(&from) else {
             continue;
         };

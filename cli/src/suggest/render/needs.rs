@@ -1,19 +1,19 @@
-//! Why Helm does not render a chart: which template it is, and which values that lacks.
+//! Reads an error of Helm: the template that does not render, and the values that the template lacks.
 
 use super::Values;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The text of a value that is made up.
+/// The text of a value that the command makes up so that a chart renders.
 const MADE_UP: &str = "sluice";
 
-/// An error of Helm, as far as it tells what is lacking.
+/// An error of Helm, as far as it tells which values are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RenderFault {
     /// The template, below the chart's folder.
     pub(super) template: Option<PathBuf>,
-    /// The line of it, from 1.
+    /// The line of the template with the error, from 1.
     line: usize,
     /// The values that the error itself names.
     named: Vec<String>,
@@ -77,7 +77,7 @@ fn path(word: &str) -> Option<String> {
 }
 
 impl RenderFault {
-    /// The values that may be what is lacking: those that the error names, and those on its line that are empty.
+    /// The values that may be missing: the values that the error names, and the empty values on its line.
     pub(super) fn values(&self, chart: &Path, own: &Value, made_up: &[String]) -> Values {
         let mut paths = self.named.clone();
         if let Some(template) = &self.template {

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-/// At most so many texts are made of one word.
+/// The most texts that one word may expand to.
 const MOST: usize = 16;
-/// A variable may stand for another, but not for ever.
+/// The longest chain of variables that refer to each other.
 const DEEPEST: usize = 6;
 
 /// The variables that are known.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
-    /// Each may have several values, as that of a `for`.
+    /// The values of each variable by its name; the variable of a `for` has several.
     pub(super) variables: BTreeMap<String, Vec<String>>,
     /// The arguments of a function.
     pub(super) arguments: Vec<String>,

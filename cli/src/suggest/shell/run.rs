@@ -4,16 +4,16 @@ use super::expand::Scope;
 use super::tokens::{Token, tokens};
 use std::collections::BTreeMap;
 
-/// Functions may call each other, but not for ever.
+/// The deepest level of functions that call each other.
 const DEEPEST: usize = 5;
-/// At most so many commands are read.
+/// The most commands that are read of one container.
 const MOST: usize = 2000;
 
 /// A command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::suggest) struct Call {
     pub(in crate::suggest) words: Vec<String>,
-    /// Whether it is in a loop, or asked for again by a program that does that.
+    /// Whether the command is in a loop, or run by a program that repeats commands.
     pub(in crate::suggest) looped: bool,
 }
 
@@ -21,7 +21,7 @@ pub(in crate::suggest) struct Call {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::suggest) struct Script {
     pub(in crate::suggest) calls: Vec<Call>,
-    /// Whether a loop of it pauses.
+    /// Whether a loop of the container pauses between its rounds.
     pub(in crate::suggest) pauses: bool,
 }
 
@@ -45,7 +45,7 @@ struct Runner {
     scope: Scope,
     functions: BTreeMap<String, Vec<Token>>,
     script: Script,
-    /// How many loops are open.
+    /// The number of loops that are open.
     loops: usize,
 }
 
@@ -71,7 +71,7 @@ impl Runner {
         self.loops = outer;
     }
 
-    /// A command, behind the words that steer it.
+    /// Reads a command that follows words such as `while` and `!`.
     fn command(&mut self, words: &[String], depth: usize) {
         let mut rest = words;
         loop {
@@ -129,7 +129,7 @@ impl Runner {
         true
     }
 
-    /// A program or a function with its arguments.
+    /// Reads a call of a program or of a function.
     fn call(&mut self, words: &[String], depth: usize) {
         if depth > DEEPEST || self.script.calls.len() > MOST {
             return;

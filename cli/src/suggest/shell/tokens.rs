@@ -1,4 +1,4 @@
-//! The words of a shell's text. Quotes are gone; what they hold together stays together.
+//! Splits a shell's text into words. Quotes are removed, and a quoted text stays one word.
 
 /// A part of a shell's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
