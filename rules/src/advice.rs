@@ -102,7 +102,7 @@ pub enum Advice {
     ActiveDeadline(i64),
     /// The workload's pods run on Windows, for which there is no gate.
     Windows(Windows),
-    /// Something in its pods has a name that the gate needs.
+    /// A container or a volume of the workload's pods has a name that the gate needs.
     NameTaken {
         /// Whether a `container` or a `volume` has the name.
         what: &'static str,
@@ -270,7 +270,7 @@ impl Advice {
         }
     }
 
-    /// How bad it is, where it is certain that both objects are of one release.
+    /// The level of the advice, where it is certain that both objects are of one release.
     pub fn level(&self) -> Level {
         match self {
             Self::SelfReference

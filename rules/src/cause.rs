@@ -69,7 +69,7 @@ pub enum Cause {
     },
     /// The pod has failed as a whole.
     Failed(String),
-    /// No node takes it because a claim of its is not bound.
+    /// No node takes the pod because a PersistentVolumeClaim of the pod is not bound.
     Claim {
         /// The name of the PersistentVolumeClaim.
         name: String,

@@ -41,7 +41,7 @@ pub struct Dependent {
     pub pod: String,
     /// `metadata.uid` of the pod.
     pub uid: String,
-    /// The hash of its template, where a StatefulSet or a DaemonSet wrote one.
+    /// The hash of the pod's template, where a StatefulSet, a DaemonSet or a custom workload wrote one.
     pub template_hash: Option<String>,
     /// The `ControllerRevision` in which a StatefulSet or a DaemonSet keeps the pod's template; `Err` where sluice may
     /// not read it, and the revision then has no certain name.
@@ -57,13 +57,14 @@ pub struct Dependent {
     pub node: Option<String>,
     /// Whether the pod is held before it takes a node.
     pub held: bool,
-    /// The report of its gate on addresses. It is no part of the pod: the status service fills it in when the gate asks.
+    /// The report of the pod's gate on addresses. The report is no part of the pod: the status service fills it in when the gate
+    /// asks.
     pub probed: Probed,
     /// The controllers above the pod, from the nearest to the topmost.
     pub owners: Vec<Owner>,
     /// The release or application that the pod belongs to.
     pub scope: Option<Scope>,
-    /// The parts of its scope that the pod may be in: the names by which a plan may mean it.
+    /// The parts of the scope that the pod may be in: the names by which a plan may mean the pod.
     pub parts: Vec<Part>,
     /// The labels of the object that the user wrote: the labels by which a plan may select it.
     pub labels: Map<String, Value>,
@@ -84,7 +85,7 @@ pub struct Owner {
     pub created: Option<Timestamp>,
     /// The last write of the owner, except for its status.
     pub written: Option<Timestamp>,
-    /// The weight that it has now, from its template or else from itself; `None` without a weight, which counts as 0.
+    /// The present weight of the owner, from its template or else from itself; `None` without a weight, which counts as 0.
     pub weight: Option<i64>,
 }
 
@@ -123,7 +124,7 @@ pub enum Unknown {
     /// A list of dependencies or a plan has a fault.
     #[error(transparent)]
     Text(#[from] ParseError),
-    /// The plans of its namespace cannot be looked at.
+    /// The plans of the dependent's namespace cannot be looked at.
     #[error("the plans of its namespace cannot be read")]
     Plans(Unavailable),
 }

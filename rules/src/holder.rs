@@ -54,7 +54,7 @@ pub struct Running {
 /// Why no holder of a slot can be written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// The namespace has filled its share of the ConfigMap, or all of them together have filled it.
+    /// The ConfigMap is full: the namespace has filled its share, or all namespaces together have filled it.
     Full,
     /// The API server refuses the write of the ConfigMap.
     Refused,

@@ -67,7 +67,7 @@ pub struct CompletedJob {
     /// The value of `sluice.dev/revision`, for dependents in lockstep; also `None` where it was too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
-    /// The release that it belonged to; also `None` where the version that wrote this did not keep it.
+    /// The release that the Job belonged to; also `None` where an older version that kept no release wrote the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
     /// All labels of the Job, because a later selector may name any of them. `None` where the labels were too long, or where an
@@ -158,7 +158,7 @@ pub fn excess<'e>(
     gone
 }
 
-/// The time at which it was noted, in seconds since 1970.
+/// The time of an entry, in seconds since 1970: when the Job completed, or when the revision passed.
 fn age(key: &str, text: &str) -> i64 {
     let at = if is_passed(key) {
         read::<Passed>(text).map(|passed| passed.at)

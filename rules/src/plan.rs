@@ -21,7 +21,7 @@ pub struct Called<'d> {
     pub objects: Vec<(&'d Kind, &'d str)>,
     /// The name of the dependent's pod.
     pub pod: &'d str,
-    /// The parts of its scope that it may be in.
+    /// The parts of the scope that the dependent may be in.
     pub parts: &'d [Part],
     /// The labels of the object that the user wrote.
     pub labels: &'d Map<String, Value>,
@@ -131,7 +131,7 @@ pub enum PlanFlaw {
         keys::SCOPE
     )]
     NoRelease,
-    /// The pods of its namespace get no gate.
+    /// The pods of the plan's namespace get no gate unless they carry an annotation.
     #[error(
         "namespace {namespace:?} lacks the label {}: {}, so pods without annotations of ours start in any order",
         keys::INJECT,

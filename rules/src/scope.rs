@@ -49,7 +49,7 @@ pub struct Scope {
     pub namespace: String,
     /// The name of the release or the application.
     pub name: String,
-    /// The namespace that its installer keeps it in, where that is another one than the objects'.
+    /// The namespace in which the installer keeps its record of the release, where that is not the namespace of the objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
 }

@@ -73,7 +73,7 @@ fn list(text: Piece<'_>) -> Result<Vec<Expression>, Flaw> {
     Ok(expressions)
 }
 
-/// A line without its comment; in quotes there is none.
+/// A line without its comment. A `#` in quotes begins no comment.
 fn without_comment(line: Piece<'_>) -> Piece<'_> {
     let end = short::comment(line.text, &Expression::quoted(line.text));
     line.split_at(end).0

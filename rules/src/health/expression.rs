@@ -20,8 +20,8 @@ const DEEPEST: u16 = 32;
 /// The stack of the thread that parses; memory is taken as it is used.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// How deep its tree may be, where operators that follow each other nest too (`&&` and `||` are balanced): evaluating a
-/// level takes up to 30 KiB of stack.
+/// The deepest tree of an expression, in levels: evaluating a level takes up to 30 KiB of stack. Operators that follow each
+/// other nest too, except `&&` and `||`, which are balanced.
 const TALLEST: usize = 40;
 
 /// The most loops (`all`, `exists`, `filter`, `map`) of one expression.
@@ -288,7 +288,7 @@ fn entries<'a>(
 
 /// The property of an object that decides the cost of an evaluation.
 struct Size {
-    /// The length of its longest list or map, or of the one in the expression.
+    /// The length of the longest list or map in the object or in the expression.
     longest: u64,
 }
 

@@ -13,7 +13,7 @@ const FIELDS: [&str; 5] = ["apiVersion", "kind", "current", "inProgress", "faile
 /// A fault of a rule, its place, and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProblem {
-    /// The text that it is in: the key of a ConfigMap, or a file.
+    /// The text with the fault: the key of a ConfigMap, or a file.
     pub text: String,
     /// The rule, from 1; `None` where the text cannot be read at all.
     pub rule: Option<usize>,

@@ -87,7 +87,7 @@ pub enum Reason {
     Unjudgeable,
     /// The object asks for something that this version does not do.
     NotSupported,
-    /// The health rule of its kind is broken, or cannot be evaluated on the object.
+    /// The health rule of the object's kind is broken, or cannot be evaluated on the object.
     RuleError,
     /// The gate has not told yet what came of an address that it is to try.
     NotProbed,

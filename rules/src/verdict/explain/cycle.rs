@@ -19,7 +19,7 @@ const MOST: usize = 64;
 #[derive(Clone, Copy)]
 pub(super) struct Goal<'a> {
     pub(super) name: &'a str,
-    /// Empty where it is unknown.
+    /// The UID of the object; empty where it is unknown.
     pub(super) uid: &'a str,
 }
 

@@ -88,7 +88,7 @@ fn what_has_completed_and_is_gone_goes_on_counting() {
     }
 }
 
-/// Otherwise nothing would tell their ends.
+/// Only a health rule tells the end of an object of a custom kind.
 #[test]
 fn each_kind_that_ends_has_a_rule_that_knows_both_ends() {
     for ending in crate::ends::all() {

@@ -31,7 +31,7 @@ fn waiting(deployment: &str, room: &str) -> Value {
     pod
 }
 
-/// No node takes it, since they lack this.
+/// A pod of a Deployment that no node takes, since the nodes lack a resource (`lack` in the scheduler's words).
 fn homeless(deployment: &str, lack: &str) -> Value {
     let mut pod = pod_of(deployment);
     pod["spec"] = json!({"containers": []});

@@ -140,7 +140,7 @@ fn set(current: &str, update: &str) -> Value {
     set
 }
 
-/// A pod of it, of a revision and made at a second.
+/// A pod of the StatefulSet `db`, of this revision, made at this second.
 fn pod_of(revision: &str, made: i64) -> Value {
     let mut pod = owned("Pod", "db-0", Some(("StatefulSet", "db")), json!({}));
     pod["metadata"]["labels"] = json!({"controller-revision-hash": revision});
@@ -152,7 +152,7 @@ fn second(at: i64) -> String {
     Timestamp::from_second(at).unwrap().to_string()
 }
 
-/// A revision of it that was made, and brought back, at these seconds.
+/// A ControllerRevision of the StatefulSet `db` that was made, and brought back, at these seconds.
 fn revision(name: &str, made: i64, back: Option<i64>) -> Value {
     let mut revision = owned("ControllerRevision", name, None, json!({}));
     revision["metadata"]["creationTimestamp"] = json!(second(made));

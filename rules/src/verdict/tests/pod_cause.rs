@@ -168,7 +168,7 @@ fn a_chain_of_gates_is_followed_to_its_end() {
     );
 }
 
-/// The gate hears of it when there is something to hear.
+/// The verdict is provisional while a dependency of the waiting dependency is still being read: the cause is known in a moment.
 #[test]
 fn a_cause_that_is_still_being_read_is_told_in_a_moment() {
     let objects = vec![
