@@ -20,7 +20,7 @@ const RAW: usize = HEAD + 2 * BODY;
 pub(crate) struct Question<'a> {
     /// The digest of the answer that the gate has.
     pub(crate) seen: Option<&'a str>,
-    /// How long it may be held where the answer would have that digest, whole seconds.
+    /// The longest time for which the service may hold the question while the answer would have the digest `seen`, in whole seconds.
     pub(crate) hold: Duration,
     /// The outcomes of the tried addresses.
     pub(crate) probed: &'a str,

@@ -96,7 +96,7 @@ mod tests {
     use rules::selector::Selector;
     use serde_json::json;
 
-    /// A Job that says its health, and has so much beside that.
+    /// A Job with a health expression, and with so many bytes beside the fields that rules read.
     fn job(name: &str, bytes: usize) -> Value {
         json!({
             "metadata": {"namespace": "shop", "name": name, "annotations": {"sluice.dev/health": "/spec/x == y"}},

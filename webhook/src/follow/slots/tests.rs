@@ -26,7 +26,7 @@ struct Cluster {
     others: Vec<Arc<Known>>,
     pods: Vec<Value>,
     jobs: Vec<Value>,
-    /// Keeps waiting in their waves.
+    /// A view that keeps waiting for slots in the waves of the pods.
     view: View,
 }
 

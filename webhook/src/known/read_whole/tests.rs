@@ -83,7 +83,7 @@ fn many(namespace: &str, count: usize) -> Vec<ObjectName> {
         .collect()
 }
 
-/// Twenty are not as they should be, for ever; the next one is.
+/// Twenty objects never become healthy, and keep their places; the next object is healthy.
 #[tokio::test(start_paused = true)]
 async fn one_more_than_are_read_at_a_time_has_its_turn_within_seconds() {
     let mut cluster = Cluster::new();

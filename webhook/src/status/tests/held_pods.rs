@@ -93,7 +93,7 @@ async fn what_counts_on_its_node_alone_is_left_to_the_gate() {
     assert_eq!(replicas.moments_at(10).await, [0]);
 }
 
-/// Most of them by one request, and as fast where the API server takes its time.
+/// Most held pods take one request, and a slow API server does not slow the release down.
 #[tokio::test(start_paused = true)]
 async fn two_replicas_share_three_hundred_and_let_them_go_in_five_seconds() {
     for takes in [[20, 30], [300, 100]] {
