@@ -217,7 +217,7 @@ fn releases(graph: &Graph<'_>) -> BTreeSet<String> {
     scopes.map(|it| it.name.clone()).collect()
 }
 
-/// Prints it with its warnings; refuses an empty graph.
+/// Prints a graph with its warnings; refuses an empty graph.
 fn answer(
     told: &NamespaceGraph,
     release: Option<&str>,

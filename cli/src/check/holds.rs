@@ -20,7 +20,7 @@ enum Keeper {
     Ready,
     /// The controller is there, and none of its replicas is ready.
     Down,
-    /// No controller releases them: this one leaves holds alone.
+    /// Holds are off in this controller, so it releases no held pod and no suspended Job.
     Off,
     /// There is no controller that would release held pods and Jobs.
     Gone,

@@ -89,7 +89,7 @@ fn before(
         .max_by_key(|(_, ready)| *ready)
 }
 
-/// The objects of its wave that left a slot while all slots were taken.
+/// The objects of a node's wave that left a slot while all slots were taken.
 fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize> {
     let own = &model.nodes[node];
     let Some(most) = own.parallelism else {

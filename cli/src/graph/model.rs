@@ -33,7 +33,7 @@ pub(super) struct Node {
     /// The object's own cap on how many objects of its wave run at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallelism: Option<usize>,
-    /// The step at which it can start, from 1; `None` where it waits for a cycle.
+    /// The step at which the object can start, from 1; `None` where it is in a cycle, or waits for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,
     /// Whether the node's object is in a cycle.

@@ -39,7 +39,7 @@ pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<
 
 #[derive(Debug, Clone, Default)]
 struct Waiting {
-    /// The number of its dependencies that have no step yet.
+    /// The number of the node's dependencies that have no step yet.
     open: usize,
     /// The last step among the node's other dependencies.
     last: usize,

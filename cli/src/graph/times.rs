@@ -41,7 +41,7 @@ pub(super) struct GateWait {
     /// The end of the wait; `None` while the gate waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<Timestamp>,
-    /// The answer that its gate would get, while it waits.
+    /// The answer that the pod's gate would get; `None` once the pod waits no more.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
 }
@@ -49,7 +49,7 @@ pub(super) struct GateWait {
 /// The times of an object, from its start until its dependents could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(super) struct Span {
-    /// The creation of its first pod; a Service has none.
+    /// The creation of the object's first pod; `None` for an object without pods, such as a Service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started: Option<Timestamp>,
     /// When the gate of the object's pod opened, if the pod has a gate.

@@ -24,7 +24,7 @@ pub(super) struct Findings {
 #[derive(Debug)]
 pub(super) struct DependentTold {
     waits: Vec<JudgedEdge>,
-    /// The alternatives of its entries, each as if it were an entry by itself.
+    /// The alternatives of the dependent's entries, each judged as if it were an entry by itself.
     alternatives: Vec<JudgedEdge>,
 }
 

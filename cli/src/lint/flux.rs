@@ -135,7 +135,7 @@ fn is(object: &Object, (group, word): (&str, &str)) -> bool {
     object.kind.as_ref().is_some_and(named)
 }
 
-/// Whether Flux takes it for ready only once its workloads are.
+/// Whether Flux takes a Kustomization or a HelmRelease for ready only once its workloads are ready.
 fn waits_for_its_own(unit: &Object) -> bool {
     let spec = &unit.value["spec"];
     if is(unit, RELEASES) {

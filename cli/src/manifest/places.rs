@@ -19,7 +19,7 @@ pub(crate) struct Places<'t> {
 
 #[derive(Debug)]
 struct NodePlace {
-    /// The byte of its key; without one, its own.
+    /// The byte at which the node's key begins; the byte of the node itself where it has no key.
     key: usize,
     /// The byte at which the value of a field begins.
     value: usize,

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// A YAML document before Kubernetes lists in it are taken apart.
 pub(super) struct RawDocument {
     pub(super) value: Value,
-    /// The first thing in it that is valid YAML and no valid object.
+    /// The first fault of the document that is valid YAML and makes no valid object.
     pub(super) flaw: Option<Flaw>,
     /// The keys that the mapping has twice.
     pub(super) twice: Vec<Flaw>,

@@ -56,7 +56,7 @@ impl Graph<'_> {
         (waits, None)
     }
 
-    /// Whether an object of its scope carries the label of this sub-chart.
+    /// Whether an object of the scope carries the label of this sub-chart.
     fn has_chart(&self, at: usize, part: &Part) -> bool {
         let within = Parts {
             part: part.clone(),

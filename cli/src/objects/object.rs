@@ -103,7 +103,7 @@ impl Object {
         templates.find(|template| template.pointer("/spec/containers").is_some())
     }
 
-    /// The JSON pointer of its pod template; of a pod that of the pod itself.
+    /// The JSON pointer to the object's pod template; for a pod, the pointer to the pod itself.
     pub(crate) fn template_path(&self) -> Option<&'static str> {
         let template = self.template()?;
         let pointers = TEMPLATES.iter().map(|(_, pointer)| *pointer);
@@ -193,7 +193,7 @@ impl Object {
         cap.filter(|_| self.is_dependent() && self.scope.is_some() && !self.is_test())
     }
 
-    /// Whether Helm runs it in `helm test` alone: then waves, caps and plans leave it alone.
+    /// Whether the object is a hook that Helm runs only in `helm test`: waves, caps and plans leave such an object alone.
     pub(crate) fn is_test(&self) -> bool {
         scope::hook(&self.value).is_some_and(scope::is_test)
     }

@@ -88,7 +88,7 @@ fn is_ready(pod: &Value) -> bool {
     conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
 }
 
-/// Whether all of it has succeeded and is not started again; its phase says so a moment later.
+/// Whether every container of a pod has succeeded and is not started again. The pod's phase says so only a moment later.
 fn is_done(pod: &Value) -> bool {
     let policy = pod["spec"]["restartPolicy"].as_str();
     let containers = pod["status"]["containerStatuses"].as_array();

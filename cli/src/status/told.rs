@@ -157,7 +157,7 @@ impl<'a> PodTold<'a> {
         }
     }
 
-    /// The start of its hold; `None` for a pod that is not held.
+    /// The start of the pod's hold; `None` for a pod that is not held.
     fn held(&self) -> Option<&'a str> {
         let created = self.pod["metadata"]["creationTimestamp"].as_str();
         gate::is_held(self.pod).then(|| created.unwrap_or_default())

@@ -59,7 +59,7 @@ pub(super) struct Pod {
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) node: Option<String>,
-    /// The answer that its gate would get, while it waits.
+    /// The answer that the pod's gate would get; `None` for a pod that does not wait.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
     /// Why the answer to the pod's gate is unknown.
@@ -129,7 +129,7 @@ impl Pod {
         self.since.is_some() && self.stage != Stage::Held
     }
 
-    /// Whether its gate alone can tell of a dependency.
+    /// Whether only the pod's gate can tell about one of its dependencies.
     pub(super) fn is_heard(&self) -> bool {
         self.may_say() && self.answer.as_ref().is_some_and(heard::needs)
     }
