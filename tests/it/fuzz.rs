@@ -93,7 +93,7 @@ fn kind_of(object: &Value) -> Kind {
     )
 }
 
-/// Tells the case if it panics: the seed alone would take the reader through all that came before.
+/// Prints the case if the test panics: the seed alone would make a reader run all earlier cases again.
 struct Case<'a>(&'a dyn std::fmt::Display);
 
 impl Drop for Case<'_> {

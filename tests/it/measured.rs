@@ -79,8 +79,8 @@ async fn by_sluice(ns: &Namespace, cap: usize) -> Duration {
     start.elapsed()
 }
 
-/// How long they take where the test lets the next one go at the moment at which one is complete. The figure contains the time
-/// that Kubernetes itself needs for a Job, and none of sluice's.
+/// How long the Jobs take where the test itself resumes the next Job as soon as one is complete. The figure contains the time that
+/// Kubernetes itself needs for a Job, and none of sluice's.
 async fn by_hand(ns: &Namespace, cap: usize) -> Duration {
     let name = |number: usize| format!("seed-{number}");
     let script = format!("sleep {SECONDS}");

@@ -86,7 +86,7 @@ pub struct Report {
     pub name: String,
     /// Whether the edge is satisfied.
     pub satisfied: bool,
-    /// A kstatus word.
+    /// The status of the dependency, as a word of kstatus.
     pub status: String,
     /// A word of the closed set of reasons.
     pub reason: String,

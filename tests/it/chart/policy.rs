@@ -21,7 +21,7 @@ const ELSEWHERE: &str = "kube-system";
 
 const POLICIES: [&str; 3] = ["pods", "workloads", "cronjobs"];
 
-/// The bindings before what they bind.
+/// The kinds of the policies' objects, each binding before its policy, for deletion in this order.
 const KINDS_OF_POLICIES: [&str; 4] = [
     "MutatingAdmissionPolicyBinding",
     "MutatingAdmissionPolicy",

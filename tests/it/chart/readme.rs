@@ -12,7 +12,7 @@ use std::path::PathBuf;
 struct Explained {
     path: String,
     text: String,
-    /// Whether it is a value of its own (`# --`), and not the name of several.
+    /// Whether the row is a single value (`# --`), and not the name of several values.
     is_value: bool,
 }
 

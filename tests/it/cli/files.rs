@@ -71,7 +71,7 @@ EndpointSlice  shop       db-1     Current     Satisfied       Resource is curre
     assert!(!out.contains('\u{1b}'), "{out:?}");
 }
 
-/// `kubectl apply` puts it there too.
+/// `kubectl apply -n` puts an object without a namespace into that namespace too.
 #[test]
 fn what_says_no_namespace_is_put_into_that_of_n() {
     let input = "

@@ -310,7 +310,7 @@ fn a_live_view_follows_the_pods_until_nothing_waits() {
     assert_eq!((ran.lines().len(), ran.code), (1, Some(0)));
 }
 
-/// A StatefulSet makes its pod anew in this way, under the same name.
+/// A StatefulSet replaces a pod by a new pod of the same name.
 #[test]
 fn a_live_view_follows_a_pod_that_is_made_anew() {
     let api = shop();

@@ -16,7 +16,8 @@ pub(crate) async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome 
     program.run().await
 }
 
-/// Waits until it says this of the first dependency of a pod, and agrees with the gate: each hears of a change in its own time.
+/// Waits until `status` gives this reason for the first dependency of a pod, and agrees with the gate: each hears of a change
+/// in its own time.
 pub(crate) async fn assert_told(ns: &Namespace, pod: &Pod, reason: &str, code: i32) {
     await_until(&format!("{reason} is told"), LIMIT, async || {
         let told = status(ns, pod, &["-o", "json"]).await;

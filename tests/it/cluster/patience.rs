@@ -94,7 +94,7 @@ async fn runs(ns: &Namespace, command: &str) {
         .ok();
 }
 
-/// Waits until it is ready, or no longer is; since when it is so.
+/// Waits until the condition `Ready` of `pod/db` has this status, and returns since when it has it.
 async fn becomes(ns: &Namespace, is: &str) -> Timestamp {
     let is_so = |pod: &Value| ready(pod).is_some_and(|it| it["status"] == is);
     ns.until("pod/db", &format!("is ready: {is}"), is_so).await;

@@ -125,7 +125,7 @@ async fn another_of_its_name(ns: &Namespace, old: &Pod) -> Pod {
     .await
 }
 
-/// The kubelet runs it without the API server, which has only an image of it.
+/// The kubelet runs a static pod without the API server, which has only a copy of the pod.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_static_pod_runs_whatever_it_asks_for() {

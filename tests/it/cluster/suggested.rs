@@ -16,7 +16,7 @@ const ENDS: &str = "- name: app
           imagePullPolicy: IfNotPresent
           command: [sh, -c, \"echo started; until [ -e /tmp/ready ]; do sleep 0.2; done\"]";
 
-/// A template without its wait loops, whose images are to be had.
+/// A workload's template without its wait loops, with an image that the test cluster has.
 fn stand_in(template: &str) -> String {
     let container = if template.contains("kind: Job") {
         ENDS

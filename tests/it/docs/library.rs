@@ -72,7 +72,7 @@ fn row(file: &LibraryFile) -> String {
     )
 }
 
-/// `UPDATE_DOCS=1` writes it anew.
+/// `UPDATE_DOCS=1` writes the table of the health library anew.
 #[test]
 fn the_table_of_the_library_is_made_from_its_files() {
     const HEAD: &str = "| group | kinds | read from |\n| --- | --- | --- |\n";

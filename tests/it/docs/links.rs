@@ -67,7 +67,7 @@ fn every_page_is_in_the_book_once() {
     assert_eq!(pages, named);
 }
 
-/// A word that its page does not use is of our own making.
+/// Each word of the glossary stands on the page that its row links to: a word that no page uses needs no row.
 #[test]
 fn every_word_is_on_the_page_that_has_the_rest() {
     let glossary = read(&super::root().join("docs/glossary.md"));

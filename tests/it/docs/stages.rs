@@ -57,7 +57,7 @@ fn every_command_of_a_stage_is_run_by_it() {
     }
 }
 
-/// `published.sh` takes them from the pages in the folders that it names, line by line.
+/// `published.sh` takes the commands of a release line by line from the pages of the folders that it names.
 #[test]
 fn every_command_of_a_release_is_on_a_page_that_its_test_reads() {
     let script = read(&root().join("tests/cluster/published.sh"));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// How an application is deployed: which engine, and how it finds differences and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Argo CD as it is set up without a word: what was last applied against what is there.
+    /// Argo CD with its default comparison: the last applied object against the stored object.
     LastApplied,
     /// Argo CD by a dry run of server-side apply, from which it takes away what webhooks did.
     ServerSideDiff,
@@ -33,7 +33,7 @@ pub(super) enum Says {
 }
 
 impl Way {
-    /// Each of them.
+    /// Every way.
     pub(super) const ALL: [Self; 6] = [
         Self::LastApplied,
         Self::ServerSideDiff,

@@ -61,7 +61,7 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Whether it is a list, and the object of this path is in it.
+    /// Whether the request is for a list that holds the object of this path.
     pub(super) fn holds(&self, path: &str) -> bool {
         let Some(of) = Asked::of(path) else {
             return false;

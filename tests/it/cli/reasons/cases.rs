@@ -17,7 +17,7 @@ pub(super) struct Case {
 /// How a reason is shown.
 pub(super) enum Shown {
     By(Case),
-    /// The command cannot find it out, and why; there it shows the word of the gate.
+    /// The command cannot find the reason itself, for this cause, so it shows the word of the gate.
     ByTheGate(&'static str),
 }
 

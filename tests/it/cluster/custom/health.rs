@@ -7,9 +7,9 @@ use serde_json::json;
 struct Form {
     name: &'static str,
     annotations: &'static [(&'static str, &'static str)],
-    /// A status by which it is not met.
+    /// A status with which the expressions are not met.
     not_yet: &'static str,
-    /// The change that meets it.
+    /// The change of the status with which the expressions are met.
     then: &'static str,
 }
 
