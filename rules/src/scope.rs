@@ -1,7 +1,7 @@
 //! The release or application of an object, and the object's place in it: its sub-chart, its groups, its wave.
 //!
-//! All of it is read from metadata alone, as installers write it. A scope ends at its namespace: a user who may create objects in
-//! one namespace must not be able to hold back, or to look into, a release in another.
+//! All of it is read from metadata alone, as installers write it. A scope ends at its namespace: a user with rights in
+//! one namespace alone must not be able to hold back, or to look into, a release in another.
 
 use crate::annotation;
 use crate::dependency::{Part, Parts};

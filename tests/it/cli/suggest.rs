@@ -67,7 +67,7 @@ fn every_wait_is_proposed_or_named() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// Where no helm is there, no list can be tried, so none is proposed; the text says what it can, and no wait is passed over.
+/// A chart that nothing renders gets no proposed list, since no list can be tried. Its text is read instead, and each wait is reported.
 #[test]
 fn a_chart_that_nothing_renders_is_read_as_text() {
     for (name, expected) in [
@@ -109,11 +109,11 @@ pub(crate) fn proposed(name: &str, folder: &Path) -> PathBuf {
     chart
 }
 
-/// lint finds nothing in the result, and a second run proposes nothing.
+/// After the diff is applied `lint` finds no fault, and a second run of `suggest` proposes nothing.
 #[test]
 fn the_diff_applies_and_the_chart_is_in_order() {
     let folder = tempfile::tempdir().unwrap();
-    // What names an address that only a Secret knows, or waits for itself, is for its author to mend.
+    // The author of a chart has to mend a list with an address that only a Secret knows, and a workload that waits for itself.
     for name in names() {
         let target = proposed(&name, folder.path());
         assert_eq!(suggest(folder.path(), &name).out, "", "{name} again");
