@@ -1,4 +1,4 @@
-//! What a pod of a peer would find of the API server and of its account.
+//! The address of the API server and the credentials that a peer's pod would find.
 
 use crate::cluster::Cluster;
 use anyhow::{Context, Result};
@@ -12,17 +12,17 @@ use serde_json::json;
 /// The account of a peer.
 const PEER: &str = "peer";
 
-/// As a pod finds it.
+/// The address and the credentials of a service account, as a pod finds them.
 pub(crate) struct Account {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) token: String,
-    /// Who signed the API server's certificate, PEM.
+    /// The authority that signed the API server's certificate, PEM.
     pub(crate) authority: String,
 }
 
 impl Account {
-    /// Makes a service account that may do what the bench may, as our controller may too.
+    /// Makes a service account with the rights of the bench, which our controller has too.
     pub(crate) async fn make(cluster: &Cluster) -> Result<Self> {
         let config = Config::infer().await?;
         let (host, port) = (config.cluster_url.host(), config.cluster_url.port_u16());

@@ -1,4 +1,4 @@
-//! What admission costs: by itself, and as a part of a request to the API server.
+//! The cost of admission: by itself, and as a part of a request to the API server.
 
 use crate::cluster::Cluster;
 use crate::controller::Controller;
@@ -17,10 +17,10 @@ use tokio::task::spawn_blocking;
 /// The size of the pod, in bytes.
 const SIZE: usize = 6000;
 
-/// Between two reviews beside other work.
+/// The pause between two reviews beside other work.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The same pod with and without a list, in turns, to the API server of a cluster that sluice is installed in.
+/// Sends one pod with and without a list, in turns, to the API server of a cluster in which sluice is installed.
 pub(crate) async fn at_the_api_server(
     cluster: &Cluster,
     pods: usize,
@@ -68,7 +68,7 @@ fn begin(controller: &Controller) -> Result<Reviews> {
     Reviews::begin(&controller.endpoint()?, &review(&pod))
 }
 
-/// What comes of `work`, and how long reviews took beside it.
+/// The result of `work`, and the durations of the reviews beside it.
 pub(crate) async fn beside<T>(
     controller: &Controller,
     work: impl Future<Output = T>,

@@ -1,4 +1,4 @@
-//! What the API server's processor takes for what a gate and its pod cost it. `bench plan` goes on from there.
+//! The processor time of the API server for the requests that a gate and its pod cause. `bench plan` computes with these figures.
 
 use crate::cluster::Cluster;
 use crate::measure::{Measure, Unit, as_number};
@@ -10,14 +10,15 @@ use harness::unscheduled::{AT_ONCE, Unscheduled};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// For what goes on by itself in a cluster.
+/// The time for which a cluster's own activity is measured.
 const ALONE: Duration = Duration::from_secs(5);
 
-/// Between two looks at its processor time, and how much of a core is little.
+/// The time between two looks at the API server's processor time.
 const LOOK: Duration = Duration::from_secs(2);
+/// The share of a core below which the API server is quiet.
 const LITTLE: f64 = 0.25;
 
-/// What of a gate is asked of the API server.
+/// The sort of a request that a gate or its pod causes at the API server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sort {
     Review,
@@ -25,7 +26,8 @@ pub(crate) enum Sort {
     Status,
 }
 
-/// One of each sort for each pod. No token may have been reviewed within ten seconds, for which the API server remembers it.
+/// Measures requests, one of each sort for each pod. No token may have been reviewed in the last ten seconds, since the API server
+/// remembers a review for that long.
 pub(crate) async fn requests(
     cluster: &Cluster,
     pods: &[Unscheduled],
@@ -70,7 +72,7 @@ pub(crate) async fn quiet(cluster: &Cluster) -> Result<()> {
     bail!("the API server does not become quiet")
 }
 
-/// In seconds, since it began.
+/// The processor time of the API server since its start, in seconds.
 async fn processor(cluster: &Cluster) -> Result<f64> {
     let text = cluster.metrics().await?;
     let mut lines = text.lines();

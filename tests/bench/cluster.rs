@@ -1,4 +1,4 @@
-//! A namespace with what the controller needs to run outside of it, and with pods that nobody schedules.
+//! A namespace with the objects that a controller outside of the cluster needs, and with pods that are never scheduled.
 
 use crate::api_server::Sort;
 use anyhow::{Context, Result, bail};
@@ -27,7 +27,7 @@ const CA: &str = "sluice-ca";
 /// The API server, and the namespace of this run in it.
 pub(crate) struct Cluster {
     pub(crate) client: Client,
-    /// Its name is also that of the webhook configuration.
+    /// The name of the namespace, which is also the name of the webhook configuration.
     pub(crate) namespace: String,
 }
 
@@ -42,7 +42,7 @@ impl Cluster {
         let name = &cluster.namespace;
         let namespaces = Api::<Namespace>::all(cluster.client.clone());
         create(&namespaces, json!({"metadata": {"name": name}})).await?;
-        // The controller takes its address from this, and its life from that: it names no webhook, so nobody calls it.
+        // The controller takes its address from the Service, and watches the configuration, which names no webhook, so none is called.
         let ports = json!([{"name": "status", "port": 9764}]);
         cluster
             .make::<Service>(json!({"metadata": {"name": "sluice"}, "spec": {"ports": ports}}))
@@ -59,7 +59,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Takes all of it away, and returns when it is gone.
+    /// Deletes the namespace with all its objects, and returns when it is gone.
     pub(crate) async fn remove(self) -> Result<()> {
         let (name, params) = (&self.namespace, DeleteParams::default());
         let configurations = Api::<MutatingWebhookConfiguration>::all(self.client.clone());
@@ -75,7 +75,7 @@ impl Cluster {
         bail!("the namespace {name} does not go")
     }
 
-    /// What the API server calls its version.
+    /// The version of the API server.
     pub(crate) async fn version(&self) -> Result<String> {
         Ok(self.client.apiserver_version().await?.git_version)
     }
@@ -94,7 +94,7 @@ impl Cluster {
         Unscheduled::make(&self.client, &self.namespace, count, list).await
     }
 
-    /// Sends a pod to the API server that it admits and does not keep; what it would have kept.
+    /// Sends a pod to the API server as a dry run, and returns the pod that would have been stored.
     pub(crate) async fn rehearse(&self, pod: &Pod) -> Result<Pod> {
         let params = PostParams {
             dry_run: true,
@@ -103,13 +103,13 @@ impl Cluster {
         Ok(self.api::<Pod>().create(&params, pod).await?)
     }
 
-    /// What the API server says of itself, in Prometheus' text.
+    /// The metrics of the API server, in Prometheus' text.
     pub(crate) async fn metrics(&self) -> Result<String> {
         let request = hyper::Request::get("/metrics").body(vec![])?;
         Ok(self.client.request_text(request).await?)
     }
 
-    /// Asks of the API server what a replica, or a kubelet, would ask for this pod.
+    /// Sends the API server a request that a replica, or a kubelet, would send for this pod.
     pub(crate) async fn ask(&self, sort: Sort, pod: &Unscheduled) -> Result<()> {
         let params = PostParams::default();
         match sort {
@@ -144,7 +144,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes a Deployment whose pod the scheduler finds no node for, and returns when it says so; the list of who waits for it.
+    /// Makes a Deployment whose pod finds no node, and waits until the scheduler says so. Returns the list of a pod that waits for
+    /// it.
     pub(crate) async fn unschedulable(&self) -> Result<&'static str> {
         let app = json!({"app": "too-large"});
         let requests = json!({"cpu": "10000"});
@@ -178,7 +179,7 @@ impl Cluster {
         made.buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// Takes every Deployment away.
+    /// Deletes every Deployment.
     pub(crate) async fn without_deployments(&self) -> Result<()> {
         let (params, all) = (DeleteParams::background(), ListParams::default());
         self.api::<Deployment>()
@@ -187,7 +188,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Changes one of so many Deployments after the other, at most so many a second, for so long; how many it were.
+    /// Changes one of `count` Deployments after the other, at most `rate` a second, for `time`. Returns the number of changes.
     pub(crate) async fn change(&self, count: usize, rate: usize, time: Duration) -> Result<usize> {
         let mut ticks = interval(Duration::from_secs(1) / u32::try_from(rate)?);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

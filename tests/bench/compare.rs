@@ -1,11 +1,11 @@
-//! Two tables of `make bench`, from two builds on one machine: what is slower or bigger beyond noise.
+//! Compares two tables of `make bench`, from two builds on one machine: the figures that are worse beyond noise.
 
 use crate::measure::Number;
 use crate::table::Table;
 
-/// What a figure that was measured once may stray.
+/// The factor by which a figure that was measured once may stray.
 const ONCE: f64 = 1.10;
-/// A difference of less is none to anybody, however little the figures stray.
+/// A smaller factor is no difference to a user, however little the figures stray.
 const NONE: f64 = 1.03;
 
 /// The figures of both tables side by side, in Markdown, and how many have become worse.

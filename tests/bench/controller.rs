@@ -15,31 +15,31 @@ use std::time::{Duration, Instant};
 use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
-/// The longest that anything may take.
+/// The longest time that a wait for the controller may take.
 const LIMIT: Duration = Duration::from_mins(4);
 
-/// A controller. It is killed when this is dropped.
+/// A controller process. It is killed when this is dropped.
 pub(crate) struct Controller {
     process: Child,
     pid: u32,
     log: PathBuf,
     admin: SocketAddr,
     admission: SocketAddr,
-    /// Where it answers gates.
+    /// The address at which the controller answers gates.
     pub(crate) status: SocketAddr,
-    /// The name in its certificate.
+    /// The name in the controller's certificate.
     pub(crate) name: String,
-    /// Who signed that, PEM.
+    /// The authorities that signed the controller's certificate, PEM.
     pub(crate) bundle: String,
 }
 
 impl Controller {
-    /// Starts one, and returns when it is ready.
+    /// Starts a controller, and returns when it is ready.
     pub(crate) async fn start(paths: &Paths, cluster: &Cluster) -> Result<Self> {
         Self::start_with(paths, cluster, &[]).await
     }
 
-    /// Starts one with more arguments, and returns when it is ready.
+    /// Starts a controller with more arguments, and returns when it is ready.
     pub(crate) async fn start_with(
         paths: &Paths,
         cluster: &Cluster,
@@ -83,7 +83,7 @@ impl Controller {
         Ok(controller)
     }
 
-    /// Waits until so many gates ask, no more and no less.
+    /// Waits until exactly `count` gates ask.
     pub(crate) async fn asked_by(&self, count: usize) -> Result<()> {
         let what = format!("asked by {count} gates");
         self.until(&what, |controller| {
@@ -92,8 +92,8 @@ impl Controller {
         .await
     }
 
-    /// Waits until it has seen that so many gates, at least, do not trust it: the pods are made for the installed sluice, which has
-    /// another name, and each is told so. That is no part of what a gate costs that waits.
+    /// Waits until the controller has seen at least `count` gates that do not trust it: the pods are made for the installed sluice,
+    /// which has another name, and each pod gets an Event. That is no part of the cost of a waiting gate.
     pub(crate) async fn strands(&self, count: usize) -> Result<()> {
         let what = format!("aware of {count} stranded gates");
         self.until(&what, |controller| {
@@ -102,9 +102,9 @@ impl Controller {
         .await
     }
 
-    /// Waits until it has written every Event that it has to.
+    /// Waits until the controller has written all Events.
     pub(crate) async fn quiet(&self) -> Result<()> {
-        // What is missing is worth an Event after ten seconds.
+        // A missing dependency gets its Event after ten seconds.
         sleep(Duration::from_secs(12)).await;
         let mut last = u64::MAX;
         for _ in 0..120 {
@@ -118,7 +118,7 @@ impl Controller {
         bail!("the controller writes Events without end")
     }
 
-    /// Its requests to the API server so far, e.g. `create tokenreviews`.
+    /// The controller's requests to the API server so far, by verb and resource: `create tokenreviews`.
     pub(crate) fn requests(&self) -> Result<BTreeMap<String, u64>> {
         let text = self.get("/metrics")?;
         let lines = text
@@ -174,32 +174,32 @@ impl Controller {
         bail!("the controller is not {what} after {LIMIT:?}; its log:\n{log}")
     }
 
-    /// Where it admits pods.
+    /// The address at which the controller admits pods.
     pub(crate) fn endpoint(&self) -> Result<Endpoint> {
         Endpoint::new(self.admission, &self.name, "/admit/pods", &self.bundle)
     }
 
-    /// Its memory now, in bytes.
+    /// The controller's memory now, in bytes.
     pub(crate) fn memory(&self) -> Result<u64> {
         self.memory_of("VmRSS")
     }
 
-    /// The most memory that it ever had, in bytes.
+    /// The most memory that the controller ever had, in bytes.
     pub(crate) fn peak(&self) -> Result<u64> {
         self.memory_of("VmHWM")
     }
 
-    /// As a line of `/proc/PID/status` says.
+    /// The memory in a line of `/proc/PID/status`, in bytes.
     pub(crate) fn memory_of(&self, line: &str) -> Result<u64> {
         machine::bytes(self.pid, "status", line)
     }
 
-    /// The processor time that it has taken.
+    /// The processor time that the controller has taken.
     pub(crate) fn processor(&self) -> Result<Duration> {
         machine::processor(self.pid)
     }
 
-    /// Ends it.
+    /// Ends the controller.
     pub(crate) async fn stop(&mut self) -> Result<()> {
         self.process
             .kill()
@@ -208,7 +208,8 @@ impl Controller {
     }
 }
 
-/// Ports that nobody has, at whatever address. Somebody may take one before who gets it does; they would say so.
+/// Ports that no process has, at any address. Another process may take one before the caller's does; the caller's process then
+/// reports that.
 pub(crate) fn ports<const COUNT: usize>() -> Result<[SocketAddr; COUNT]> {
     let mut ports = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); COUNT];
     let mut held = vec![];

@@ -1,5 +1,5 @@
-//! Instructions, counted by callgrind: what a piece of work takes, whatever else the machine does. The bench starts itself for that,
-//! once for a piece and once for many, so that neither its start nor its end counts.
+//! Instructions, counted by callgrind: the cost of a piece of work, which other work of the machine does not alter. The bench
+//! starts itself for that, once for a piece and once for many, so that neither its start nor its end counts.
 
 use crate::measure::{Measure, Unit, as_number};
 use crate::reviews::review;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tower::ServiceExt;
 use webhook::{Admission, AdmissionLimits, AdmissionMetrics, GateSpec, Options};
 
-/// Pieces of work: the name, what it is called in the table, and how many are counted.
+/// The pieces of work: the name, the row of the table, and the number of repetitions that are counted.
 const WORKS: [(&str, &str, u64); 3] = [
     (
         "review",
@@ -50,7 +50,7 @@ pub(crate) fn measure(table: &mut Table) {
     }
 }
 
-/// The work itself, so many times.
+/// Does a piece of work `times` times.
 pub(crate) async fn work(name: &str, times: u64) -> Result<()> {
     match name {
         "review" => reviewed(times).await,
@@ -81,7 +81,7 @@ async fn reviewed(times: u64) -> Result<()> {
     Ok(())
 }
 
-/// With names and a bundle as long as they are.
+/// The spec of a gate, with names and a bundle as long as those of an installation.
 fn spec() -> GateSpec {
     GateSpec {
         image: format!("ghcr.io/sluice-dev/sluice-gate:0.1.0@sha256:{:064}", 0),
@@ -91,7 +91,7 @@ fn spec() -> GateSpec {
     }
 }
 
-/// What one of many takes.
+/// The instructions of one repetition among many.
 pub(crate) fn each(times: u64, count: impl Fn(u64) -> Result<u64>) -> Result<Measure> {
     let each = (count(times)? - count(1)?) / (times - 1);
     Ok(Measure::once(
@@ -109,7 +109,7 @@ pub(crate) fn under_callgrind(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// What callgrind has said of a program.
+/// The number of instructions in callgrind's output.
 pub(crate) fn counted(output: &Output) -> Result<u64> {
     let said = String::from_utf8_lossy(&output.stderr);
     let (_, count) = said

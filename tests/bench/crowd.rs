@@ -30,16 +30,16 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 use wire::{Answer, Decision};
 
-/// How long the last one may take.
+/// The longest time until the last gate is let through.
 const LIMIT: Duration = Duration::from_mins(2);
-/// As the gate asks.
+/// The hold that a gate asks for, in seconds.
 const HOLD: u64 = 300;
-/// Between two questions of which the first had no answer.
+/// The pause before another question where the first had no answer.
 const PAUSE: Duration = Duration::from_secs(1);
-/// What has arrived has settled, and is told of in Events.
+/// The time after which the gates that have arrived wait quietly, and their first Events are written.
 pub(crate) const SETTLED: Duration = Duration::from_secs(15);
 
-/// More and more gates, each number with a controller of its own.
+/// Measures more and more gates, each number with a controller of its own.
 pub(crate) async fn all(
     paths: &Paths,
     cluster: &Cluster,
@@ -63,7 +63,7 @@ pub(crate) async fn all(
     Ok(())
 }
 
-/// What so many gates cost that arrive at once, wait, and are let through by one change.
+/// Measures gates that arrive at once, wait, and are let through by one change.
 async fn measure(
     controller: &Controller,
     cluster: &Cluster,
@@ -121,7 +121,7 @@ async fn measure(
     Dependency::ConfigMap.withdraw(cluster).await
 }
 
-/// What so many cost while they wait, beside a controller of so many bytes before.
+/// Measures the cost of waiting gates. `alone` is the controller's memory before they came, in bytes.
 async fn wait(
     controller: &Controller,
     count: usize,
@@ -154,19 +154,19 @@ async fn wait(
     Ok(())
 }
 
-/// What ten thousand are to take at most, in ms.
+/// Sets the target of a row for ten thousand gates, in ms.
 fn of_many(row: &mut Row, count: usize, target: f64) {
     if count == 10_000 {
         row.at_most(target);
     }
 }
 
-/// What the controller's processor does.
+/// The share of a core that the controller takes over a window.
 pub(crate) async fn busy(controller: &Controller, window: Duration) -> Result<Measure> {
     busy_by(|| controller.processor(), window).await
 }
 
-/// The same of any processor time that grows.
+/// The share of a core by which a processor time grows over a window.
 pub(crate) async fn busy_by(
     processor: impl Fn() -> Result<Duration>,
     window: Duration,
@@ -179,12 +179,12 @@ pub(crate) async fn busy_by(
     Ok(Measure::once(text, Unit::Percent, percent))
 }
 
-/// How [`busy`] measures.
+/// The words of the table for the way in which [`busy`] measures.
 pub(crate) fn busy_for(window: Duration) -> String {
     format!("utime + stime in /proc/PID/stat over {window:?}")
 }
 
-/// They end when this is dropped.
+/// The tasks of gates, each with the time at which it is let through. The tasks end when this is dropped.
 pub(crate) type Gates = JoinSet<Result<Instant>>;
 
 /// Lets the gates of these pods ask.
@@ -222,7 +222,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// Asks until it is let through; when that was.
+    /// Asks until the gate is let through, and returns when that was.
     async fn run(self) -> Result<Instant> {
         let (mut seen, mut kept) = (String::new(), None);
         loop {

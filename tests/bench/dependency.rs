@@ -1,4 +1,4 @@
-//! What gates wait for, and how the bench makes it ready by one write.
+//! The dependency of the gates, which the bench makes ready by one write.
 
 use crate::cluster::Cluster;
 use anyhow::Result;
@@ -7,20 +7,20 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::json;
 
-/// The name of what gates wait for.
+/// The name of the dependency.
 const NAME: &str = "dependency";
 
-/// What gates wait for.
+/// The kind of the dependency of the gates.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Dependency {
-    /// Ready as soon as it exists.
+    /// A ConfigMap, which is ready as soon as it exists.
     ConfigMap,
-    /// Of no node, so that nobody else says whether it is ready.
+    /// A pod without a node, so that only the bench writes its status.
     Pod,
 }
 
 impl Dependency {
-    /// The list of who waits for it.
+    /// The list of a pod that waits for the dependency.
     pub(crate) fn list(self) -> &'static str {
         match self {
             Self::ConfigMap => "configmap/dependency",
@@ -28,7 +28,7 @@ impl Dependency {
         }
     }
 
-    /// Makes what the gates wait for ready.
+    /// Makes the dependency ready.
     pub(crate) async fn fulfil(self, cluster: &Cluster) -> Result<()> {
         match self {
             Self::ConfigMap => {
@@ -42,7 +42,7 @@ impl Dependency {
         }
     }
 
-    /// Takes that back.
+    /// Makes the dependency unready again.
     pub(crate) async fn withdraw(self, cluster: &Cluster) -> Result<()> {
         match self {
             Self::ConfigMap => {
@@ -55,7 +55,7 @@ impl Dependency {
     }
 }
 
-/// Makes the Pod that is not ready before it is said to be.
+/// Makes the pod of the dependency, which is not ready at first.
 pub(crate) async fn unready(cluster: &Cluster) -> Result<()> {
     let mut object = pod(&json!({}), 0);
     object["metadata"] = json!({"name": NAME});

@@ -1,4 +1,4 @@
-//! How much is measured.
+//! The extent of a run: how often each part is measured, and with how many objects.
 
 use crate::Part;
 use crate::injectors::Reach;
@@ -6,35 +6,35 @@ use crate::kubectl::Waiters;
 use crate::objects::Objects;
 use std::time::Duration;
 
-/// How often, and how many.
+/// How often each part is measured, and with how many objects.
 pub(crate) struct Extent {
-    /// What is measured only where it is named.
+    /// The parts that are measured only where the caller names them.
     pub(crate) without: &'static [Part],
     /// Gates that wait at a time, more than most clusters ever have.
     pub(crate) gates: usize,
     /// Numbers of gates that are released, and how often each.
     pub(crate) releases: [(usize, usize); 3],
-    /// The same beside the peers of the gate.
+    /// The numbers of gates that are released beside the gate's peers, and how often each.
     pub(crate) waiters: Waiters,
-    /// Numbers of gates that wait for what fits on no node, fewest first.
+    /// Numbers of gates that wait for a pod that fits on no node, fewest first.
     pub(crate) unschedulable: &'static [usize],
     /// Numbers of gates that are tasks, fewest first.
     pub(crate) crowds: &'static [usize],
-    /// The number of them on two replicas.
+    /// The number of gates on two replicas.
     pub(crate) replicas: usize,
-    /// Objects of a kind that somebody depends on.
+    /// The objects of a kind that a dependent names.
     pub(crate) objects: Objects,
-    /// How long requests are counted.
+    /// The time for which requests are counted.
     pub(crate) window: Duration,
-    /// Pods of each sort that the API server is sent.
+    /// The number of pods for which requests of each sort are sent to the API server.
     pub(crate) pods: usize,
-    /// Which reviews a peer is sent too.
+    /// The reviews that the peer of admission gets too.
     pub(crate) beside: Reach,
-    /// How often a gate is started that may go through at once.
+    /// The number of starts of a gate that may go through at once.
     pub(crate) starts: usize,
 }
 
-/// Less than half an hour, and seven minutes for what is left out.
+/// The extent of a whole run: less than half an hour, and seven minutes more for the parts that are left out.
 pub(crate) const WHOLE: Extent = Extent {
     without: &[Part::Replicas],
     gates: 500,
@@ -64,7 +64,7 @@ pub(crate) const WHOLE: Extent = Extent {
     starts: 100,
 };
 
-/// Three minutes. What is left out takes longest, and has rows like it: gates that are processes wait and are let through as well.
+/// The extent of a quick run of three minutes. It leaves out the longest parts; gates as processes show the same.
 pub(crate) const QUICK: Extent = Extent {
     without: &[
         Part::Waiters,

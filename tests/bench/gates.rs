@@ -14,10 +14,10 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use wire::env;
 
-/// How long the last gate may take.
+/// The longest time until the last gate ends.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// What gates need to start.
+/// The inputs that gates need to start.
 pub(crate) struct Gates<'a> {
     binary: PathBuf,
     scratch: PathBuf,

@@ -18,7 +18,8 @@ use std::time::Duration;
 use tokio::task::block_in_place;
 use tokio::time::sleep;
 
-/// What a pod is called, and the bytes of environment that make it as big. As the API server sends it, with who manages which field.
+/// The sizes of pods, as the API server sends them with `managedFields`: the word of the table, and the bytes of environment
+/// that make a pod so big.
 const PODS: [(&str, usize); 4] = [
     ("2 kB", 0),
     ("4.5 kB", 1_500),
@@ -26,33 +27,33 @@ const PODS: [(&str, usize); 4] = [
     ("1 MB", 620_000),
 ];
 const CLIENTS: [usize; 3] = [1, 8, 64];
-/// Each has so many.
+/// The number of turns of each side.
 const TURNS: usize = 2;
-/// What is compared with the targets of throughput and memory.
+/// The size of the pod whose figures are compared with the targets of throughput and memory.
 const USUAL: &str = "4.5 kB";
 
-/// What is measured of it, and for how long a turn.
+/// The reviews that are measured, and the length of a turn.
 pub(crate) struct Reach {
     pub(crate) whole: bool,
     pub(crate) turn: Duration,
 }
 
 impl Reach {
-    /// Those of the targets, where not all are measured.
+    /// Whether a size and a load are measured: all of them, or only those with a target.
     fn has(&self, size: &str, load: Load) -> bool {
         let kept = load.connection == Connection::Kept;
         self.whole || size == USUAL && (kept || load.clients == 8)
     }
 }
 
-/// Both, or one alone where the other cannot be had.
+/// Our controller and the peer, or our controller alone where the peer cannot be started.
 struct Pair {
     own: Controller,
     endpoint: Endpoint,
     peer: Result<Injector>,
 }
 
-/// Latency, throughput and memory.
+/// Measures latency, throughput and memory of both sides.
 pub(crate) async fn side_by_side(
     paths: &Paths,
     cluster: &Cluster,
@@ -67,7 +68,7 @@ pub(crate) async fn side_by_side(
         own,
         peer: Injector::start(cluster, paths.scratch.path(), &smallest).await,
     };
-    // What a start leaves unused goes back to the kernel after ten seconds.
+    // Memory that a start leaves unused goes back to the kernel after ten seconds.
     sleep(Duration::from_secs(20)).await;
     pair.memory("VmRSS", "memory, idle", "20 s after it is ready", table)?
         .at_most(12_000_000.0);
@@ -178,7 +179,7 @@ impl Pair {
     }
 }
 
-/// Of the 99th percentile.
+/// The target of the 99th percentile of latency, as a multiple of the peer's; `None` where there is none.
 fn latency_target(size: &str, load: Load) -> Option<f64> {
     match (size, load.connection, load.clients) {
         ("4.5 kB", Connection::Kept, 1) => Some(0.15),

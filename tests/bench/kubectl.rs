@@ -1,5 +1,4 @@
-//! The peers of the gate: what people write into an init container who have no sluice. They wait for the same Pod as gates
-//! do, in turns.
+//! The peers of the gate: init containers that users without sluice write. They wait for the same pod as gates do, in turns.
 
 use crate::Paths;
 use crate::cluster::Cluster;
@@ -21,27 +20,28 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// How many wait while what they cost is measured.
+/// The number of waiting peers whose cost is measured.
 const MANY: usize = 20;
-/// Between two looks of a loop.
+/// The pause between two looks of a loop.
 const PAUSE: Duration = Duration::from_secs(2);
-/// A loop's kubectl takes more of a processor than there is for more of them.
+/// The most loops: the processor has no room for more of their kubectl processes.
 const LOOPS: usize = 20;
-/// Until a kubectl has read what it waits for, and for each that starts with it.
+/// The time until a kubectl has read its object.
 const SETTLED: Duration = Duration::from_secs(1);
+/// The further time for each kubectl that starts at the same time.
 const EACH: Duration = Duration::from_millis(100);
 
-/// What `kubectl wait` is called in the table.
+/// The name of `kubectl wait` in the table.
 pub(crate) const WAIT: &str = "kubectl wait";
 
-/// Of one that need not wait.
+/// The number of starts of a peer that need not wait.
 const STARTS: usize = 20;
 
-/// How much is measured.
+/// The extent of the measurement of the gate's peers.
 pub(crate) struct Waiters {
-    /// Numbers of them that are released, and how often each.
+    /// Numbers of peers that are released, and how often each.
     pub(crate) releases: &'static [(usize, usize)],
-    /// How long requests and memory are looked at.
+    /// The time over which requests and memory are measured.
     pub(crate) window: Duration,
 }
 
@@ -61,7 +61,7 @@ impl Peer {
         }
     }
 
-    /// For a shell whose arguments are kubectl's own.
+    /// The script of the peer, for a shell whose arguments are kubectl's own.
     fn script(self) -> &'static str {
         match self {
             Self::Wait => {
@@ -74,7 +74,7 @@ impl Peer {
         }
     }
 
-    /// Starts so many, and returns when all of them wait. Each log has a line for each request where `loud`.
+    /// Starts `count` peers, and returns when all of them wait. Each log has a line for each request where `loud`.
     async fn start(
         self,
         namespace: &str,
@@ -105,7 +105,7 @@ impl Peer {
     }
 }
 
-/// From the start to the exit of one whose object is there.
+/// The time from the start to the exit of a `kubectl wait` whose object exists and is ready.
 pub(crate) async fn at_once(namespace: &str, object: &str) -> Result<Measure> {
     let mut took = vec![];
     for _ in 0..STARTS {
@@ -116,13 +116,13 @@ pub(crate) async fn at_once(namespace: &str, object: &str) -> Result<Measure> {
     Ok(Measure::from(&Samples::new(took)))
 }
 
-/// Requests to the API server, and memory, of one that waits.
+/// The requests to the API server and the memory of one waiting peer.
 struct Cost {
     requests: Measure,
     memory: Measure,
 }
 
-/// Releases of gates and of peers, and what they cost while they wait.
+/// Measures releases of gates and of peers, and their cost while they wait.
 pub(crate) async fn side_by_side(
     paths: &Paths,
     cluster: &Cluster,
@@ -249,7 +249,7 @@ async fn cost(peer: Peer, paths: &Paths, cluster: &Cluster, window: Duration) ->
     })
 }
 
-/// How many answers of the API server they have logged so far.
+/// The number of answers of the API server in the peers' logs so far.
 fn responses(logs: &Path) -> Result<u64> {
     let mut count = 0;
     for log in fs::read_dir(logs)? {

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many there are, and how they connect.
+/// The number of clients, and the way in which they connect.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) clients: usize,
@@ -16,13 +16,13 @@ pub(crate) struct Load {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Connection {
-    /// Each client has one and keeps it, as the API server does.
+    /// Each client keeps one connection, as the API server does.
     Kept,
-    /// A new one for each review, with a whole handshake.
+    /// Each review has a new connection, with a whole handshake.
     Fresh,
 }
 
-/// What the clients saw, over one run or several.
+/// The answers and durations that the clients saw, over one run or several.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) took: Vec<Duration>,
@@ -37,7 +37,7 @@ impl Seen {
 }
 
 impl Load {
-    /// Sends reviews for so long. It blocks.
+    /// Sends reviews for a time. It blocks.
     pub(crate) fn run(
         &self,
         endpoint: &Endpoint,

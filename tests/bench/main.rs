@@ -1,15 +1,15 @@
 //! `make bench`: what sluice costs and how fast it is, in one table.
 //!
 //! Objects, tokens and TLS are real. The controller is the binary of the image, run as a process of this machine with a
-//! Service, a CA and a namespace of its own, so that its requests, memory and processor time are nobody else's; the
+//! Service, a CA and a namespace of its own, so that its requests, memory and processor time are its own alone; the
 //! gates are processes too, because a node has no room for as many pods. Only the cost of a request to the API server
 //! is that of the sluice which is installed there.
 
-/// What a peer's pod would find.
+/// The credentials that a peer's pod would find.
 mod account;
 /// Admission over TLS, and as the API server sees it.
 mod admission;
-/// What requests cost the API server.
+/// The cost of requests at the API server.
 mod api_server;
 /// The objects that are made for this, and taken away again.
 mod cluster;
@@ -21,9 +21,9 @@ mod controller;
 mod count;
 /// Gates as tasks.
 mod crowd;
-/// What gates wait for.
+/// The dependency of the gates.
 mod dependency;
-/// How much is measured.
+/// The extent of a run.
 mod extent;
 /// Gates as processes.
 mod gates;
@@ -37,7 +37,7 @@ mod load;
 mod measure;
 /// Many objects of a watched kind.
 mod objects;
-/// What a cluster would see that is too large for this machine.
+/// Computed figures of a cluster that is too large for this machine.
 mod plan;
 /// Gates while the controller may read every kind of the presets.
 mod presets;
@@ -49,15 +49,15 @@ mod replicas;
 mod reviews;
 /// Processes that wait.
 mod running;
-/// What one change costs in a scope of many objects.
+/// The cost of one change in a scope of many objects.
 mod scope;
-/// What is shipped.
+/// The sizes of the shipped programs and images.
 mod sizes;
 /// The rules alone.
 mod statuses;
 /// The lines of the table.
 mod table;
-/// Gates that wait for what fits on no node.
+/// Gates that wait for a pod that fits on no node.
 mod unschedulable;
 /// The peer of admission.
 mod vault;
@@ -82,16 +82,16 @@ const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders o
        bench plan FILE, a large cluster by what bench has written
        bench compare BEFORE AFTER, two files that bench has written";
 
-/// Where things are.
+/// The paths of programs, images and temporary files.
 struct Paths {
     gate: PathBuf,
     webhook: PathBuf,
     images: PathBuf,
-    /// For tokens and markers; goes with this value.
+    /// The folder for tokens and markers, which is deleted when this is dropped.
     scratch: tempfile::TempDir,
 }
 
-/// What can be measured by itself.
+/// A part of the bench that can run by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Sizes,
@@ -115,7 +115,7 @@ impl Part {
         ("statuses", Self::Statuses),
         ("api-server", Self::ApiServer),
         ("admission", Self::Admission),
-        // Before there are pods: a controller knows every gated one, whatever else it watches.
+        // Measured before there are pods, since a controller knows every gated pod.
         ("objects", Self::Objects),
         ("gates", Self::Gates),
         ("presets", Self::Presets),
@@ -125,7 +125,7 @@ impl Part {
         ("replicas", Self::Replicas),
     ];
 
-    /// Those of these names, and all of the extent where none is named.
+    /// The parts with these names; all parts of the extent where no name is given.
     fn chosen(names: &[&str], extent: &Extent) -> Result<Vec<Self>> {
         let known = |name: &&str| Self::ALL.iter().any(|(known, _)| known == name);
         if !names.iter().all(known) {
@@ -168,10 +168,10 @@ async fn main() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails where something has become worse.
+/// Compares two tables, and fails where a figure has become worse.
 fn compared(before: &Path, after: &Path) -> Result<ExitCode> {
     let (text, worse) = compare::compare(&Table::read(before)?, &Table::read(after)?);
-    // One that nobody reads is no error.
+    // A reader that has gone is no error.
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(ExitCode::from(u8::from(worse > 0)))
 }

@@ -1,24 +1,24 @@
-//! A figure: as people read it, and as a program compares it.
+//! A figure: as a text for readers, and as a number that a program compares.
 
 use harness::samples::{Samples, millis};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What came out. Less is better, but for what is counted in a second.
+/// A measured figure. Less is better, except for a rate a second.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Measure {
-    /// As people read it.
+    /// The figure as a text for readers.
     pub(crate) text: String,
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) number: Option<Number>,
 }
 
-/// The same for a program.
+/// The figure as a number that a program compares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Number {
     pub(crate) unit: Unit,
     pub(crate) median: f64,
-    /// What of it says how far it strays by itself; where it was measured once, nothing does.
+    /// The percentiles, which tell how far the figure strays by itself; `None` where it was measured once.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) spread: Option<Spread>,
 }
@@ -43,7 +43,7 @@ pub(crate) enum Unit {
     PerMinute,
     #[serde(rename = "instructions")]
     Instructions,
-    /// Of this, more is better.
+    /// A rate a second, of which more is better.
     #[serde(rename = "a second")]
     PerSecond,
 }
@@ -56,7 +56,7 @@ impl Unit {
 }
 
 impl Number {
-    /// Ours as a multiple of a peer's; of nothing there is none.
+    /// Our figure as a multiple of a peer's; `None` where the peer's is zero.
     pub(crate) fn ratio(&self, peer: &Self) -> Option<f64> {
         let (own, other) = match (self.spread, peer.spread) {
             (Some(own), Some(other)) => (own.p99, other.p99),
@@ -67,7 +67,7 @@ impl Number {
 }
 
 impl Measure {
-    /// Measured once.
+    /// A figure that was measured once.
     pub(crate) fn once(text: impl Into<String>, unit: Unit, median: f64) -> Self {
         let number = Number {
             unit,
@@ -85,7 +85,7 @@ impl Measure {
         Self::once(format!("{rate:.0} a second"), Unit::PerSecond, rate)
     }
 
-    /// Why it was not measured.
+    /// The reason why a figure was not measured, in place of a figure.
     pub(crate) fn skipped(reason: &anyhow::Error) -> Self {
         Self::from(format!("skipped: {reason:#}"))
     }

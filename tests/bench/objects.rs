@@ -1,4 +1,4 @@
-//! What objects of a watched kind cost: memory, a start, and a change of one beside all the others.
+//! The cost of objects of a watched kind: memory, a start, and a change of one beside all the others.
 
 use crate::Paths;
 use crate::api_server;
@@ -12,22 +12,23 @@ use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// What the gates of the pods wait for: one is let through as soon as all objects are read, the other never is.
+/// The dependency of the gate that is let through as soon as all objects are read.
 const THERE: &str = "deployment/of-the-bench-0:present";
+/// The dependency of the gate that waits for ever.
 const MISSING: &str = "deployment/of-the-bench";
-/// Until memory has settled: what is unused goes back to the kernel after ten seconds. By then the controller has looked for pods that
-/// trust nobody any more, too; it does so again after five minutes.
+/// The time until memory has settled: unused memory goes back to the kernel after ten seconds. By then the controller has also
+/// looked for stranded pods; it looks again after five minutes.
 const SETTLED: Duration = Duration::from_secs(20);
 
-/// How much is measured.
+/// The numbers of objects and of changes that are measured.
 pub(crate) struct Objects {
-    /// Numbers of them, fewest first.
+    /// Numbers of objects, fewest first.
     pub(crate) counts: &'static [usize],
     /// Changes a second, and for how long.
     pub(crate) rates: &'static [(usize, Duration)],
 }
 
-/// More and more objects, each number with a controller of its own.
+/// Measures more and more objects, each number with a controller of its own.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -89,7 +90,7 @@ pub(crate) async fn measure(
     api_server::quiet(cluster).await
 }
 
-/// Changes of objects that nobody waits for, while somebody waits for another of their kind.
+/// The cost of changes of objects that no gate waits for, while a gate waits for another object of their kind.
 struct Changes {
     count: usize,
     used: Duration,

@@ -8,18 +8,19 @@ use anyhow::{Context, Result};
 use queues::{Arrivals, Share};
 use std::time::Duration;
 
-/// The cluster that is thought of.
+/// The planned cluster.
 struct Plan {
-    /// Pods that carry our label, whether they wait or not.
+    /// The number of pods that carry our label, whether they wait or not.
     pods: u64,
     waiting: u64,
     replicas: u64,
-    /// Processors of a replica.
+    /// The number of processors of a replica.
     cores: u64,
-    /// Processors of the API server; those of etcd are its own.
+    /// The number of processors of the API server; etcd has its own.
     api_cores: u64,
-    /// The container's limit, in bytes, and how many questions a replica holds under it.
+    /// The memory limit of the container, in bytes.
     memory: u64,
+    /// The number of questions that a replica holds within that memory.
     held: u64,
 }
 
@@ -32,18 +33,20 @@ const PLAN: Plan = Plan {
     memory: 256 << 20,
     held: 10_240,
 };
-/// All gates come within this time, as after a restart of every replica.
+/// The time within which all gates come, as after a restart of every replica.
 const WITHIN: Duration = Duration::from_secs(1);
-/// What an arrival and a release may take: beyond it somebody notices.
+/// The longest time of an arrival that a user does not notice.
 const ARRIVE: Duration = Duration::from_secs(10);
+/// The longest time of a release that a user does not notice.
 const RELEASE: Duration = Duration::from_secs(2);
-/// A replica writes one Event in this time, and a pod's is renewed after that.
+/// The time in which a replica writes one Event.
 const EVENT_EACH: Duration = Duration::from_millis(50);
+/// The time after which a pod's Event is renewed.
 const RENEWED: Duration = Duration::from_mins(10);
-/// The kubelet renews a token that lives ten minutes after four fifths of them.
+/// The time after which the kubelet renews a token: four fifths of its ten minutes.
 const TOKEN: Duration = Duration::from_mins(8);
 
-/// What one of each costs: processor time, or bytes.
+/// The cost of one of each: processor time, or bytes.
 #[derive(Debug, Clone, Copy)]
 struct Costs {
     arrival: Duration,
@@ -51,7 +54,7 @@ struct Costs {
     review: Duration,
     event: Duration,
     status: Duration,
-    /// Of a core, for a gate that only waits.
+    /// The share of a core for a gate that only waits.
     waiting: f64,
     idle: f64,
     pod: f64,
@@ -59,7 +62,7 @@ struct Costs {
 }
 
 impl Costs {
-    /// What the table of a run says, of the largest crowd that it has.
+    /// Reads the costs from the table of a run, for the largest crowd in it.
     fn of(table: &Table) -> Result<Self> {
         let median = |what: &str| {
             let row = table.rows.iter().find(|row| row.what == what);
@@ -97,7 +100,7 @@ impl Costs {
     }
 }
 
-/// Adds what would be seen to the table.
+/// Adds the computed figures to the table.
 pub(crate) fn tell(measured: &Table, table: &mut Table) -> Result<()> {
     let costs = Costs::of(measured)?;
     arriving(&PLAN, &costs, table);
@@ -209,10 +212,10 @@ fn released(plan: &Plan, costs: &Costs, table: &mut Table) {
     );
 }
 
-/// How many waiting gates reach each limit: the first is where such a cluster would notice.
+/// The number of waiting gates that reaches each limit, the smallest number first: it is the bottleneck of the cluster.
 fn bottlenecks(plan: &Plan, costs: &Costs, table: &mut Table) {
     let replicas = as_number(plan.replicas);
-    // What chance gives the fullest replica beyond its part.
+    // The excess of the fullest replica over its equal part, by chance.
     let uneven =
         as_number(queues::most(plan.waiting, plan.replicas)) * replicas / as_number(plan.waiting);
     let processors = replicas * as_number(plan.cores) / uneven;

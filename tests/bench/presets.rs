@@ -59,7 +59,7 @@ async fn of_a_gate(
     let mut controller = Controller::start_with(paths, cluster, arguments).await?;
     controller.strands(pods.len()).await?;
     let gates = Gates::new(paths, &controller, pods);
-    // The first gate has the controller follow what it waits for, which is no part of the others' cost.
+    // The first gate makes the controller follow its dependency, which is no part of the other gates' cost.
     let first = gates.start(1)?;
     controller.asked_by(1).await?;
     controller.quiet().await?;

@@ -1,4 +1,4 @@
-//! From the write that makes a dependency ready to the exit of the gates that waited for it.
+//! The time from the write that makes a dependency ready to the exit of the gates that waited for it.
 
 use crate::cluster::Cluster;
 use crate::controller::Controller;
@@ -14,21 +14,21 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// What every process costs on this machine.
+/// A program that does nothing, to measure the cost of every process on this machine.
 const DOES_NOTHING: &str = "/bin/true";
 
-/// One number of gates, several rounds.
+/// The durations of several rounds with one number of gates.
 pub(crate) struct Release {
     count: usize,
-    /// From the moment that the write was sent.
+    /// The durations from the sending of the write.
     sent: Samples,
-    /// From the moment that the API server's answer to the write was here.
+    /// The durations from the arrival of the API server's answer to the write.
     pub(crate) known: Samples,
-    /// The last gate of each round, from the sending.
+    /// The durations from the sending of the write to the exit of the last gate of each round.
     last: Samples,
 }
 
-/// Lets gates wait in so many rounds, makes what they wait for, and looks when they end. `start` returns when all of them wait.
+/// Lets gates wait in several rounds, makes their dependency ready, and notes when they end. `start` returns when all of them wait.
 pub(crate) async fn rounds(
     cluster: &Cluster,
     dependency: Dependency,
@@ -80,7 +80,7 @@ pub(crate) async fn waiting(
 }
 
 impl Release {
-    /// Into the table.
+    /// Writes the figures into the table.
     pub(crate) fn tell(&self, table: &mut Table) {
         let Self {
             count,
@@ -116,7 +116,7 @@ impl Release {
     }
 }
 
-/// A gate whose dependencies are ready when it starts.
+/// Measures a gate whose dependencies are ready when it starts.
 pub(crate) async fn open_at_once(
     gates: &Gates<'_>,
     cluster: &Cluster,

@@ -1,4 +1,4 @@
-//! More gates than one replica is to bear, on two: the gates' Service deals them out evenly, which the bench does itself.
+//! More gates than one replica has to bear, on two replicas. The gates' Service would deal them out evenly; the bench does so itself.
 
 use crate::Paths;
 use crate::admission;
@@ -15,10 +15,10 @@ use harness::samples::Samples;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// What a replica has for itself: the chart's limit.
+/// The memory of a replica, in bytes: the chart's limit.
 const LIMIT: f64 = 256.0 * 1024.0 * 1024.0;
 
-/// So many gates in all arrive, wait, and are let through by one change.
+/// Measures gates that arrive at two replicas, wait, and are let through by one change.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -59,7 +59,7 @@ pub(crate) async fn measure(
     pair.other.stop().await
 }
 
-/// What they cost while they wait, and how they are let through.
+/// Measures the cost of the gates while they wait, and their release.
 async fn wait_and_pass(
     pair: &Pair,
     gates: (crowd::Gates, crowd::Gates),
@@ -106,7 +106,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// What both have taken.
+    /// The processor time that both replicas have taken.
     fn processor(&self) -> Result<Duration> {
         Ok(self.one.processor()? + self.other.processor()?)
     }

@@ -15,7 +15,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Somebody who admits pods.
+/// The address of a webhook that admits pods.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     address: SocketAddr,
@@ -25,7 +25,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// `bundle`, PEM, is of who signed the certificate for `name`.
+    /// An endpoint whose certificate for `name` is signed by an authority of `bundle`, PEM.
     pub(crate) fn new(
         address: SocketAddr,
         name: &str,
@@ -60,7 +60,7 @@ pub(crate) fn trusting(bundle: &str) -> Result<ClientConfig> {
     Ok(config.with_no_client_auth())
 }
 
-/// What the API server asks when a pod is made.
+/// The review that the API server sends when a pod is created.
 pub(crate) fn review(pod: &Value) -> String {
     let kind = json!({"group": "", "version": "v1", "kind": "Pod"});
     let resource = json!({"group": "", "version": "v1", "resource": "pods"});
@@ -101,7 +101,7 @@ impl Reviews {
         })
     }
 
-    /// How long one takes. It blocks.
+    /// Sends a review, and returns how long it took. It blocks.
     pub(crate) fn next(&mut self) -> Result<Duration> {
         let began = Instant::now();
         let stream = self.connection.get_mut();
@@ -118,7 +118,7 @@ impl Reviews {
 
 type Connection = BufReader<StreamOwned<ClientConnection, TcpStream>>;
 
-/// One answer: with a length, or in chunks.
+/// Reads one answer, with a length or in chunks.
 fn answer(connection: &mut Connection) -> Result<Vec<u8>> {
     let mut line = String::new();
     connection.read_line(&mut line)?;

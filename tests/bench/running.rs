@@ -1,4 +1,4 @@
-//! Processes that wait until they may go on: gates, and what others have for them.
+//! Processes that wait until they may go on: gates, and their peers.
 
 use anyhow::{Context, Result, bail};
 use harness::machine;
@@ -7,14 +7,14 @@ use tokio::process::Child;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// How long the last one may take.
+/// The longest time until the last process exits.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// They are killed when this is dropped, if they were started so.
+/// Waiting processes. They are killed when this is dropped, if they were started so.
 pub(crate) struct Running(pub(crate) Vec<Child>);
 
 impl Running {
-    /// When each of them exits.
+    /// The moment at which each process exits.
     pub(crate) fn exits(self) -> JoinSet<Result<Instant>> {
         let exit = |mut waiter: Child| async move {
             let status = timeout(LIMIT, waiter.wait())
@@ -30,7 +30,7 @@ impl Running {
         self.0.into_iter().map(exit).collect()
     }
 
-    /// What one of them takes of the memory for itself, in bytes, with the programs that it runs at this moment.
+    /// The mean private memory of a process, in bytes, with the programs that it runs at this moment.
     pub(crate) fn memory(&self) -> Result<u64> {
         let pids = self.0.iter().filter_map(Child::id);
         let sizes = pids.map(|pid| {
@@ -42,7 +42,7 @@ impl Running {
         Ok(sizes.sum::<Result<u64>>()? / self.0.len() as u64)
     }
 
-    /// Ends them.
+    /// Ends the processes.
     pub(crate) async fn stop(mut self) {
         for waiter in &mut self.0 {
             // One that has ended by itself is fine too.

@@ -1,5 +1,5 @@
-//! What one change costs in a scope of many objects: how many gates are judged again, and how long that takes; and what a gate that
-//! waits keeps of what it has read.
+//! The cost of one change in a scope of many objects: how many gates are judged again, and how long that takes; and the memory
+//! that a gate that waits keeps of what it has read.
 //!
 //! In this process, without a socket: what a gate is told then is the same work for each.
 
@@ -54,7 +54,7 @@ pub(crate) fn changes(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// What an ordinary gate of a release keeps of what it has read, where so many custom kinds can be read.
+/// Measures the memory that an ordinary gate of a release keeps, where `kinds` custom kinds can be read.
 fn memory(kinds: usize, table: &mut Table) -> Result<()> {
     let scope = Scope::new(1)?;
     for number in 0..kinds {
@@ -71,7 +71,7 @@ fn memory(kinds: usize, table: &mut Table) -> Result<()> {
         anyhow::bail!("a pod of its own has no owner");
     };
     let own = || machine::bytes(std::process::id(), "status", "VmRSS");
-    // What the first ones have the process keep for all of them is not theirs.
+    // The first gates make the process keep memory that all of them share.
     let _first: Vec<View> = (0..GATES / 10)
         .map(|_| scope.judge(&dependent))
         .collect::<Result<_>>()?;
@@ -137,13 +137,13 @@ impl Scope {
         Ok(view)
     }
 
-    /// Judges one of them.
+    /// Judges one of the gates.
     pub(crate) fn judge_first(&self) -> Result<()> {
         let first = self.dependents.first().context("nobody waits")?;
         self.judge(first).map(drop)
     }
 
-    /// One object changes; how many gates are judged again, and how long it takes.
+    /// Changes one object, and returns how many gates are judged again and how long that takes.
     fn change(&self, index: usize, round: usize) -> Result<(usize, Duration)> {
         let judged = self.dependents.iter().map(|it| self.judge(it));
         let views: Vec<View> = judged.collect::<Result<_>>()?;

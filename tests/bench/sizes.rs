@@ -1,4 +1,4 @@
-//! What is shipped, in bytes.
+//! The sizes of the shipped programs and images, in bytes.
 
 use crate::Paths;
 use crate::measure::Measure;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
 
-/// The gate's program, and the archives of both images.
+/// Measures the gate's program, and the archives of both images.
 pub(crate) fn measure(paths: &Paths, table: &mut Table) -> Result<()> {
     let size = |path: &Path| -> Result<u64> {
         let metadata = fs::metadata(path).with_context(|| format!("no {}", path.display()))?;

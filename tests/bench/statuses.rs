@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Instant;
 
-/// Objects of the file, and of the smaller one whose instructions are counted.
+/// The number of objects in the file.
 const OBJECTS: usize = 20_000;
+/// The number of objects in the smaller file whose instructions are counted.
 const COUNTED: u64 = 2000;
 const ROUNDS: usize = 7;
-/// What `tests/differential/list` builds: it judges a file as the Go library does.
+/// The program of `tests/differential/list`, which judges a file as the Go library does.
 const PEER: &str = "kstatus-list";
 const NAME: &str = "Go kstatus";
 
@@ -81,7 +82,7 @@ fn status<'a>(file: &'a Path, profile: &'a str) -> [&'a OsStr; 5] {
     [status, filename, file.as_os_str(), of, profile.as_ref()]
 }
 
-/// Runs what judges a file: 3 says that not every object is as it has to be.
+/// Runs a program that judges a file. Its exit code 3 says that not every object is as it has to be.
 fn judged(command: &mut Command) -> Result<Output> {
     let output = command.output().with_context(|| {
         format!(
@@ -139,7 +140,7 @@ fn list(folder: &Path, objects: usize) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Every other is what its kind calls current.
+/// An object of the file. Every second object is current by the rules of its kind.
 fn object(number: usize) -> Value {
     let kinds = [
         ("apps/v1", "Deployment"),

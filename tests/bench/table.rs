@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// What was measured, and how.
+/// The table of a run: each figure, and how it was measured.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Table {
-    /// What the figures depend on.
+    /// The machine and the version of the API server, on which the figures depend.
     pub(crate) machine: String,
     pub(crate) rows: Vec<Row>,
 }
@@ -19,31 +19,31 @@ pub(crate) struct Table {
 /// A figure of the table.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
-    /// What names it in every run.
+    /// The name of the figure, which is the same in every run.
     pub(crate) what: String,
     how: String,
     #[serde(flatten)]
     pub(crate) measure: Measure,
-    /// What its median is to be at most, in its unit.
+    /// The largest median that meets the target, in the unit of the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     target: Option<f64>,
-    /// What others took for the same in the same run.
+    /// The figures of peers for the same work in the same run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     peers: Vec<Peer>,
 }
 
-/// Somebody else's figure beside ours.
+/// A peer's figure beside ours.
 #[derive(Debug, Serialize, Deserialize)]
 struct Peer {
     name: String,
     #[serde(flatten)]
     measure: Measure,
-    /// Ours as a multiple of it, and what that is to be; nothing where the peer was not measured.
+    /// Our figure as a multiple of the peer's, with its target; `None` where the peer was not measured.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     ratio: Option<Ratio>,
 }
 
-/// Of the 99th percentiles where both have them, else of the medians.
+/// The ratio of our figure to a peer's: of the 99th percentiles where both have them, else of the medians.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Ratio {
     ratio: f64,
@@ -52,13 +52,13 @@ struct Ratio {
 }
 
 impl Row {
-    /// Says what the median is to be at most, in its unit.
+    /// Sets the target of the row: the largest median, in the unit of the figure.
     pub(crate) fn at_most(&mut self, target: f64) -> &mut Self {
         self.target = Some(target);
         self
     }
 
-    /// Somebody else's figure of the same run, and what multiple of it ours is to be.
+    /// Adds a peer's figure of the same run, and the target of our figure as a multiple of it.
     pub(crate) fn beside(
         &mut self,
         name: &str,
@@ -127,7 +127,7 @@ impl fmt::Display for Peer {
 }
 
 impl Table {
-    /// What the figures depend on.
+    /// Notes the machine and the version of the API server, on which the figures depend.
     pub(crate) fn machine(&mut self, machine: &str, version: &str) {
         self.machine = format!("{machine}; API server {version}");
     }
@@ -147,7 +147,7 @@ impl Table {
         &mut self.rows[end]
     }
 
-    /// To standard output. One that nobody reads is no error.
+    /// Prints the table to standard output. A reader that has gone is no error.
     pub(crate) fn print(&self) {
         let mut lines = vec![
             self.machine.clone(),
@@ -167,13 +167,13 @@ impl Table {
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 
-    /// Into a file, for [`crate::compare`].
+    /// Writes the table into a file, for [`crate::compare`].
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let file = File::create(path).with_context(|| format!("failed to make {}", path.display()));
         Ok(serde_json::to_writer_pretty(file?, self)?)
     }
 
-    /// What [`Self::write`] wrote.
+    /// Reads a table that [`Self::write`] wrote.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let file =
             File::open(path).with_context(|| format!("failed to open {}", path.display()))?;

@@ -11,10 +11,10 @@ use anyhow::Result;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long admission is looked at.
+/// The time over which admission is measured.
 const BESIDE: Duration = Duration::from_secs(8);
 
-/// More and more gates, each number with a controller of its own.
+/// Measures more and more gates, each number with a controller of its own.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,

@@ -1,5 +1,5 @@
-//! The peer of admission: HashiCorp's injector, which patches pods as we do. Its own program, run as a process of this
-//! machine that finds what a pod would.
+//! The peer of admission: HashiCorp's injector, which patches pods as we do. Its own program runs as a process of this machine,
+//! and finds the credentials that a pod would find.
 
 use crate::account::Account;
 use crate::cluster::Cluster;
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
-/// What the module in `peers/` builds.
+/// The name of the peer in the table, with the version that the module in `peers/` builds.
 pub(crate) const NAME: &str = "vault-k8s 1.6.2";
 const PROGRAM: &str = "vault-k8s";
-/// What its certificate is for.
+/// The name in the injector's certificate.
 const HOST: &str = "vault-k8s.bench.svc";
 const LIMIT: Duration = Duration::from_secs(30);
-/// It reads the token and the CA where each pod has them, so they are put there in a mount namespace of its own.
+/// The script that puts the token and the CA where each pod has them, in a mount namespace of its own, and starts the injector there.
 const AS_IN_A_POD: &str = r#"
 mount -t tmpfs tmpfs /var/run
 mkdir -p /var/run/secrets/kubernetes.io/serviceaccount
@@ -36,7 +36,7 @@ pub(crate) struct Injector {
 }
 
 impl Injector {
-    /// Starts one, and returns when it answers a review.
+    /// Starts an injector, and returns when it answers a review.
     pub(crate) async fn start(cluster: &Cluster, scratch: &Path, review: &str) -> Result<Self> {
         if Command::new(PROGRAM).arg("version").output().await.is_err() {
             bail!("there is no {PROGRAM} on the path; `make bench` builds it with Go");
@@ -91,12 +91,12 @@ impl Injector {
         Reviews::begin(&self.endpoint, review)?.next()
     }
 
-    /// Its memory, as a line of `/proc/PID/status` says.
+    /// The injector's memory in a line of `/proc/PID/status`, in bytes.
     pub(crate) fn memory(&self, line: &str) -> Result<u64> {
         machine::bytes(self.pid, "status", line)
     }
 
-    /// Ends it.
+    /// Ends the injector.
     pub(crate) async fn stop(&mut self) -> Result<()> {
         self.process.kill().await.context("failed to end it")
     }

@@ -1,4 +1,4 @@
-//! What gates that are processes cost while they wait: requests, memory and processor time.
+//! The cost of gates that are processes while they wait: requests, memory and processor time.
 
 use crate::controller::Controller;
 use crate::extent::Extent;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// So many of them, beside none.
+/// Measures waiting gates, and the controller without gates beside them.
 pub(crate) async fn measure(
     gates: &Gates<'_>,
     controller: &Controller,
@@ -68,7 +68,7 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// A part of a controller's life.
+/// A window of a controller's life, with its requests, memory and processor time.
 pub(crate) struct Window {
     requests: BTreeMap<String, u64>,
     memory: u64,
@@ -87,7 +87,7 @@ impl Window {
         })
     }
 
-    /// What so many gates cost beside none.
+    /// Writes the cost of `count` gates into the table; `alone` is the window without gates.
     fn tell(&self, alone: &Self, count: usize, table: &mut Table) {
         let text = megabytes(self.memory);
         table.row(

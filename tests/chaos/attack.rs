@@ -14,10 +14,10 @@ use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 const SERVER: &str = "sluice.sluice-system.svc";
-/// For a connection, a handshake, an answer.
+/// The longest time for a connection, for a handshake, and for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// For a replica to give back what it no longer needs.
+/// The time for a replica to give back unused memory.
 const AFTERWARDS: Duration = Duration::from_secs(15);
 
 /// A port of a replica.
@@ -28,7 +28,7 @@ pub(crate) enum Port {
     Plain,
 }
 
-/// Where an attack goes.
+/// The port that an attack goes to.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) port: Port,
@@ -47,7 +47,7 @@ pub(crate) struct Attack {
     seen: Seen,
 }
 
-/// How often what was seen.
+/// The number of times that each outcome was seen.
 type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
 
 fn count(seen: &Seen, what: &str) {
@@ -110,7 +110,7 @@ pub(crate) fn ask(from: IpAddr, target: &Target, request: &str) -> io::Result<St
 }
 
 impl Attack {
-    /// Begins one that lasts so long.
+    /// Begins an attack that lasts for `time`.
     pub(crate) fn lasts(time: Duration) -> Self {
         Self {
             end: Instant::now() + time,
@@ -255,7 +255,7 @@ fn once(
         .ok_or_else(|| io::Error::other("no answer"))
 }
 
-/// What has come of an answer.
+/// The outcome of a request: the status of the answer, or the way in which the connection ended.
 fn answer(connection: &mut Box<dyn Connection>) -> io::Result<String> {
     let mut answer = vec![0; 4096];
     let read = connection.read(&mut answer)?;

@@ -12,9 +12,9 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{interval, sleep};
 
-/// Twenty a second.
+/// The pause between two creations: twenty a second.
 const PACE: Duration = Duration::from_millis(50);
-/// What whoever creates by hand or by a controller waits before another try, at least.
+/// The pause before a second try: a user or a controller waits at least this long.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Creations under way.
@@ -23,29 +23,29 @@ pub(crate) struct Creates {
     work: JoinHandle<Created>,
 }
 
-/// What came of them.
+/// The results of the creations.
 #[derive(Debug, Default)]
 pub(crate) struct Created {
     pub(crate) tried: usize,
-    /// Refused at the first try.
+    /// The number of creations that were refused at the first try.
     pub(crate) failed: usize,
-    /// Refused a second time, a quarter of a second later.
+    /// The number of creations that were refused a second time, a quarter of a second later.
     pub(crate) failed_again: usize,
-    /// How long the answers to the first tries took.
+    /// The durations of the first tries.
     pub(crate) took: Vec<Duration>,
     /// One of the refusals.
     pub(crate) refusal: Option<String>,
 }
 
 impl Creates {
-    /// Begins.
+    /// Begins to create pods.
     pub(crate) fn start(site: &Site<'_>) -> Self {
         let (stop, stopped) = oneshot::channel();
         let work = tokio::spawn(create(site.client.clone(), site.namespace.clone(), stopped));
         Self { stop, work }
     }
 
-    /// Ends, when the last one is answered.
+    /// Ends the creations, and returns when the last one is answered.
     pub(crate) async fn stop(self) -> Created {
         // Where the work has ended by itself, its panic is what counts.
         let _ = self.stop.send(());
@@ -77,7 +77,7 @@ async fn create(client: Client, namespace: String, mut stopped: oneshot::Receive
     created
 }
 
-/// How long the first try took, and why it and the second one failed.
+/// Creates one pod: how long the first try took, and why the first and the second try failed.
 async fn one(pods: Api<Pod>, pod: Pod) -> (Duration, Option<String>, Option<String>) {
     let parameters = PostParams {
         dry_run: true,

@@ -29,25 +29,25 @@ pub(crate) struct Waiting(Vec<Gate>);
 struct Gate {
     pod: String,
     log: PathBuf,
-    /// Its end. The process is killed when this is dropped.
+    /// The task that waits for the end of the process. The process is killed when this is dropped.
     end: JoinHandle<(Instant, ExitStatus)>,
 }
 
-/// What became of them.
+/// The fates of the gates of one trial.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
-    /// Opened before their dependency was there.
+    /// The number of gates that opened before their dependency existed.
     pub(crate) early: usize,
-    /// Ended with another code than 0.
+    /// The number of gates that ended with another code than 0.
     pub(crate) failed: usize,
-    /// How long after their dependency the others opened.
+    /// The time from the dependency's creation to the opening, for each other gate.
     pub(crate) late: Vec<Duration>,
     /// The pods and the last words of those that did not open.
     pub(crate) never: Vec<(String, String)>,
 }
 
 impl Crowd {
-    /// Starts so many, and returns when each of them waits.
+    /// Starts `count` gates, and returns when each waits.
     pub(crate) async fn gather(site: &Site<'_>, dependency: &str, count: usize) -> Result<Self> {
         let list = format!("configmap/{dependency}");
         let pods = Unscheduled::make(&site.client, &site.namespace, count, &list).await?;
@@ -60,7 +60,7 @@ impl Crowd {
         Ok(crowd)
     }
 
-    /// Makes what they wait for, and sees how each of them ends.
+    /// Makes the dependency, and notes how each gate ends.
     pub(crate) async fn release(self, site: &Site<'_>) -> Result<Fates> {
         let done = |gate: &&Gate| gate.end.is_finished();
         let mut fates = Fates {
@@ -104,7 +104,7 @@ impl Waiting {
         Ok(waiting)
     }
 
-    /// How many have ended all the same.
+    /// The number of gates that have ended although their dependency never comes.
     pub(crate) fn ended(&self) -> usize {
         let gates = self.0.iter();
         gates.filter(|gate| gate.end.is_finished()).count()

@@ -1,4 +1,4 @@
-//! What is broken, in the order in which it is: the worst for those who wait comes last.
+//! The faults, in the order of the trials: the worst for waiting gates comes last.
 
 mod certificates;
 mod clock;

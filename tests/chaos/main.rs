@@ -13,13 +13,13 @@ mod attack;
 mod creates;
 /// Gates that wait through it.
 mod crowd;
-/// What is broken.
+/// The faults.
 mod faults;
-/// Where.
+/// The place of the trials.
 mod site;
 /// One trial.
 mod trial;
-/// What the replicas take meanwhile.
+/// The memory and the restarts of the replicas meanwhile.
 mod watched;
 
 use crate::site::Site;
@@ -81,7 +81,7 @@ async fn main() -> Result<ExitCode> {
             eprint!("    {:.0?} {line}", began.elapsed());
             text.push_str(&line);
         }
-        // One that nobody reads is no error.
+        // A reader that has gone is no error.
         let _ = std::io::stdout().write_all(text.as_bytes());
     })
     .await;
@@ -89,7 +89,7 @@ async fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed > 0)))
 }
 
-/// Of the container's memory, in bytes.
+/// The memory limit of the controller's container, in bytes.
 async fn limit(site: &Site<'_>) -> u64 {
     let deployment = site.sluice.get("deployment/sluice").await;
     let container = &deployment["spec"]["template"]["spec"]["containers"][0];

@@ -1,23 +1,23 @@
-//! Where trials take place: the cluster of this machine, the sluice that is installed in it, and a namespace.
+//! The place of trials: the cluster of this machine, the sluice that is installed in it, and a namespace.
 
 use harness::cluster::{Look, Namespace, Node, sluice};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{Api, Client};
 use std::path::PathBuf;
 
-/// What a trial works with.
+/// The cluster, the namespaces and the folders that a trial works with.
 pub(crate) struct Site<'a> {
     pub(crate) client: Client,
     pub(crate) node: Node,
     /// The namespace of the trials.
     pub(crate) ns: &'a Namespace,
-    /// Its name.
+    /// The name of the trials' namespace.
     pub(crate) namespace: String,
-    /// That of sluice.
+    /// The namespace of sluice.
     pub(crate) sluice: Look,
-    /// The gate of the image.
+    /// The path of the gate's binary, which the image holds.
     pub(crate) gate: PathBuf,
-    /// For tokens, markers and logs.
+    /// The folder for tokens, markers and logs.
     pub(crate) scratch: tempfile::TempDir,
 }
 
@@ -34,7 +34,7 @@ impl Site<'_> {
         Api::namespaced(self.client.clone(), sluice::NAMESPACE)
     }
 
-    /// Its ConfigMaps.
+    /// The ConfigMaps of sluice's namespace.
     pub(crate) fn config_maps(&self) -> Api<ConfigMap> {
         Api::namespaced(self.client.clone(), sluice::NAMESPACE)
     }

@@ -11,24 +11,24 @@ use harness::samples::{Samples, millis};
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-/// A fault, and what is promised through it.
+/// A fault, and the promises that hold through it.
 pub(crate) struct Trial {
-    /// What is broken. The rows of the table are chosen by parts of it.
+    /// The name of the fault. The rows of the table are chosen by parts of this name.
     pub(crate) name: &'static str,
-    /// How many gates wait through it.
+    /// The number of gates that wait through the fault.
     pub(crate) gates: usize,
     /// Whether pods are created meanwhile.
     pub(crate) admission: Admission,
-    /// When the last gate is open, after its dependency.
+    /// The latest time, after the dependency's creation, at which the last gate has to be open.
     pub(crate) latest: Duration,
-    /// Breaks it, and returns when it is whole again.
+    /// Causes the fault, and returns when it is mended.
     pub(crate) fault: Fault,
 }
 
-/// Breaks something, and says what it did.
+/// A function that causes a fault, mends it, and reports what it did.
 pub(crate) type Fault = for<'a> fn(&'a Site<'a>) -> LocalBoxFuture<'a, Broken>;
 
-/// What becomes of creations while the fault lasts.
+/// The promise about creations while the fault lasts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// Every one succeeds, at the second try at the latest: those in the hands of a process that is killed are lost.
@@ -39,14 +39,14 @@ pub(crate) enum Admission {
     Untried,
 }
 
-/// What a fault did.
+/// The report of a fault.
 #[derive(Debug, Default)]
 pub(crate) struct Broken {
-    /// How often.
+    /// The number of times that the fault was caused.
     pub(crate) times: usize,
-    /// Replicas that it ended by itself, so that they were started again.
+    /// The number of replicas that the fault itself ended, so that they were started again.
     pub(crate) ended: u64,
-    /// What else was seen.
+    /// Further words about the fault.
     pub(crate) seen: String,
 }
 
@@ -64,15 +64,15 @@ impl Broken {
     }
 }
 
-/// What came of a trial: a row of the table.
+/// The result of a trial: a row of the table.
 pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
-    /// What was not as promised.
+    /// The broken promises.
     pub(crate) faults: Vec<String>,
 }
 
 impl Trial {
-    /// One through which twenty gates wait, and are open ten seconds after their dependency at the latest.
+    /// A trial through which twenty gates wait; they are open ten seconds after their dependency at the latest.
     pub(crate) fn of(name: &'static str, admission: Admission, fault: Fault) -> Self {
         Self {
             name,
@@ -83,7 +83,7 @@ impl Trial {
         }
     }
 
-    /// Runs it. `limit` is the container's, in bytes.
+    /// Runs the trial. `limit` is the container's memory limit, in bytes.
     pub(crate) async fn run(&self, site: &Site<'_>, number: usize, limit: u64) -> Row {
         let attempt = AssertUnwindSafe(self.attempt(site, number, limit)).catch_unwind();
         let row = match attempt.await {

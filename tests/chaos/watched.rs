@@ -1,4 +1,4 @@
-//! What the replicas take while a trial lasts, and how often they are started again.
+//! The memory of the replicas while a trial lasts, and the number of their restarts.
 
 use harness::cluster::sluice;
 use harness::machine;
@@ -15,7 +15,7 @@ pub(crate) const PROGRAM: &str = "sluice-webhook";
 
 const LOOK: Duration = Duration::from_millis(200);
 
-/// A look at the replicas, again and again.
+/// A task that looks at the replicas again and again.
 pub(crate) struct Watched {
     restarts: BTreeMap<String, u64>,
     highest: Arc<AtomicU64>,
@@ -23,7 +23,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Begins; what they took before does not count.
+    /// Begins to look. Memory that the replicas took before does not count.
     pub(crate) async fn start() -> Self {
         for pid in machine::contained(PROGRAM).unwrap_or_default() {
             // Resets VmHWM, the most that it has ever taken (proc(5), clear_refs).
@@ -44,7 +44,8 @@ impl Watched {
         }
     }
 
-    /// How often a replica was started again, the most that one took at any time, and what one takes now; in bytes.
+    /// Ends the looks. Returns how often a replica was started again, the most memory that one took at any time, and the most that
+    /// one takes now, in bytes.
     pub(crate) async fn stop(self) -> (u64, u64, u64) {
         self.looks.abort();
         let restarts = restarts().await.into_iter();
@@ -54,7 +55,7 @@ impl Watched {
     }
 }
 
-/// Of all replicas, the one that has most. One that has just ended has nothing.
+/// The largest value of a field of `/proc/PID/status` among all replicas, in bytes. A replica that has just ended counts as 0.
 fn most(field: &str) -> u64 {
     let replicas = machine::contained(PROGRAM).unwrap_or_default();
     let bytes = |pid| machine::bytes(pid, "status", field).unwrap_or(0);

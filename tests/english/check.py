@@ -28,6 +28,8 @@ LIMITS = {
     "cli": (0.5, ["cli/**/*.rs"]),
     "tests/harness": (1.0, ["tests/harness/**/*.rs"]),
     "tests/it": (0.5, ["tests/it/**/*.rs"]),
+    "tests/bench": (1.0, ["tests/bench/**/*.rs"]),
+    "tests/chaos": (1.0, ["tests/chaos/**/*.rs"]),
     "charts": (0.5, ["charts/**/*.yaml", "charts/**/*.tpl", "charts/**/*.md"]),
     "docs": (0.5, ["docs/**/*.md", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]),
 }

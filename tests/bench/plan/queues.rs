@@ -1,40 +1,40 @@
-//! Gates that come to replicas which ask the API server: queues, in order of time.
+//! Queues in the order of time: gates that come to replicas, which ask the API server.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-/// Of all processors of one, from 0 to 1.
+/// The busy share of all processors of a replica or of the API server, from 0 to 1.
 pub(super) type Share = f64;
 
 /// Reviews that one replica has under way, as `webhook/src/status/identity.rs` bounds them.
 const REVIEWS: u64 = 16;
 
-/// Gates that come.
+/// Gates that arrive, and the costs of an arrival.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrivals {
     pub(super) gates: u64,
     pub(super) replicas: u64,
     pub(super) cores: u64,
     pub(super) api_cores: u64,
-    /// All come within this time.
+    /// The time within which all gates arrive.
     pub(super) within: Duration,
-    /// Processor time of a replica for each.
+    /// The processor time of a replica for each gate.
     pub(super) cost: Duration,
-    /// And of the API server.
+    /// The processor time of the API server for each gate.
     pub(super) review: Duration,
 }
 
-/// When the last one waited, and how busy everybody was until then.
+/// The moment at which the last gate waits, and how busy the processors were until then.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End {
     pub(super) last: Duration,
-    /// Of the busiest replica's processors.
+    /// The busy share of the busiest replica's processors.
     pub(super) replica: Share,
     pub(super) api_server: Share,
 }
 
-/// Processors that take what comes in turn.
+/// Processors that do work in the order in which it comes.
 struct Queue {
     free: BinaryHeap<Reverse<Duration>>,
     busy: Duration,
@@ -48,7 +48,7 @@ impl Queue {
         }
     }
 
-    /// When work is done that comes at this moment, later than all before it.
+    /// The moment at which work is done that comes at `now`. Calls come in the order of `now`.
     fn serve(&mut self, now: Duration, cost: Duration) -> Duration {
         let free = self.free.pop().map_or(now, |Reverse(free)| free);
         let end = free.max(now) + cost;
@@ -61,7 +61,7 @@ impl Queue {
 struct Replica {
     queue: Queue,
     reviews: u64,
-    /// How many gates wait for theirs.
+    /// The number of gates that wait for a review.
     queued: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The Secret of the CA and the `caBundle`, spoilt by somebody.
+//! Faults of the CA: its Secret and the `caBundle` are deleted, or overwritten by another writer.
 
 use crate::site::Site;
 use crate::trial::{Admission, Broken, Trial};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 const SECRET: &str = "secret/sluice-ca";
-/// For every replica to have looked at the Secret twice.
+/// The time in which every replica looks at the Secret twice.
 const LOOKED: Duration = Duration::from_secs(20);
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -66,7 +66,7 @@ async fn back(site: &Site<'_>, certificate: &Value) {
     assert_eq!(stored(site).await, *certificate, "the CA stays the same");
 }
 
-/// Lives of a minute and a half, of which each CA signs for half a minute.
+/// Rotates the CA: each CA lives for a minute and a half, and signs for half a minute.
 async fn rotated(site: &Site<'_>) -> Broken {
     const TIMES: usize = 10;
     const LIVES: [&str; 6] = [
@@ -99,7 +99,7 @@ async fn rotated(site: &Site<'_>) -> Broken {
     Broken::times(seen.len() - 1)
 }
 
-/// Puts another CA into the Secret, as somebody would who has one of their own.
+/// Puts another CA into the Secret, as an administrator with a CA would.
 async fn put(site: &Site<'_>, ca: &Ca) {
     let parts = ca.parts();
     let data = json!({
@@ -178,7 +178,7 @@ async fn spoilt(site: &Site<'_>) -> Broken {
     Broken::times(times).seen(format!("mended after at most {longest:.1?}"))
 }
 
-/// Writes another bundle into every webhook of the configuration; whether the API server takes it.
+/// Writes another bundle into every webhook of the configuration, and returns whether the API server takes it.
 async fn overwrite(site: &Site<'_>, bundle: Option<&str>) -> bool {
     let configurations = Api::<MutatingWebhookConfiguration>::all(site.client.clone());
     let mut configuration = configurations.get("sluice").await.expect("it is there");

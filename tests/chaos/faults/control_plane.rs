@@ -1,4 +1,4 @@
-//! The API server, its store, the way to it, and DNS.
+//! Faults of the control plane: the API server, its store, the way to it, and DNS.
 
 use crate::site::Site;
 use crate::trial::{Admission, Broken, Trial};
@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             Box::pin(cut_off(site))
         }),
         Trial {
-            // Check 8: a watch that nobody closed is noticed within a minute.
+            // Check 8: a dead watch is noticed within a minute, although no side has closed it.
             latest: Duration::from_secs(60),
             ..Trial::of(
                 "every watch dies silently",
@@ -43,7 +43,7 @@ async fn restarted(site: &Site<'_>) -> Broken {
     for _ in 0..TIMES {
         site.node.restart("kube-apiserver").await;
         answers().await;
-        // Whoever would be judged too early is judged as soon as the kinds are listed again.
+        // A gate that would be judged too early is judged as soon as the kinds are listed again.
         sleep(Duration::from_secs(5)).await;
     }
     Broken::times(TIMES)
@@ -80,7 +80,7 @@ async fn cut_off(site: &Site<'_>) -> Broken {
     Broken::times(1)
 }
 
-/// The connections of now lose every packet, and stay so until the trial is over; new ones do not.
+/// Makes the present connections lose every packet until the trial is over; new connections work.
 async fn black_hole(site: &Site<'_>) -> Broken {
     let connections = site.node.told(&sluice::addresses().await).await;
     site.node.lose_packets_between(connections.keys()).await;
@@ -111,7 +111,7 @@ async fn forbidden(site: &Site<'_>) -> Broken {
     Broken::times(1)
 }
 
-/// Real pods, whose gates start meanwhile.
+/// Stops the cluster's DNS, and checks that the gate of a new pod works.
 async fn no_dns(site: &Site<'_>) -> Broken {
     site.node.signal("coredns", "STOP").await;
     let api = deployment("resolved").depends_on("configmap/resolved");

@@ -10,11 +10,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long each flood lasts.
+/// The duration of each flood.
 const FLOOD: Duration = Duration::from_secs(25);
-/// Addresses that a flood comes from.
+/// The number of addresses that a flood comes from.
 const CLIENTS: u8 = 5;
-/// Connections of one client to one port of one replica.
+/// The number of connections of one client to one port of one replica.
 const EACH: usize = 256;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -151,7 +151,7 @@ async fn questions(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(words)
 }
 
-/// What names the answer that a gate is given once nothing is being read any more.
+/// The digest of the answer that a gate gets once no kind is being read any more.
 fn digest(from: IpAddr, replica: &Target, token: &str) -> String {
     let mut digest = String::new();
     for wait in [0, 5] {
@@ -166,7 +166,7 @@ fn digest(from: IpAddr, replica: &Target, token: &str) -> String {
     digest
 }
 
-/// What a gate sends that has seen the answer of this digest.
+/// The question of a gate that has seen the answer with this digest.
 fn question(token: &str, digest: &str, wait: u64, connection: &str) -> String {
     let path = wire::PATH;
     format!(
@@ -174,7 +174,7 @@ fn question(token: &str, digest: &str, wait: u64, connection: &str) -> String {
     )
 }
 
-/// Each token looks right and is another one; only its signature is not the API server's.
+/// Sends forged tokens, each another one. A token looks right, but its signature is not the API server's.
 async fn tokens(site: &Site<'_>) -> Broken {
     const THREADS: u32 = 16;
     let (clients, targets) = (site.node.more_addresses(1).await, targets(site).await);
@@ -203,7 +203,7 @@ async fn tokens(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(format!("{words}; {reviews} TokenReviews"))
 }
 
-/// How many `TokenReviews` the API server has answered.
+/// The number of `TokenReviews` that the API server has answered.
 async fn reviews() -> u64 {
     let metrics = Program::new("kubectl").args(["get", "--raw", "/metrics"]);
     let metrics = metrics.run().await.ok();

@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// What somebody may do to a ConfigMap.
+/// A damage to a ConfigMap.
 #[derive(Debug, Clone, Copy)]
 enum Spoilt {
     Deleted,
@@ -115,8 +115,7 @@ async fn one_runs(ns: &Namespace) {
     .await;
 }
 
-/// A Job that is remembered and gone, the ConfigMap spoilt, and then somebody depends on the Job, also of replicas that
-/// have begun since.
+/// Spoils the ConfigMap once a Job is remembered and gone. Then a gate waits for the Job, also at replicas that have started since.
 async fn memory(site: &Site<'_>) -> Broken {
     for how in EVERY {
         let ns = site.ns.another("memory").await;
@@ -136,7 +135,7 @@ async fn memory(site: &Site<'_>) -> Broken {
     Broken::times(EVERY.len()).seen("a removed Job still counts, after a roll too")
 }
 
-/// A Job that somebody depends on completes, and is removed at once.
+/// Makes a Job that a list names, lets it complete, and removes it at once.
 pub(super) async fn seeded(ns: &Namespace) {
     let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
     let api = deployment("api").depends_on("job/seed");

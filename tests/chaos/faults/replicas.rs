@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// Long enough for the kubelet to start a container again and for it to be ready.
+/// The time in which the kubelet starts a container again and the container becomes ready.
 const APART: Duration = Duration::from_secs(12);
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Those after which nobody who waited before can go on.
+/// The trials after which no earlier gate can go on.
 pub(crate) fn last() -> Vec<Trial> {
     vec![Trial {
         gates: 0,

@@ -1,4 +1,4 @@
-//! What one tenant may create, at its largest.
+//! The largest objects that one tenant may create.
 
 use super::records::seeded;
 use crate::site::Site;
@@ -12,7 +12,7 @@ use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use serde_json::{Value, json};
 
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
-/// How many at a time; each is of a size that the API server hardly takes.
+/// The number of objects at a time; each is nearly too large for the API server.
 const AT_ONCE: usize = 4;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -88,7 +88,7 @@ fn big_plan(number: usize) -> Value {
 
 async fn long(site: &Site<'_>) -> Broken {
     let ns = site.ns.another("long").await;
-    // Its pod's name is cut; that of a Job is limited to 63 letters but for those who choose the selector themselves.
+    // The name of the Job's pod is cut. A Job's name is limited to 63 letters, unless its author chooses the selector.
     let name = "j".repeat(250);
     let chosen = json!({"matchLabels": {"app": "chosen"}});
     let named = job(&name)
@@ -107,11 +107,11 @@ async fn long(site: &Site<'_>) -> Broken {
         })
         .collect();
     for one in capped {
-        // One of them may be refused, by name; what counts is what becomes of the others.
+        // One of them may be refused, by name; the others count.
         ns.pipe("create", &[one], &[]).await;
     }
 
-    // Somebody else's cap and memory, meanwhile.
+    // The cap and the memory of another tenant, meanwhile.
     let other = ns.another("other").await;
     let seeds = ["seed-a", "seed-b"].map(|name| {
         let seed = job(name).with(INSTANCE, "shop");

@@ -1,5 +1,5 @@
-//! What one tenant may make many or large of. It costs that tenant alone: the gates of all others open within a second, and
-//! every pod of theirs is created.
+//! The objects that one tenant may make many or large. They cost that tenant alone: the gates of all other tenants open within a
+//! second, and every pod of theirs is created.
 
 use crate::attack::{Attack, Port, Target};
 use crate::crowd::Waiting;
@@ -63,7 +63,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// One that a list or a watch of its kind cannot bring whole.
+/// Makes an object so long that a list or a watch of its kind cannot bring it whole.
 fn long(manifest: Manifest) -> Manifest {
     let env = json!([{"name": "LONG", "value": "<".repeat(ESCAPED)}]);
     manifest.in_app("/env", env)
