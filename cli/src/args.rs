@@ -69,7 +69,7 @@ enum Command {
     /// determined when the last one became ready, with the seconds of each. Times are those that pods and Jobs carry, so
     /// a pod that was not ready for a while counts from when it was ready again. Reads the cluster with your own rights.
     ///
-    /// With -f: the graph of manifests or a chart, without status and times; asks no cluster.
+    /// With -f: the graph of manifests, a chart or a kustomization, without status and times; asks no cluster.
     ///
     /// An object in a cycle is marked `cycle`, an object that waits for one `never`.
     ///
@@ -94,7 +94,7 @@ enum Command {
     /// Then looks at what the objects are to each other: what never starts (a cycle, a hook that comes too late) is an
     /// error too; a dependency that is likely not meant is a warning; one that is not in the input is a note, or a
     /// warning where one with nearly its name is. Weights, caps and plans are looked at as well. Asks no cluster. A
-    /// chart's folder is rendered by helm.
+    /// chart's folder is rendered by helm, that of a kustomization is built by kubectl.
     ///
     /// Exit code 0: no error; 1: an error, or with --strict anything; 2: wrong arguments.
     Lint(LintArgs),
@@ -104,7 +104,8 @@ enum Command {
     /// reads what its containers wait for; without helm, and where a template does not render, the text is read. Each list is
     /// written into the template and rendered again before it is proposed. Where a sub-chart has podAnnotations, the diff is
     /// of the umbrella's values. Standard error names every container that looks like a wait: what replaces it and what goes
-    /// with it, or why it stays. Asks no cluster and changes nothing.
+    /// with it, or why it stays. Of a Compose file it prints another one, with labels of which kompose makes annotations.
+    /// Asks no cluster and changes nothing.
     ///
     ///   kubectl sluice suggest -f CHART | git apply
     ///

@@ -170,18 +170,16 @@ pub(crate) fn offline(
     format: GraphFormat,
 ) -> Result<ExitCode> {
     let Read {
-        objects, unread, ..
+        objects,
+        unread,
+        unbuilt,
+        ..
     } = objects::read(input)?;
-    if let Some(Doubt {
-        place,
-        position,
-        why,
-    }) = unread.first()
-    {
-        let at = position.map(|it| format!("{it}: ")).unwrap_or_default();
-        bail!("{}: {at}{why}", place.file);
+    if let Some(doubt) = unread.first() {
+        bail!("{doubt}");
     }
-    let told = of_manifests(&objects, release);
+    let mut told = of_manifests(&objects, release);
+    told.warnings.extend(unbuilt.iter().map(Doubt::to_string));
     answer(&told, release, "these manifests", format)
 }
 

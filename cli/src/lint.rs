@@ -25,17 +25,23 @@ pub(crate) fn run(input: &Input, strict: bool, format: ReportFormat) -> Result<E
     let Read {
         objects,
         unread,
+        unbuilt,
+        patches,
         twice,
         sources,
     } = objects::read(input)?;
     ensure!(
-        !objects.is_empty() || !unread.is_empty(),
-        "there is no object; -f takes a file, a folder with *.yaml, *.yml or *.json, a chart, or -"
+        !objects.is_empty() || !unread.is_empty() || !unbuilt.is_empty() || patches > 0,
+        "there is no object; -f takes a file, a folder with *.yaml, *.yml or *.json, a chart, a kustomization, or -"
     );
     let doubts = unread
         .iter()
         .map(|it| of_text("Unreadable", Level::Error, it));
     let mut findings: Vec<_> = doubts.collect();
+    let doubts = unbuilt
+        .iter()
+        .map(|it| of_text("NotBuilt", Level::Warning, it));
+    findings.extend(doubts);
     let doubts = twice
         .iter()
         .map(|it| of_text("DuplicateKey", Level::Warning, it));

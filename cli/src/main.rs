@@ -8,12 +8,15 @@
 //! * held, installed
 //! * installation, watches
 //! * health_rules, offline, reader
+//! * source
+//! * compose
 //! * access, gate_log, input, manifest, output, style, subject
 //! * parallel
 
 mod access;
 mod args;
 mod check;
+mod compose;
 mod explain;
 mod gate_log;
 mod graph;
@@ -30,6 +33,7 @@ mod output;
 mod parallel;
 mod reader;
 mod release;
+mod source;
 mod status;
 mod style;
 mod subject;

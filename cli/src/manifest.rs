@@ -224,6 +224,17 @@ fn adopt(item: &mut Map<String, Value>, kind: &str, version: Option<&Value>) {
     }
 }
 
+/// Whether a document is a JSON patch (RFC 6902): a list of operations, which kustomize and kubectl read, and which is no object.
+pub(crate) fn is_json_patch(document: &Value) -> bool {
+    const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+    let is_operation = |item: &Value| {
+        let operation = item["op"].as_str();
+        operation.is_some_and(|it| OPERATIONS.contains(&it)) && item["path"].is_string()
+    };
+    let items = document.as_array();
+    items.is_some_and(|items| !items.is_empty() && items.iter().all(is_operation))
+}
+
 /// `PodList` is a list of `Pod`, and `List` one of anything.
 fn list_of(kind: &str) -> Option<&str> {
     kind.strip_suffix("List")

@@ -9,7 +9,6 @@ mod object;
 mod place;
 mod sources;
 
-pub(crate) use chart::Chart;
 pub(crate) use files::{Doubt, Input, Read, place, read};
 pub(crate) use graph::{Graph, means};
 #[cfg(test)]

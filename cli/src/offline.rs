@@ -9,10 +9,10 @@ pub(crate) use judge::kind_of;
 pub(crate) use namespace::put_into;
 pub(crate) use world::Manifest;
 
-use crate::input;
 use crate::manifest::{Entries, Entry, Fault, List};
 use crate::output::Output;
 use crate::parallel;
+use crate::source::{Chart, ManifestSource};
 use crate::style::Style;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -37,7 +37,7 @@ pub(crate) enum Profile {
 
 /// The manifest, and the rules for it.
 pub(crate) struct OfflineOptions {
-    /// The manifest; `-` is standard input.
+    /// The manifest, or the folder of a chart or a kustomization; `-` is standard input.
     pub(crate) file: PathBuf,
     /// The namespace of an object that names none; without this option such an object has none.
     pub(crate) namespace: Option<String>,
@@ -51,7 +51,11 @@ pub(crate) struct OfflineOptions {
 }
 
 pub(crate) fn run(options: &OfflineOptions) -> Result<ExitCode> {
-    let (name, text) = input::read(&options.file)?;
+    let chart = Chart {
+        namespace: options.namespace.clone(),
+        ..Chart::default()
+    };
+    let (name, text) = ManifestSource::of(&options.file).text(&chart)?;
     let mut printer = Printer::new(io::stdout().lock(), options.output, options.style);
     let read = judge_all(options, &text, &mut printer);
     match printer.finish() {

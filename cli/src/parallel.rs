@@ -8,8 +8,25 @@ const WORTH: usize = 500;
 
 /// The results of `make` for each thing and its index, in their order.
 pub(crate) fn map<T: Sync, U: Send>(things: &[T], make: impl Fn(usize, &T) -> U + Sync) -> Vec<U> {
+    shared(things, WORTH, make)
+}
+
+/// The results of [`map`] for a few things, each of which is worth a thread of its own.
+pub(crate) fn map_few<T: Sync, U: Send>(
+    things: &[T],
+    make: impl Fn(usize, &T) -> U + Sync,
+) -> Vec<U> {
+    shared(things, 1, make)
+}
+
+/// The results of `make`, where a thread has at least `worth` things.
+fn shared<T: Sync, U: Send>(
+    things: &[T],
+    worth: usize,
+    make: impl Fn(usize, &T) -> U + Sync,
+) -> Vec<U> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = things.len().div_ceil(processors).max(WORTH);
+    let share = things.len().div_ceil(processors).max(worth);
     let make_all = |(part, things): (usize, &[T])| -> Vec<U> {
         let indexed = things.iter().enumerate();
         indexed
@@ -45,6 +62,8 @@ mod tests {
             let things: Vec<_> = (0..count).collect();
             let made = map(&things, |index, thing| (index, *thing));
             let wanted: Vec<_> = things.iter().map(|it| (*it, *it)).collect();
+            assert_eq!(made, wanted, "{count}");
+            let made = map_few(&things, |index, thing| (index, *thing));
             assert_eq!(made, wanted, "{count}");
         }
     }

@@ -41,9 +41,12 @@ mod waits;
 mod ways;
 mod world;
 
+use crate::compose::{self, Additions};
 use crate::input;
 use crate::output::printable;
+use crate::source::ManifestSource;
 use anyhow::{Result, ensure};
+use reason::Reason;
 use render::Copy;
 use source::ObjectSource;
 use std::path::{Path, PathBuf};
@@ -68,6 +71,11 @@ pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
     let mut report = Report::default();
     let mut read = 0;
     for path in &asked.paths {
+        if let Some(additions) = compose_file(path)? {
+            read += 1;
+            of_compose(path, &additions, &mut report);
+            continue;
+        }
         let mut charts = Vec::new();
         find_charts(path, &mut charts)?;
         for chart in &charts {
@@ -75,7 +83,11 @@ pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
             read += texts.files.len();
             of_chart(chart, &texts, asked, &mut report)?;
         }
-        if charts.first() != Some(path) {
+        if let Some(files) = kustomized(path, &mut report) {
+            let texts = Texts::of(files)?;
+            read += texts.files.len();
+            of_manifests(Path::new(""), &texts, &mut report)?;
+        } else if charts.first() != Some(path) {
             let texts = Texts::read(path, &charts)?;
             read += texts.files.len();
             let folder = if path.is_dir() { path } else { Path::new("") };
@@ -102,6 +114,44 @@ pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
         report.left()
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// The manifests of a kustomization and of its bases, where a path names one: the annotation belongs where the workload stands.
+fn kustomized(path: &Path, report: &mut Report) -> Option<Vec<PathBuf>> {
+    let ManifestSource::Kustomization(it) = ManifestSource::of(path) else {
+        return None;
+    };
+    if let Some(affixed) = it.affixes() {
+        let told = "namePrefix and nameSuffix change no list: write the names as they are in the end, by a patch or by replacements";
+        report.tell(affixed, "", Says::Note(told.to_owned()));
+    }
+    Some(it.manifests())
+}
+
+/// The additions to a Compose file, where a path names one.
+fn compose_file(path: &Path) -> Result<Option<Additions>> {
+    if path.is_dir() || input::is_stdin(path) {
+        return Ok(None);
+    }
+    let (_, text) = input::read(path)?;
+    Ok(compose::of(&text).map(|file| Additions::of(&file)))
+}
+
+/// Prints a Compose file that goes over the one that was read.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
+    print!("{additions}");
+    report.proposed += additions.proposed;
+    let place = || path.display().to_string();
+    for (service, why) in &additions.left {
+        let left = Says::Left(String::new(), Reason::Compose(why.clone()));
+        report.tell(place(), service, left);
+    }
+    for service in &additions.unchecked {
+        let told = "others wait until it is healthy, and it has no healthcheck here: say what that is in the label \
+                    kompose.service.healthcheck.readiness.test, or it counts as soon as it runs";
+        report.tell(place(), service, Says::Note(told.to_owned()));
+    }
 }
 
 /// The charts of a folder; a chart's own sub-charts are rendered with it.
@@ -181,7 +231,7 @@ fn by_document(file: &texts::File, report: &mut Report) {
         }
         if let (Some(at), true) = (document.late_hook(), document.migrates()) {
             let place = format!("{}:{}", file.name(), at + 1);
-            let left = Says::Left(String::new(), reason::Reason::LateHook);
+            let left = Says::Left(String::new(), Reason::LateHook);
             report.tell(place, "", left);
         }
     }

@@ -349,6 +349,12 @@ impl Dependent {
             || (kind.is_pod() && name == self.pod)
     }
 
+    /// The names of the workloads above the dependent's pod and of the pod, the topmost workload's first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let owners = self.owners.iter().rev().map(|owner| owner.name.as_str());
+        owners.chain([self.pod.as_str()])
+    }
+
     /// Whether an object of this kind, in the same namespace, is the dependent itself. A custom kind may be spelled otherwise than
     /// its objects spell it; their UID does not lie.
     pub fn is_itself(&self, kind: &Kind, object: &Value) -> bool {

@@ -1,4 +1,4 @@
-//! "Did you mean": the likely word for a misspelt one.
+//! "Did you mean": the likely word for a misspelt one, and for a name that a tool has changed.
 
 use std::cell::LazyCell;
 
@@ -20,6 +20,54 @@ pub fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Opti
         .filter(|(edits, _)| *edits <= reach)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, word)| word)
+}
+
+/// The name that a tool such as kustomize made of `name`, as far as the dependent's `own` name shows it: `prod-db` for `db`, beside
+/// `prod-api`. The tool put a prefix that ends with `-` in front of every name, a suffix that begins with `-` behind it, or both.
+/// A generated object has the hash of its content behind that, where the dependent has none. Of several names the one with the longest
+/// prefix and suffix wins, and of equally long ones the first.
+pub fn affixed<'w>(
+    name: &str,
+    own: &str,
+    words: impl IntoIterator<Item = &'w str>,
+) -> Option<&'w str> {
+    let shared = |word: &'w str| {
+        let plain = hashless(word).filter(|plain| carries(plain, name, own));
+        let of_both = (word != name && carries(word, name, own)).then_some(word);
+        of_both.or(plain).map(|bare| (bare.len(), word))
+    };
+    // `max_by_key` takes the last of equal ones.
+    let mut longest = None;
+    for (length, word) in words.into_iter().filter_map(shared) {
+        if longest.is_none_or(|(before, _)| length > before) {
+            longest = Some((length, word));
+        }
+    }
+    longest.map(|(_, word)| word)
+}
+
+/// Whether `word` is `name` between affixes that `own` has too. Both may be empty.
+fn carries(word: &str, name: &str, own: &str) -> bool {
+    if name.is_empty() || own == word {
+        return false;
+    }
+    let mut places = word.match_indices(name);
+    places.any(|(at, _)| {
+        let (prefix, suffix) = (&word[..at], &word[at + name.len()..]);
+        let of_names = (prefix.is_empty() || prefix.ends_with('-') && prefix.len() > 1)
+            && (suffix.is_empty() || suffix.starts_with('-') && suffix.len() > 1);
+        of_names
+            && prefix.len() + suffix.len() < own.len()
+            && own.starts_with(prefix)
+            && own.ends_with(suffix)
+    })
+}
+
+/// A name without the hash that kustomize writes behind the names of ConfigMaps and Secrets that it generates.
+fn hashless(word: &str) -> Option<&str> {
+    let (plain, hash) = word.rsplit_once('-')?;
+    let is_hash = hash.len() == 10 && hash.bytes().all(|it| b"2456789bcdfghkmt".contains(&it));
+    is_hash.then_some(plain)
 }
 
 /// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
@@ -85,5 +133,35 @@ mod tests {
             let from: Vec<char> = from.chars().collect();
             assert_eq!(edits(&from, to), expected, "{from:?} {to}");
         }
+    }
+
+    #[test]
+    fn affixes_that_the_dependent_shares_are_seen_through() {
+        let words = [
+            "prod-db",
+            "users-db",
+            "prod-eu-db",
+            "db-blue",
+            "prod-db-blue",
+            "set-6ct58987ht",
+            "prod-set-f2kg77m92h",
+        ];
+        for (name, own, expected) in [
+            ("db", "prod-api", Some("prod-db")),
+            ("db", "prod-eu-api", Some("prod-eu-db")),
+            ("db", "api-blue", Some("db-blue")),
+            ("db", "prod-api-blue", Some("prod-db-blue")),
+            ("db", "api", None),
+            ("db", "production-api", None),
+            ("set", "api", Some("set-6ct58987ht")),
+            ("set", "prod-api", Some("prod-set-f2kg77m92h")),
+            ("b", "prod-api", None),
+            ("", "prod-api", None),
+            ("rod-db", "prod-api", None),
+        ] {
+            assert_eq!(affixed(name, own, words), expected, "{name} {own}");
+        }
+        assert_eq!(affixed("db", "prod-db", ["prod-db"]), None, "itself");
+        assert_eq!(affixed("db", "a-b", ["a-db", "a-db"]), Some("a-db"));
     }
 }

@@ -9,6 +9,7 @@ mod api;
 mod files;
 mod graph;
 mod holds;
+mod kustomize;
 mod lint;
 mod lint_folder;
 mod reasons;

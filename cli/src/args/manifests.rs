@@ -2,7 +2,8 @@
 
 use super::{Connection, wrong};
 use crate::graph::GraphFormat;
-use crate::objects::{Chart, Input};
+use crate::objects::Input;
+use crate::source::Chart;
 use crate::{graph, input, lint, suggest};
 use anyhow::Result;
 use clap::Args as ClapArgs;
@@ -12,12 +13,13 @@ use std::process::ExitCode;
 /// The sources of objects without a cluster.
 #[derive(Debug, ClapArgs)]
 struct Manifests {
-    /// Manifests: files, folders with *.yaml, *.yml, *.json and charts, charts (folders with a Chart.yaml, rendered by `helm
-    /// template`); `-` is standard input. May be there several times. An object without a namespace is put into that of -n, or
-    /// into that of the chart beside it.
+    /// Manifests: files, folders with *.yaml, *.yml, *.json, charts and kustomizations, charts (folders with a Chart.yaml, rendered by
+    /// `helm template`), kustomizations (folders with a kustomization.yaml, built by `kubectl kustomize`); `-` is standard input. May be
+    /// there several times. An object without a namespace is put into that of -n, or into that of the chart beside it.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
-    /// Read the folders in a folder too.
+    /// Read the folders in a folder too. A file that only a kustomization reads, and a kustomization that another one refers to, is then
+    /// no manifest of its own.
     #[arg(short = 'R', long, requires = "file")]
     recursive: bool,
     /// Values to render a chart with, as Helm takes them. May be there several times.
@@ -54,7 +56,8 @@ pub(super) struct GraphArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct SuggestArgs {
-    /// Charts, folders with manifests or templates, or single files. May be there several times.
+    /// Charts, kustomizations, folders with manifests or templates, or single files; a Compose file gets labels for its services. May be
+    /// there several times.
     #[arg(short, long = "filename", value_name = "CHART|DIR", required = true)]
     file: Vec<PathBuf>,
     /// Values to render a chart with, as Helm takes them. May be there several times.

@@ -26,8 +26,8 @@ pub(super) struct StatusArgs {
     /// Every pod of all namespaces that waits.
     #[arg(short = 'A', long, conflicts_with = "file")]
     all_namespaces: bool,
-    /// A manifest: YAML documents, JSON values or lists; `-` is standard input. An object without a namespace is put into that of
-    /// -n.
+    /// A manifest: YAML documents, JSON values or lists, or the folder of a chart or a kustomization; `-` is standard input. An
+    /// object without a namespace is put into that of -n.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Option<PathBuf>,
     /// The rules that judge the manifest.

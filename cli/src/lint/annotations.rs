@@ -9,6 +9,12 @@ use rules::readiness;
 use rules::verdict::consents_to_nobody;
 use serde_json::{Map, Value};
 
+/// The keys that may stand on any object.
+const OF_ANY: [&str; 4] = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE];
+
+/// The annotation on all that kompose makes.
+const KOMPOSE: &str = "kompose.version";
+
 pub(super) fn check(object: &Object) -> Vec<Finding> {
     let holders = object.holders();
     let mut findings = Vec::new();
@@ -48,7 +54,9 @@ fn is_list(key: &str) -> bool {
 }
 
 fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<Finding> {
-    if is_list(key) || key.starts_with(keys::PREFIX) {
+    // A patch takes an annotation away so.
+    let removes = value.is_null() && !object.is_dependent() && object.is_of_workload_kind();
+    if !removes && (is_list(key) || key.starts_with(keys::PREFIX)) {
         if let Err(error) = grammar(object, holder, key, value) {
             return Some(refused(object, holder, &error));
         }
@@ -129,15 +137,21 @@ fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding 
         error.problem,
         Problem::UnknownAnnotation(_) | Problem::Label { .. }
     );
-    if unknown && !object.is_dependent() {
+    if unknown && !makes_pods(object) {
         finding.level = Level::Warning;
     }
     finding
 }
 
+/// Whether pods come of an object. A workload without a pod template is a patch, which adds to the workload of that name: its
+/// annotations have their effect there.
+fn makes_pods(object: &Object) -> bool {
+    object.is_dependent() || object.is_of_workload_kind()
+}
+
 /// Why a valid key has no effect here.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<String> {
-    let of_any = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE].contains(&key);
+    let of_any = OF_ANY.contains(&key);
     let waits = is_list(key) || key == keys::HOLD || (keys::TERMS.contains(&key) && !of_any);
     // A hold counts on the pod template alone.
     if holder.role == Role::Copied && key != keys::HOLD && (waits || of_any) {
@@ -145,8 +159,9 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Optio
             "it has no effect here; write it on the CronJob or on its pod template".to_owned(),
         );
     }
-    // cli-utils reads its own key on any object.
-    if waits && !object.is_dependent() && key != keys::CONFIG_DEPENDS_ON {
+    // cli-utils reads its own key on any object, and kompose writes the labels of a service onto all that comes of it.
+    let for_others = key == keys::CONFIG_DEPENDS_ON || holder.annotations.contains_key(KOMPOSE);
+    if waits && !makes_pods(object) && !for_others {
         let kind = object.word();
         return Some(format!(
             "it has no effect on a {kind}; only workloads and pods wait"
@@ -179,7 +194,8 @@ fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
     }
 }
 
-/// A key on both the object and its pod template: the template's counts.
+/// A key on both the object and its pod template: the template's counts. A tool that writes one value in both places means no other:
+/// kompose does so with all labels of a service, and `commonAnnotations` of kustomize with keys that say where an object belongs.
 fn twice(object: &Object, holders: &[Holder<'_>]) -> Vec<Finding> {
     let of = |role| holders.iter().find(|holder| holder.role == role);
     let (Some(own), Some(template)) = (of(Role::Own), of(Role::Template)) else {
@@ -190,7 +206,11 @@ fn twice(object: &Object, holders: &[Holder<'_>]) -> Vec<Finding> {
         .annotations
         .keys()
         .filter(read)
-        .filter(|key| template.annotations.contains_key(*key));
+        .filter(|key| template.annotations.contains_key(*key))
+        .filter(|key| {
+            let by_tool = OF_ANY.contains(&key.as_str()) || own.annotations.contains_key(KOMPOSE);
+            !by_tool || own.annotations.get(*key) != template.annotations.get(*key)
+        });
     both.map(|key| {
         let message = format!(
             "it stands on {} too, and that one counts; keep one of them",

@@ -257,3 +257,26 @@ fn json_numbers_are_those_of_go() {
         json!([-0.0, 2.0, 100.0, "-0"])
     );
 }
+
+#[test]
+fn a_json_patch_is_told_from_another_list() {
+    let is_one = |text: &str| {
+        let entry = Entries::new(text.as_bytes()).next().unwrap().unwrap();
+        is_json_patch(&entry.object)
+    };
+    for patch in [
+        "- {op: replace, path: /spec/replicas, value: 2}\n- {op: test, path: /a, value: 1}\n",
+        r#"[{"op": "remove", "path": "/a"}]"#,
+    ] {
+        assert!(is_one(patch), "{patch}");
+    }
+    for other in [
+        "[]",
+        "- a\n",
+        "- {op: like, path: /a}\n",
+        "- {op: add}\n",
+        "op: add\npath: /a\n",
+    ] {
+        assert!(!is_one(other), "{other}");
+    }
+}

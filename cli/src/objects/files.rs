@@ -1,24 +1,23 @@
-//! The files that objects are read from.
+//! The files, charts and kustomizations that objects are read from.
 
-use super::chart::{self, Chart};
+use super::chart;
 use super::object::{Alias, Object};
 use super::place::Place;
 use super::sources::Sources;
-use crate::input;
-use crate::manifest::{Entries, Fault, Origin, Position};
-use crate::offline;
+use crate::manifest::{Entries, Fault, Origin, Position, is_json_patch};
+use crate::source::{self, Chart, FoundSource, ManifestSource};
+use crate::{offline, parallel};
 use anyhow::{Result, ensure};
 use rules::scope::Scope;
 use serde_json::Value;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
-
-/// The files and charts to read objects from.
+/// The files, charts and kustomizations to read objects from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Input {
-    /// Files, folders and charts; `-` is standard input.
+    /// Files, folders, charts and kustomizations; `-` is standard input.
     pub(crate) paths: Vec<PathBuf>,
     /// Whether to read the folders inside of folders.
     pub(crate) recursive: bool,
@@ -26,13 +25,17 @@ pub(crate) struct Input {
     pub(crate) chart: Chart,
 }
 
-/// The objects and faults of the files and charts that were read.
+/// The objects and faults of the sources that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     /// The objects of the input, in their order.
     pub(crate) objects: Vec<Object>,
     /// The texts that could not be read.
     pub(crate) unread: Vec<Doubt>,
+    /// The kustomizations of folders that need more than the files of this machine to be built.
+    pub(crate) unbuilt: Vec<Doubt>,
+    /// How many JSON patches were passed over: they are no objects, and no faults.
+    pub(crate) patches: usize,
     /// The keys that a mapping of the input has twice.
     pub(crate) twice: Vec<Doubt>,
     /// The texts of the input, by which places are found.
@@ -49,52 +52,108 @@ pub(crate) struct Doubt {
     pub(crate) why: String,
 }
 
-/// Reads the objects of the files, folders and charts.
+impl Doubt {
+    fn of_file(name: &str, position: Option<Position>, why: String) -> Self {
+        let place = Place {
+            file: name.to_owned(),
+            ..Place::default()
+        };
+        Self {
+            place,
+            position,
+            why,
+        }
+    }
+}
+
+/// Writes the file, the position and the fault: `shop.yaml: line 2, column 1: …`
+impl fmt::Display for Doubt {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.position.map(|it| format!("{it}: "));
+        let file = &self.place.file;
+        write!(out, "{file}: {}{}", at.unwrap_or_default(), self.why)
+    }
+}
+
+/// Reads the objects of the files, folders, charts and kustomizations.
+///
+/// # Errors
+///
+/// A named file that cannot be read, a named chart that cannot be rendered or a named kustomization that cannot be built. In a
+/// folder one of them hides none of the others: it is among what was not read or not built.
 pub(crate) fn read(input: &Input) -> Result<Read> {
     let mut objects = Read::default();
-    let mut inputs = Vec::new();
-    for path in &input.paths {
-        let files = files(path, input.recursive)?;
-        inputs.extend(files.into_iter().map(|file| (path, file)));
-    }
-    let beside_chart = inputs.iter().any(|(_, file)| chart::is_chart(file));
+    let mut found = source::find(&input.paths, input.recursive)?;
+    found.retain(|it| match &it.source {
+        ManifestSource::Chart(folder) => it.named || !Chart::is_library(folder),
+        _ => true,
+    });
+    let beside_chart = found.iter().any(|it| it.source.is_chart());
     ensure!(
         beside_chart || !input.chart.has_values(),
         "--values and --set render a chart, and there is none; name its folder with -f"
     );
-    for (path, file) in inputs {
-        if !chart::is_chart(&file) {
-            let (name, text) = input::read(&file)?;
-            let settle = |object: &mut Value| {
-                input.chart.settle(object, beside_chart);
-                Ok(())
-            };
-            objects.take(&name, &text, false, settle)?;
-        } else if *path == file {
-            objects.take_chart(&file, &input.chart)?;
-        } else if !chart::is_library(&file)
-            // One chart of many that cannot be rendered hides none of the others.
-            && let Err(error) = objects.take_chart(&file, &input.chart)
-        {
-            objects.unreadable(&file.display().to_string(), None, format!("{error:#}"));
+    // Other programs do most of the work.
+    let texts = parallel::map_few(&found, |_, it| it.source.text(&input.chart));
+    for (FoundSource { source, named }, text) in found.iter().zip(texts) {
+        match (source, text) {
+            (ManifestSource::File(_), text) => {
+                let (name, text) = text?;
+                objects.take_settled(&name, &text, false, &input.chart, beside_chart)?;
+            }
+            (ManifestSource::Chart(folder), Ok((name, text))) => {
+                let taken = objects.take_chart(folder, &name, &text, &input.chart);
+                if let Err(error) = taken {
+                    ensure!(!named, error);
+                    objects.unreadable(&name, None, format!("{error:#}"));
+                }
+            }
+            (ManifestSource::Kustomization(_), Ok((name, text))) => {
+                objects.take_settled(&name, &text, true, &input.chart, beside_chart)?;
+            }
+            (ManifestSource::Chart(_), Err(error)) => {
+                ensure!(!named, error);
+                objects.unreadable(&source.name(), None, format!("{error:#}"));
+            }
+            (ManifestSource::Kustomization(it), Err(error)) => {
+                ensure!(!named || input.recursive, error);
+                let why = format!("{error:#}");
+                match it.needs() {
+                    Some(_) => objects
+                        .unbuilt
+                        .push(Doubt::of_file(&source.name(), None, why)),
+                    None => objects.unreadable(&source.name(), None, why),
+                }
+            }
         }
     }
     Ok(objects)
 }
 
 impl Read {
-    fn take_chart(&mut self, folder: &Path, chart: &Chart) -> Result<()> {
-        let rendered = chart.render(folder)?;
-        let name = folder.display().to_string();
+    fn take_chart(&mut self, folder: &Path, name: &str, text: &[u8], chart: &Chart) -> Result<()> {
         let first = self.objects.len();
-        self.take(&name, &rendered, true, |object| {
-            chart.install(folder, object)
-        })?;
+        self.take(name, text, true, |object| chart.install(folder, object))?;
         let aliases: Arc<[Alias]> = chart::aliases(folder)?.into();
         for object in &mut self.objects[first..] {
             object.aliases = Arc::clone(&aliases);
         }
         Ok(())
+    }
+
+    /// Takes the objects of a manifest that is of no chart.
+    fn take_settled(
+        &mut self,
+        name: &str,
+        text: &[u8],
+        rendered: bool,
+        chart: &Chart,
+        beside_chart: bool,
+    ) -> Result<()> {
+        self.take(name, text, rendered, |object| {
+            chart.settle(object, beside_chart);
+            Ok(())
+        })
     }
 
     fn take(
@@ -112,6 +171,10 @@ impl Read {
                     continue;
                 }
             };
+            if entry.problem.is_some() && is_json_patch(&entry.object) {
+                self.patches += 1;
+                continue;
+            }
             finish(&mut entry.object)?;
             let mut object = place(name, entry.document, entry.object);
             object.place.origin = entry.origin;
@@ -130,16 +193,7 @@ impl Read {
     }
 
     fn unreadable(&mut self, name: &str, position: Option<Position>, why: String) {
-        let file = name.to_owned();
-        let place = Place {
-            file,
-            ..Place::default()
-        };
-        self.unread.push(Doubt {
-            place,
-            position,
-            why,
-        });
+        self.unread.push(Doubt::of_file(name, position, why));
     }
 }
 
@@ -168,26 +222,4 @@ pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
         rendered: false,
         aliases: Arc::default(),
     }
-}
-
-/// The manifests and charts of a folder, sorted by name (`recursive`: also those of the folders inside); of a file or a chart,
-/// that itself.
-fn files(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() || chart::is_chart(path) {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for path in input::inside(path)? {
-        let extension = path.extension().and_then(|it| it.to_str());
-        if chart::is_chart(&path) {
-            found.push(path);
-        } else if path.is_dir() {
-            if recursive {
-                found.extend(files(&path, recursive)?);
-            }
-        } else if extension.is_some_and(|it| EXTENSIONS.contains(&it)) {
-            found.push(path);
-        }
-    }
-    Ok(found)
 }

@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
     pub(crate) objects: &'a [Object],
-    named: HashMap<(&'a Kind, &'a str, &'a str), usize>,
+    /// The objects of a kind, a namespace and a name: several where several sources have one.
+    named: HashMap<(&'a Kind, &'a str, &'a str), Vec<usize>>,
     of_kind: HashMap<&'a Kind, Vec<usize>>,
     /// The objects with pods, by namespace and a label of the pods.
     labelled: HashMap<(&'a str, &'a str, &'a str), Vec<usize>>,
@@ -52,7 +53,7 @@ impl<'a> Graph<'a> {
             }
             if let Some(kind) = &object.kind {
                 let name = (kind, object.namespace(), object.place.name.as_str());
-                graph.named.insert(name, at);
+                graph.named.entry(name).or_default().push(at);
                 graph.of_kind.entry(kind).or_default().push(at);
             }
             if object.is_counted() {
@@ -86,15 +87,41 @@ impl<'a> Graph<'a> {
         let namespace = self.namespace(from, to.namespace.as_ref());
         let found = |namespace: &str| {
             let named = self.named.get(&(&to.kind, namespace, to.name.as_str()));
+            let named = named.and_then(|same| self.nearest_of(from, same));
             let is_it = |at: &usize| {
                 let object = &self.objects[*at];
                 object.namespace() == namespace && object.place.name == to.name
             };
             let by_kind = || self.of_kind(&to.kind).into_iter().find(is_it);
-            named.copied().or_else(by_kind)
+            named.or_else(by_kind)
         };
         // A cluster-scoped object has no namespace.
         found(namespace).or_else(|| found("").filter(|at| self.is_cluster_scoped(*at)))
+    }
+
+    /// Of objects with one name, the one of the source of `from`; else the last, which counts.
+    fn nearest_of(&self, from: usize, same: &[usize]) -> Option<usize> {
+        let mut own = same.iter().filter(|at| self.is_beside(from, **at));
+        own.next_back().or(same.last()).copied()
+    }
+
+    /// Whether two objects are of one source.
+    fn is_beside(&self, from: usize, at: usize) -> bool {
+        self.objects[from].place.file == self.objects[at].place.file
+    }
+
+    /// Whether an object is the same for another cluster: the source of `from`, such as one of several overlays, has an object of its
+    /// kind, namespace and name too.
+    pub(super) fn is_twin(&self, from: usize, at: usize) -> bool {
+        let object = &self.objects[at];
+        if !object.rendered || self.is_beside(from, at) {
+            return false;
+        }
+        let same = object.kind.as_ref().and_then(|kind| {
+            let name = (kind, object.namespace(), object.place.name.as_str());
+            self.named.get(&name)
+        });
+        same.is_some_and(|same| same.iter().any(|at| self.is_beside(from, *at)))
     }
 
     fn is_cluster_scoped(&self, at: usize) -> bool {
@@ -128,7 +155,7 @@ impl<'a> Graph<'a> {
     /// The object of the kind Namespace with this name.
     pub(crate) fn namespace_object(&self, name: &str) -> Option<&'a Object> {
         let kind = Kind::Builtin(kinds::NAMESPACE);
-        let at = self.named.get(&(&kind, "", name))?;
+        let at = self.named.get(&(&kind, "", name))?.last()?;
         Some(&self.objects[*at])
     }
 
@@ -137,7 +164,9 @@ impl<'a> Graph<'a> {
         let mut found = self.of_kind(&selection.kind);
         found.retain(|at| {
             let object = &self.objects[*at];
-            object.namespace() == namespace && selection.selector.selects(&object.value)
+            object.namespace() == namespace
+                && selection.selector.selects(&object.value)
+                && !self.is_twin(from, *at)
         });
         found
     }
@@ -156,7 +185,10 @@ impl<'a> Graph<'a> {
             .copied()
             .filter(|at| {
                 let object = &self.objects[*at];
-                *at != from && is_of_scope(object) && parts.part.may_hold(&object.value)
+                *at != from
+                    && is_of_scope(object)
+                    && parts.part.may_hold(&object.value)
+                    && !self.is_twin(from, *at)
             })
             .collect();
         found.retain(|at| !scope::is_hook(&self.objects[*at].value));
@@ -199,7 +231,7 @@ impl<'a> Graph<'a> {
         let same = self.labelled.get(&(object.namespace(), key, value));
         let selected = |at: &usize| {
             let pods = self.objects[*at].template();
-            pods.is_some_and(|pods| selector.selects(pods))
+            pods.is_some_and(|pods| selector.selects(pods)) && !self.is_twin(service, *at)
         };
         Some(
             same.into_iter()

@@ -159,7 +159,9 @@ impl edges::Targets for Beside<'_, '_> {
     fn lighter(&self, below: i64) -> Vec<usize> {
         let scope = self.graph.objects[self.from].scope.iter();
         let lighter = scope.flat_map(|scope| self.graph.lighter(scope, below));
-        lighter.collect()
+        let mut lighter: Vec<_> = lighter.collect();
+        lighter.retain(|at| !self.graph.is_twin(self.from, *at));
+        lighter
     }
 }
 

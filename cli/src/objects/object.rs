@@ -31,7 +31,7 @@ pub(crate) struct Object {
     /// The release or application that it belongs to; its namespace is empty where the manifest leaves it open.
     pub(crate) scope: Option<Scope>,
     pub(crate) value: Value,
-    /// Whether the object was rendered from a chart, with everything else of that place.
+    /// Whether the object was rendered from a chart or built from a kustomization, with everything else of that place.
     pub(crate) rendered: bool,
     /// The chart's names for its sub-charts, where they differ from the sub-charts' own.
     pub(crate) aliases: Arc<[Alias]>,
@@ -66,6 +66,11 @@ impl Object {
     /// Whether pods of the object wait: the object is a pod, or makes some.
     pub(crate) fn is_dependent(&self) -> bool {
         self.word() == "Pod" || self.template().is_some()
+    }
+
+    /// Whether the object is of a built-in kind that makes pods. A patch of such an object may leave out the pod template.
+    pub(crate) fn is_of_workload_kind(&self) -> bool {
+        scope::workloads().any(|kind| self.kind.as_ref() == Some(&kind))
     }
 
     /// Whether the object is a Service of Kubernetes. Other groups have kinds of that name, which are workloads.

@@ -1,5 +1,6 @@
 //! The reasons why a wait stays as it is, each with the way out.
 
+use crate::compose::Unlabelled;
 use std::fmt;
 
 /// The reason why a wait stays as it is, from a closed set: no list can say the wait, or the chart does not tell enough about it.
@@ -59,6 +60,8 @@ pub(super) enum Reason {
     LateJob(String),
     /// A hook that migrates after everything else is there.
     LateHook,
+    /// An entry of a Compose file's `depends_on`.
+    Compose(Unlabelled),
     /// The Job that migrates is one of several.
     ManyJobs(Vec<String>),
     /// No container of this name is known.
@@ -163,6 +166,7 @@ impl fmt::Display for Reason {
                 "the Job {job} migrates, and Helm runs it after everything else is there; make it a plain Job with the release's revision \
                  in its name, and wait for that"
             ),
+            Self::Compose(why) => why.fmt(out),
             Self::LateHook => out.write_str(
                 "this hook migrates after everything else is there; make it a plain Job with the release's revision in its name, and let \
                  its dependents wait for job/NAME",

@@ -47,6 +47,16 @@ impl Texts {
         Ok(texts)
     }
 
+    /// Reads these files.
+    pub(super) fn of(paths: Vec<PathBuf>) -> Result<Self> {
+        let mut texts = Self::default();
+        for path in paths {
+            let (_, text) = input::read(&path)?;
+            texts.add(path, String::from_utf8_lossy(&text).into_owned());
+        }
+        Ok(texts)
+    }
+
     pub(super) fn add(&mut self, path: PathBuf, text: String) {
         let template = Template::of(&text);
         let blocks = blocks::all(&template);

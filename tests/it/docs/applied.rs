@@ -46,8 +46,19 @@ fn workload(annotations: &Value) -> Value {
             "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}}})
 }
 
+/// Whether a file is for a tool that makes objects of it: kustomize or kompose.
+fn is_of_another_tool(name: &str) -> bool {
+    ["kustomization.yaml", "compose.yaml"]
+        .iter()
+        .any(|it| name.ends_with(it))
+}
+
 fn yaml_blocks() -> Vec<Block> {
-    let taken = |it: &Block| matches!(&it.kind, Kind::Yaml | Kind::File(_));
+    let taken = |it: &Block| match &it.kind {
+        Kind::Yaml => true,
+        Kind::File(name) => !is_of_another_tool(name),
+        _ => false,
+    };
     let all = pages().into_iter().flat_map(|page| blocks(&page));
     all.filter(taken)
         .filter(|it| it.text.contains(':'))

@@ -186,10 +186,14 @@ impl Folder {
         std::fs::create_dir(&programs).expect("a folder");
         std::os::unix::fs::symlink(binary("kubectl-sluice"), programs.join("kubectl-sluice"))
             .expect("a link");
-        let kubectl =
-            "#!/bin/sh\n[ \"$1\" = sluice ] && shift && exec kubectl-sluice \"$@\"\nexit 127\n";
+        let real = crate::chart::program("kubectl").unwrap_or_default();
+        let kubectl = format!(
+            "#!/bin/sh\n[ \"$1\" = sluice ] && shift && exec kubectl-sluice \"$@\"\n\
+             [ \"$1\" = kustomize ] && exec {} \"$@\"\nexit 127\n",
+            real.display()
+        );
         let folder = Self(folder);
-        folder.write(".offline/kubectl", kubectl);
+        folder.write(".offline/kubectl", &kubectl);
         folder
     }
 

@@ -8,7 +8,7 @@ use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection
 use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::scope;
-use rules::suggest::nearest;
+use rules::suggest::{affixed, nearest};
 
 pub(super) fn check(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<Finding> {
     let told = match &dependency.reference {
@@ -65,17 +65,25 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
     if is_known {
         return None;
     }
-    let others = objects()
-        .filter(of_kind)
-        .filter(here)
-        .map(|it| it.place.name.as_str());
+    let others = || {
+        let here = objects().filter(of_kind).filter(here);
+        here.map(|it| it.place.name.as_str())
+    };
     // A workload of another kind that is called the same.
     let namesake = || {
         let mut named = objects().filter(|it| is_there(it));
         let found = named.find(|it| here(it) && it.is_dependent() && it.word() != "Pod")?;
         Some(format!("{}/{name}", found.word()))
     };
-    let meant = nearest(name, others).map(|near| format!("{kind}/{near}"));
+    let own = &graph.objects[from];
+    // kustomize changes names and namespaces of objects, and no list.
+    let moved = || {
+        let mut moved = objects().filter(of_kind).filter(|it| is_there(it));
+        let here = moved.any(|it| it.namespace() == own.namespace());
+        here.then(|| format!("{kind}/{name}"))
+    };
+    let near = affixed(name, &own.place.name, others()).or_else(|| nearest(name, others()));
+    let meant = near.map(|near| format!("{kind}/{near}")).or_else(moved);
     let told = format!("it depends on {named}, which is not among these objects");
     Some(unless_meant(
         graph,

@@ -3,6 +3,7 @@
 use super::super::judge::Lead;
 use super::basis::Explain;
 use crate::judged::Judged;
+use crate::kstatus::Status;
 
 impl Explain<'_> {
     /// Adds the words for a lead to the message of an entry that is not satisfied.
@@ -12,7 +13,8 @@ impl Explain<'_> {
             Some(Lead::NoSuchName(missing)) => {
                 let meant = self.near_miss(&missing);
                 let meant = meant.map(|meant| format!("did you mean {meant}?"));
-                meant.or_else(|| self.never_made())
+                let may_come = judged.status == Status::NotFound;
+                meant.or_else(|| may_come.then(|| self.never_made()).flatten())
             }
             Some(Lead::NothingThere) => self.never_made(),
             Some(Lead::OnlyByInstaller { name, object }) => self.never_mended(name, object),

@@ -1,28 +1,51 @@
-//! The object that a list may mean by a name that does not exist. Only objects of the dependent's own namespace are suggested.
+//! The object that a list may mean by a name that does not exist, or by a namespace that has not agreed. Only objects of the dependent's
+//! own namespace are suggested.
 
 use super::basis::Explain;
 use crate::dependency::{Dependency, Edge, ObjectRef, Reference};
 use crate::kinds::Kind;
 use crate::scope;
-use crate::suggest::nearest;
+use crate::suggest::{affixed, nearest};
 
 impl Explain<'_> {
-    /// An object with nearly this name, or a workload of another kind with this name: `Deployment/db`.
+    /// An object with the affixes that a tool gave every name, an object with nearly this name, or a workload of another kind with
+    /// this name: `Deployment/db`.
     pub(super) fn near_miss(&self, missing: &ObjectRef) -> Option<String> {
-        let ObjectRef { kind, name, .. } = missing;
+        let ObjectRef {
+            kind,
+            name,
+            namespace,
+        } = missing;
         let (dependent, judge) = (self.dependent(), self.judge);
+        let home = dependent.namespace.as_str();
+        let is_foreign = namespace.as_ref().is_some_and(|it| it != home);
         let listed = dependent.edges(judge.policy.config_depends_on, judge.world);
         let listed = listed.unwrap_or_default();
         let others = |kind: &Kind| {
             let mut names = self.hints.names(kind, &dependent.namespace);
             names.retain(|name| {
-                let is_listed =
-                    |edge: &Edge| edge.entry().is_some_and(|it| names_it(it, kind, name));
+                let is_listed = |edge: &Edge| {
+                    edge.entry()
+                        .is_some_and(|it| names_it(it, kind, name, home))
+                };
                 !dependent.is(kind, name) && !listed.iter().any(is_listed)
             });
             names
         };
         let mut near = others(kind);
+        if is_foreign {
+            // A tool that moves objects into a namespace changes no list.
+            return near
+                .contains(name)
+                .then(|| format!("{kind}/{name} of this namespace"));
+        }
+        let names = || near.iter().map(String::as_str);
+        let affixed = dependent
+            .names()
+            .find_map(|own| affixed(name, own, names()));
+        if let Some(affixed) = affixed {
+            return Some(format!("{kind}/{affixed}"));
+        }
         near.retain(|other| !is_another_of_a_series(name, other));
         let near = nearest(name, near.iter().map(String::as_str));
         let called_so = || {
@@ -40,11 +63,14 @@ impl Explain<'_> {
     }
 }
 
-/// Whether an entry is about an object of the dependent's namespace.
-fn names_it(entry: &Dependency, kind: &Kind, name: &str) -> bool {
+/// Whether an entry is about an object of the dependent's namespace `home`.
+fn names_it(entry: &Dependency, kind: &Kind, name: &str, home: &str) -> bool {
     match &entry.reference {
-        Reference::Object(it) => it.kind == *kind && it.name == name,
-        Reference::Any(of) => of.of.iter().any(|it| names_it(it, kind, name)),
+        Reference::Object(it) => {
+            let is_here = it.namespace.as_ref().is_none_or(|it| it == home);
+            is_here && it.kind == *kind && it.name == name
+        }
+        Reference::Any(of) => of.of.iter().any(|it| names_it(it, kind, name, home)),
         Reference::Selected(_) | Reference::Part(_) | Reference::Address(_) => false,
     }
 }

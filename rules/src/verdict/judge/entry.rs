@@ -1,13 +1,14 @@
 //! One entry of a list, and alternatives, each of which is an entry itself.
 
 use super::basis::Judge;
-use super::finding::EntryFinding;
+use super::finding::{EntryFinding, Lead};
 use super::home::Home;
 use super::judgement::Turn;
 use super::several::{self, Member};
 use super::stable;
 use crate::dependency::{Alternatives, Dependency, Reference};
-use crate::judged::Judged;
+use crate::judged::{Judged, Reason};
+use crate::kept;
 use crate::kinds::Kind;
 use crate::kstatus::Status;
 
@@ -31,9 +32,13 @@ impl Judge<'_> {
     fn entry(&self, entry: &Dependency) -> (bool, EntryFinding) {
         match &entry.reference {
             Reference::Object(it) => {
-                self.in_its_home(&it.kind, it.namespace.as_deref(), entry, |home| {
-                    self.named(it, home, entry)
-                })
+                let named = |home| self.named(it, home, entry);
+                let (foreign, mut found) =
+                    self.in_its_home(&it.kind, it.namespace.as_deref(), entry, named);
+                if found.judged.reason == Reason::NotPermitted && !kept::is_secret(&it.kind) {
+                    found.lead = Some(Lead::NoSuchName(it.clone()));
+                }
+                (foreign, found)
             }
             Reference::Selected(it) => {
                 self.in_its_home(&it.kind, it.namespace.as_deref(), entry, |home| {

@@ -15,7 +15,7 @@ pub(super) struct EntryFinding {
 
 /// A fact about an entry that is not satisfied, which `explain` finds words for.
 pub(in crate::verdict) enum Lead {
-    /// There is no object of this name, which may be a slip.
+    /// The dependent may be told of no object of this name, which may be a slip.
     NoSuchName(ObjectRef),
     /// There is no object at all.
     NothingThere,

@@ -169,3 +169,34 @@ fn what_is_nearly_called_so_in_the_own_namespace_is_named() {
         assert!(!said.contains("did you mean"), "{said}");
     }
 }
+
+#[test]
+fn a_name_or_a_namespace_that_a_tool_has_changed_is_told() {
+    let prefixed = owned("Deployment", "prod-db", None, json!({}));
+    let moved = owned("Deployment", "cache", None, json!({}));
+    let asked = |own: &str, text: &str| {
+        let mut pod = waits(json!({WAVE: "0"}), 60);
+        merge(&mut pod, list(text));
+        pod["metadata"]["name"] = json!(own);
+        told(&pod, vec![prefixed.clone(), moved.clone()])
+    };
+    let missing = "NotFound: not created yet, or misspelt";
+    let said = asked("prod-api", "deployment/db");
+    assert_eq!(said, format!("{missing}; did you mean Deployment/prod-db?"));
+    let said = asked("web", "deployment/db");
+    assert!(
+        !said.contains("did you mean"),
+        "no name shares the prefix: {said}"
+    );
+    let said = asked("web", "base/deployment/cache");
+    assert!(
+        said.starts_with("NotPermitted: Namespace base has not agreed")
+            && said.ends_with("; did you mean Deployment/cache of this namespace?"),
+        "{said}"
+    );
+    let said = asked("web", "base/deployment/else");
+    assert!(
+        !said.contains("did you mean") && !said.contains("never makes"),
+        "{said}"
+    );
+}

@@ -1,0 +1,177 @@
+//! A service of a Compose file, and the object that kompose makes of it.
+
+use serde_json::Value;
+
+const NAME: &str = "kompose.service.name_override";
+const CONTROLLER: &str = "kompose.controller.type";
+const SCHEDULE: &str = "kompose.cronjob.schedule";
+
+/// A service under its name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Service<'f> {
+    pub(super) name: &'f str,
+    pub(super) says: &'f Value,
+}
+
+/// The kind of object that kompose makes of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    Deployment,
+    DaemonSet,
+    StatefulSet,
+    /// A service that is not started again has a pod of its own.
+    Pod,
+    CronJob,
+}
+
+/// The state of another service that a service waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Condition {
+    Started,
+    Healthy,
+    Completed,
+    /// A word that Compose does not have.
+    Unknown(String),
+}
+
+/// One service that another one waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Awaited<'f> {
+    pub(super) service: &'f str,
+    pub(super) condition: Condition,
+    /// Whether the service has to be there.
+    pub(super) required: bool,
+}
+
+impl Made {
+    /// The word for the kind in a list.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Deployment => "deployment",
+            Self::DaemonSet => "daemonset",
+            Self::StatefulSet => "statefulset",
+            Self::Pod => "pod",
+            Self::CronJob => "cronjob",
+        }
+    }
+}
+
+impl<'f> Service<'f> {
+    /// A label, which Compose takes as a mapping and as a list of `KEY=VALUE`.
+    pub(super) fn label(&self, key: &str) -> Option<&'f str> {
+        match &self.says["labels"] {
+            Value::Object(labels) => labels.get(key)?.as_str(),
+            Value::Array(labels) => {
+                let mut labels = labels.iter().filter_map(|it| it.as_str()?.split_once('='));
+                labels.find_map(|(name, value)| (name == key).then_some(value))
+            }
+            _ => None,
+        }
+    }
+
+    /// The name of the objects that kompose makes of the service.
+    pub(super) fn object(&self) -> String {
+        let name = self.label(NAME).unwrap_or(self.name);
+        name.to_lowercase().replace(['.', '_'], "-")
+    }
+
+    /// When Compose starts the service again, as kompose reads it.
+    pub(super) fn restart(&self) -> Option<&'f str> {
+        let of_deploy = self.says["deploy"]["restart_policy"]["condition"].as_str();
+        of_deploy.or_else(|| self.says["restart"].as_str())
+    }
+
+    /// The kind of object that kompose makes of the service, where no option of kompose says otherwise.
+    pub(super) fn made(&self) -> Made {
+        if self
+            .restart()
+            .is_some_and(|it| ["no", "on-failure"].contains(&it))
+        {
+            return match self.label(SCHEDULE) {
+                Some(_) => Made::CronJob,
+                None => Made::Pod,
+            };
+        }
+        match self.label(CONTROLLER) {
+            Some("daemonset") => Made::DaemonSet,
+            Some("statefulset") => Made::StatefulSet,
+            None if self.says["deploy"]["mode"] == "global" => Made::DaemonSet,
+            _ => Made::Deployment,
+        }
+    }
+
+    /// The services that the service waits for, as a list of names or as a mapping with conditions.
+    pub(super) fn awaited(&self) -> Vec<Awaited<'f>> {
+        let started = |service| Awaited {
+            service,
+            condition: Condition::Started,
+            required: true,
+        };
+        match &self.says["depends_on"] {
+            Value::Array(names) => names
+                .iter()
+                .filter_map(Value::as_str)
+                .map(started)
+                .collect(),
+            Value::Object(services) => {
+                let of = services.iter().map(|(service, says)| Awaited {
+                    condition: condition(&says["condition"]),
+                    required: says["required"] != false,
+                    ..started(service.as_str())
+                });
+                of.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn condition(says: &Value) -> Condition {
+    match says.as_str() {
+        None | Some("service_started") => Condition::Started,
+        Some("service_healthy") => Condition::Healthy,
+        Some("service_completed_successfully") => Condition::Completed,
+        Some(other) => Condition::Unknown(other.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn kompose_makes_these_objects() {
+        let made = |says: Value| {
+            let service = Service {
+                name: "My_app.x",
+                says: &says,
+            };
+            (service.made(), service.object())
+        };
+        let name = || "my-app-x".to_owned();
+        for (says, expected) in [
+            (json!({}), Made::Deployment),
+            (json!({"restart": "unless-stopped"}), Made::Deployment),
+            (json!({"restart": "no"}), Made::Pod),
+            (json!({"restart": "on-failure"}), Made::Pod),
+            (
+                json!({"restart": "no", "deploy": {"restart_policy": {"condition": "any"}}}),
+                Made::Deployment,
+            ),
+            (
+                json!({"restart": "no", "labels": {"kompose.cronjob.schedule": "* * * * *"}}),
+                Made::CronJob,
+            ),
+            (json!({"deploy": {"mode": "global"}}), Made::DaemonSet),
+            (
+                json!({"labels": ["kompose.controller.type=statefulset"]}),
+                Made::StatefulSet,
+            ),
+        ] {
+            assert_eq!(made(says.clone()), (expected, name()), "{says}");
+        }
+        let named = made(json!({"labels": {"kompose.service.name_override": "Other"}}));
+        assert_eq!(named.1, "other");
+    }
+}

@@ -1,0 +1,105 @@
+//! Finds the sources of manifests in folders.
+
+use super::chart::Chart;
+use super::kustomization::Kustomization;
+use super::manifest::ManifestSource;
+use crate::input;
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// A source, and how it was found.
+#[derive(Debug)]
+pub(crate) struct FoundSource {
+    pub(crate) source: ManifestSource,
+    /// Whether the user named it, rather than a folder above it.
+    pub(crate) named: bool,
+}
+
+/// The sources at these paths, in the order of the paths and then of the names (`recursive`: also those of the folders inside).
+///
+/// A source that is named is always one of them, unless the folders inside are read too. Any other is left out where a
+/// kustomization among the found ones reads it, and so is a component that no kustomization refers to: it builds nothing alone.
+///
+/// # Errors
+///
+/// A folder that cannot be read.
+pub(crate) fn find(paths: &[PathBuf], recursive: bool) -> Result<Vec<FoundSource>> {
+    let mut found = Vec::new();
+    for path in paths {
+        at(path, recursive, &mut found)?;
+    }
+    let mut read = BTreeSet::new();
+    for it in &found {
+        if let ManifestSource::Kustomization(it) = &it.source {
+            read.extend(it.reads());
+        }
+    }
+    found.retain(|it| it.named && !recursive || !is_part(&it.source, it.named, &read));
+    Ok(found)
+}
+
+/// Whether a source is only a part of a kustomization.
+fn is_part(source: &ManifestSource, named: bool, read: &BTreeSet<PathBuf>) -> bool {
+    let path = match source {
+        ManifestSource::File(path) | ManifestSource::Chart(path) => path.as_path(),
+        ManifestSource::Kustomization(it) if it.is_component() && !named => return true,
+        ManifestSource::Kustomization(it) => it.folder(),
+    };
+    !read.is_empty() && path.canonicalize().is_ok_and(|path| read.contains(&path))
+}
+
+/// Adds the sources at a path that the user named.
+fn at(path: &Path, recursive: bool, found: &mut Vec<FoundSource>) -> Result<()> {
+    let source = ManifestSource::of(path);
+    let is_plain_folder = matches!(source, ManifestSource::File(_)) && path.is_dir();
+    let is_kustomization = matches!(source, ManifestSource::Kustomization(_)) && path.is_dir();
+    if !is_plain_folder {
+        let named = true;
+        found.push(FoundSource { source, named });
+    }
+    if is_plain_folder || recursive && is_kustomization {
+        inside(path, recursive, found)?;
+    }
+    Ok(())
+}
+
+/// Adds the sources in a folder. Charts and kustomizations in it are sources even where folders inside are not read: they are one
+/// thing, like a file.
+fn inside(folder: &Path, recursive: bool, found: &mut Vec<FoundSource>) -> Result<()> {
+    let own = Kustomization::of(folder);
+    let is_own = |path: &Path| own.as_ref().is_some_and(|it| it.file() == path);
+    for path in input::inside(folder)? {
+        if path.is_dir() {
+            folder_in(path, recursive, found)?;
+            continue;
+        }
+        let extension = path.extension().and_then(|it| it.to_str());
+        if extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !is_own(&path) {
+            let source = ManifestSource::File(path);
+            let named = false;
+            found.push(FoundSource { source, named });
+        }
+    }
+    Ok(())
+}
+
+/// Adds the sources at a folder within a folder.
+fn folder_in(path: PathBuf, recursive: bool, found: &mut Vec<FoundSource>) -> Result<()> {
+    let named = false;
+    if Chart::is_in(&path) {
+        let source = ManifestSource::Chart(path);
+        found.push(FoundSource { source, named });
+        return Ok(());
+    }
+    if let Some(it) = Kustomization::of(&path) {
+        let source = ManifestSource::Kustomization(it);
+        found.push(FoundSource { source, named });
+    }
+    if recursive {
+        inside(&path, recursive, found)?;
+    }
+    Ok(())
+}
