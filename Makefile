@@ -62,7 +62,7 @@ test-gitops: ## the tests under Argo CD and Flux, in a cluster of this machine
 	@tests/cluster/gitops/test.sh
 
 .PHONY: test-operators
-test-operators: ## the tests beside Prometheus operator, CloudNativePG, JobSet and Kueue, in a cluster of this machine
+test-operators: ## the tests beside cert-manager, Prometheus operator, CloudNativePG, JobSet and Kueue, in a cluster of this machine
 	@tests/cluster/operators/test.sh
 
 .PHONY: test-held

@@ -4,6 +4,7 @@
 //!
 //! `SLUICE_TEST_OPERATORS` says that they have to be there: without it, these tests are skipped where they are not.
 
+mod cert_manager; // certificates that are issued anew
 mod cnpg; // a database that its operator restarts
 mod jobset; // Jobs that are done together
 mod kueue; // pods that wait for quota

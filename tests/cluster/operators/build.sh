@@ -23,6 +23,25 @@ manifests() {
 # shellcheck source=../modules.sh
 . "$here/../modules.sh"
 
+# cert_manager: its controllers, from the module of its packages, with a main of our own (cert-manager/main.go says why).
+cert_manager() {
+  local key work folder
+  key="$CERT_MANAGER $(sha256sum "$here/cert-manager/main.go")"
+  [ "$(cat "$bin/.cert-manager" 2>/dev/null)" = "$key" ] && return
+  [ -z "$check" ] || exit 1
+  echo "  -> cert-manager $CERT_MANAGER"
+  work=$(mktemp -d)
+  folder=$(cd "$work" && said go mod download -json "$certmanager@v$CERT_MANAGER" | sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p')
+  sed -e '/=> \.\//d' -e 's/^module .*/module main/' "$folder/go.mod" > "$work/go.mod"
+  echo "require $certmanager v$CERT_MANAGER" >> "$work/go.mod"
+  cat "$folder/go.sum" > "$work/go.sum" # not cp, which would keep it from being written
+  cp "$here/cert-manager/main.go" "$work/"
+  (cd "$work" && said go build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w' -mod=mod -o "$bin/cert-manager" .)
+  (cd "$folder" && manifests deploy/crds/*.yaml)
+  rm -r "$work"
+  echo "$key" > "$bin/.cert-manager"
+}
+
 # postgres: a root folder of Debian's PostgreSQL, for an image.
 postgres() {
   [ "$(cat "$bin/.postgres" 2>/dev/null)" = "$POSTGRES" ] && return
@@ -38,6 +57,8 @@ postgres() {
   echo "$POSTGRES" > "$bin/.postgres"
 }
 
+certmanager=github.com/cert-manager/cert-manager
+cert_manager
 prometheus=github.com/prometheus-operator/prometheus-operator
 get prometheus-operator $prometheus "v$PROMETHEUS_OPERATOR" ./cmd/operator 'example/prometheus-operator-crd/*.yaml'
 get jobset sigs.k8s.io/jobset "v$JOBSET" . config/default

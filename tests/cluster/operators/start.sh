@@ -58,6 +58,9 @@ cd "$dir/cnpg"
 OPERATOR_NAMESPACE=cnpg-system OPERATOR_IMAGE_NAME=localhost/cnpg:dev WEBHOOK_CERT_DIR=$dir/certificates/cnpg \
   start cnpg "$bin/cnpg" controller --webhook-port=19431 --metrics-bind-address=127.0.0.1:19432
 
+start cert-manager "$bin/cert-manager" 127.0.0.1:19441
+
+ready cert-manager http://127.0.0.1:19441/
 ready prometheus-operator http://127.0.0.1:19401/healthz
 ready jobset http://127.0.0.1:19412/readyz
 ready kueue http://127.0.0.1:19422/readyz

@@ -13,7 +13,7 @@ fi
 
 started=''
 leave_first() { [ -z "$started" ] || $programs down; }
-export HELM_FLAGS="${HELM_FLAGS:-} --set rbac.presets={cnpg,prometheus-operator,jobset,kueue}"
+export HELM_FLAGS="${HELM_FLAGS:-} --set rbac.presets={cert-manager,cnpg,prometheus-operator,jobset,kueue}"
 
 # Before the cluster, which would be in the way for so long.
 $programs build
@@ -22,5 +22,5 @@ with_sluice
 $programs status >/dev/null || { started=yes; $programs up; }
 
 operators() { SLUICE_TEST_OPERATORS=1 cargo test --locked --workspace --test it -- --ignored --nocapture operators::; }
-plan operators 6 'tests beside operators'
+plan operators 7 'tests beside operators'
 stage operators
