@@ -16,7 +16,7 @@ pub(crate) struct Additions {
     services: BTreeMap<String, Addition>,
     /// The entries of `depends_on` that labels cannot say, by the names of the services.
     pub(crate) left: Vec<(String, Unlabelled)>,
-    /// The services that others wait for until they are healthy, and that do not say what that is.
+    /// The services that others wait for until they are healthy, and that have no health check in the file.
     pub(crate) unchecked: Vec<String>,
     /// The number of entries in the lists.
     pub(crate) proposed: usize,
@@ -31,7 +31,7 @@ struct Addition {
 }
 
 impl Additions {
-    /// The additions that make what a Compose file says in `depends_on` a list in each service.
+    /// The additions that turn the `depends_on` of a Compose file into a list for each service.
     pub(crate) fn of(file: &Value) -> Self {
         let named = file["services"].as_object().into_iter().flatten();
         let services: BTreeMap<&str, Service<'_>> = named

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 const PREFIX: &str = "kompose.service.healthcheck.readiness.";
 
-/// How kompose comes to a readiness probe of a service.
+/// The source of the readiness probe that kompose writes for a service.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
-    /// Labels of the service say it.
+    /// The service has labels for a readiness probe.
     Said,
-    /// These labels would say it, as the service's health check does.
+    /// The service has a health check; these labels would make it a readiness probe too.
     Labels(Vec<(String, String)>),
     /// The service has no health check in the file, but perhaps in its image.
     Unknown,

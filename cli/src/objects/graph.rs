@@ -99,7 +99,7 @@ impl<'a> Graph<'a> {
         found(namespace).or_else(|| found("").filter(|at| self.is_cluster_scoped(*at)))
     }
 
-    /// Of objects with one name, the one of the source of `from`; else the last, which counts.
+    /// The object among several with one name that is of the same source as `from`; else the last one, which counts in a cluster.
     fn nearest_of(&self, from: usize, same: &[usize]) -> Option<usize> {
         let mut own = same.iter().filter(|at| self.is_beside(from, **at));
         own.next_back().or(same.last()).copied()

@@ -14,7 +14,7 @@ const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 #[derive(Debug)]
 pub(crate) struct FoundSource {
     pub(crate) source: ManifestSource,
-    /// Whether the user named it, rather than a folder above it.
+    /// Whether the user named the source itself, rather than a folder above it.
     pub(crate) named: bool,
 }
 

@@ -29,7 +29,7 @@ pub(super) const CHARTS: &str = "helmCharts";
 pub(super) struct References {
     /// The files and folders of this machine, by their canonical paths.
     pub(super) read: Vec<PathBuf>,
-    /// The folders among them that may be kustomizations.
+    /// The folders among the paths that may be kustomizations.
     pub(super) folders: Vec<PathBuf>,
     /// The entries that name something on another machine.
     pub(super) remote: Vec<String>,

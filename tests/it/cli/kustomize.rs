@@ -283,7 +283,7 @@ fn waits_of_a_base_are_found_through_its_overlay() {
     assert!(ran.error.ends_with(ends), "{}", ran.error);
 }
 
-/// What is printed is a Compose file with the labels alone; what labels cannot say stands on standard error.
+/// The output is a Compose file with the labels alone; what labels cannot say stands on standard error.
 #[test]
 fn a_compose_file_gets_labels() {
     let folder = tempfile::tempdir().unwrap();
