@@ -1,4 +1,5 @@
-# Two images: --target webhook (the default) and --target gate. Each holds one static program and nothing else.
+# Two images: --target webhook (the default) and --target gate. Each holds one static program and nothing else. And the plugin of
+# kubectl, as a file: --target plugin --output FOLDER.
 #
 # A builder is an argument so that a mirror, or an image made on the spot (tests/dockerfile-check), can take its place. It
 # needs Rust, a C compiler and make, which the controller's allocator is built with. Both programs are linked with glibc:
@@ -21,6 +22,14 @@ FROM source AS build-webhook
 RUN target="$(uname -m)-unknown-linux-gnu" \
     && cargo build --locked --release -p webhook --target "$target" \
     && install -D "target/$target/release/sluice-webhook" /out/sluice-webhook
+
+FROM source AS build-plugin
+RUN target="$(uname -m)-unknown-linux-gnu" \
+    && cargo build --locked --release -p cli --target "$target" \
+    && install -D "target/$target/release/kubectl-sluice" /out/kubectl-sluice
+
+FROM scratch AS plugin
+COPY --from=build-plugin /out/kubectl-sluice /kubectl-sluice
 
 FROM scratch AS gate
 LABEL org.opencontainers.image.title="sluice-gate" \

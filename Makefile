@@ -145,7 +145,7 @@ install: cluster images ## sluice into the cluster of KUBECONFIG
 
 .PHONY: dockerfile-check
 # Not part of `make test`: it needs buildah, a builder image of more than a gigabyte and a second release build.
-dockerfile-check: ## both targets of the Dockerfile, with buildah
+dockerfile-check: ## every target of the Dockerfile, with buildah
 	@tests/dockerfile-check
 
 .PHONY: docs

@@ -1,5 +1,5 @@
 #!/bin/bash
-# publish.sh VERSION [HOST]: the images and the chart of target/release-VERSION into the registry that the chart names, or under the
+# publish.sh VERSION [HOST]: the images and the chart of target/release-VERSION into the registry that release/home names, or under the
 # same paths at HOST. Needs crane (tests/cluster/versions.env says which) and Helm, both logged in where that is asked for; a host
 # without TLS needs PLAIN=1.
 set -eu

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/cluster"))
 
 import chart
+import home
 import mkoci
 import notes
 import plugin
@@ -34,9 +35,9 @@ class Sources:
     def __init__(self, version, triples):
         self.version, self.triples = version, triples
         self.changelog = Path("CHANGELOG.md").read_text()
-        values, manifest = (Path("charts/sluice", name).read_text() for name in ("values.yaml", "Chart.yaml"))
-        self.home, self.repository = chart.stated(manifest, "home"), chart.repository(manifest)
-        self.names = {"webhook": chart.image_name(values, "image"), "gate": chart.image_name(values, "gate", "image")}
+        where = home.own()
+        self.site, self.repository = where["site"], where["repository"]
+        self.names = {component: f"{where['registry']}/sluice-{component}" for component in DESCRIBED}
 
     def program(self, architecture, name):
         profile = "gate" if name == "sluice-gate" else "release"
@@ -85,7 +86,14 @@ def plugins(sources):
         name, data = f"kubectl-sluice-{sources.version}-linux-{architecture}.tar.gz", plugin.archive([program, *about])
         files[name] = data
         listed.append(("linux", architecture, name, data, program[0]))
-    return files | {"sluice.yaml": plugin.manifest(sources.version, sources.home, sources.repository, listed).encode()}
+    return files | {"sluice.yaml": plugin.manifest(sources.version, sources.site, sources.repository, listed).encode()}
+
+
+def installer(sources):
+    """install.sh, which takes this release unless it is told another."""
+    text = Path("release/install.sh").read_text()
+    assert text.count("\nreleased=\n") == 1
+    return text.replace("\nreleased=\n", f"\nreleased={sources.version}\n").encode()
 
 
 def lists_of_crates(sources):
@@ -103,6 +111,7 @@ def release(sources):
     files = archives | plugins(sources) | lists_of_crates(sources)
     files[f"sluice-{sources.version}.tgz"] = chart.package("charts/sluice", sources.version, digests)
     named = {f"{sources.names[component]}:{sources.version}@{digest}" for component, digest in digests.items()}
+    files["install.sh"] = installer(sources)
     files["images.txt"] = "".join(f"{name}\n" for name in sorted(named)).encode()
     files["notes.md"] = notes.published(sources.changelog, sources.version, sources.repository).encode()
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}

@@ -13,8 +13,9 @@ import unittest
 from pathlib import Path
 
 import release
-from release import chart, notes
+from release import chart, home, notes
 
+HOME = home.own()
 VERSION = "1.2.3"
 TRIPLES = {"amd64": "x86_64-unknown-linux-gnu", "arm64": "aarch64-unknown-linux-gnu"}
 
@@ -93,7 +94,7 @@ class Release(unittest.TestCase):
     def test_the_provenance_names_what_is_published(self):
         subjects = json.loads(self.files["provenance.json"])["subject"]
         named = {it["name"]: it["digest"]["sha256"] for it in subjects}
-        self.assertIn("https://github.com/sluice-dev/sluice/make-release", self.files["provenance.json"].decode())
+        self.assertIn(f"{HOME['repository']}/make-release", self.files["provenance.json"].decode())
         for line in self.files["images.txt"].decode().splitlines():
             name, digest = line.rsplit(f":{VERSION}@sha256:")
             self.assertEqual(named[name], digest)
@@ -133,9 +134,9 @@ class Chart(unittest.TestCase):
 
         text = rendered()
         for component, digest in self.digests.items():
-            self.assertIn(f"ghcr.io/sluice-dev/sluice-{component}:{VERSION}@{digest}", text)
+            self.assertIn(f"{HOME['registry']}/sluice-{component}:{VERSION}@{digest}", text)
         self.assertIn(f"app.kubernetes.io/version: {VERSION}\n", text)
-        self.assertIn("ghcr.io/sluice-dev/sluice-webhook:mine\n", rendered("--set", "image.tag=mine"))
+        self.assertIn(f"{HOME['registry']}/sluice-webhook:mine\n", rendered("--set", "image.tag=mine"))
 
 
     def test_what_comes_before_a_release_says_so(self):
@@ -171,7 +172,7 @@ class Krew(unittest.TestCase):
             self.assertRegex(digest, "^[a-f0-9]{64}$")
             data = self.files[uri.rsplit("/", 1)[1]]
             self.assertEqual(hashlib.sha256(data).hexdigest(), digest)
-            self.assertEqual(uri.rsplit("/", 1)[0], f"https://github.com/sluice-dev/sluice/releases/download/v{VERSION}", "where the workflow publishes")
+            self.assertEqual(uri.rsplit("/", 1)[0], f"{HOME['repository']}/releases/download/v{VERSION}", "where the workflow publishes")
             inside = entries(data)
             self.assertEqual(inside[program][1], 0o755)
             self.assertIn("LICENSE", inside, "the index takes no plugin without one")

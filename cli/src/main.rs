@@ -11,7 +11,7 @@
 //! * source
 //! * compose
 //! * access, gate_log, input, manifest, output, style, subject
-//! * parallel
+//! * home, parallel
 
 mod access;
 mod args;
@@ -22,6 +22,7 @@ mod gate_log;
 mod graph;
 mod health_rules;
 mod held;
+mod home;
 mod input;
 mod installation;
 mod installed;

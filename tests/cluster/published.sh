@@ -24,7 +24,10 @@ leave() {
 trap leave EXIT
 
 make release VERSION="$version" ARCHES="$architecture"
-name=$(cut -d/ -f1 "target/release-$version/images.txt" | head -1)
+# Where the pages say that sluice is published.
+home() { sed -n "s/^$1=//p" release/home; }
+name=$(home registry)
+name=${name%%/*} releases=$(home repository)/releases/download
 setsid "$here/cluster" run crane registry serve --address "$registry" >"$folder/registry.log" 2>&1 &
 serves=$!
 for _ in $(seq 100); do ! curl --silent --fail --output /dev/null "http://$registry/v2/" || break; sleep 0.1; done
@@ -37,19 +40,23 @@ blocks() { awk -v "marks=\`\`\`$2" '/^```/ { on = !within && $0 == marks; within
 # The database of the page is there after ten seconds; here it is once what the page shows was seen, on however slow a machine.
 blocks README.md yaml,file=shop.yaml | sed 's|sleep 10;|until [ -e /tmp/seen ]; do sleep 0.1; done;|' > "$folder/shop.yaml"
 grep -q /tmp/seen "$folder/shop.yaml"
-# A line that stands on several pages runs once.
-for page in README.md docs/*.md; do blocks "$page" sh,published; done | awk '!told[$0]++' > "$folder/commands"
+# README.md's first steps follow its installation; a line that stands on several pages runs once.
+first() { blocks README.md sh,first; }
+{ blocks README.md sh,published; first; for page in README.md docs/*.md; do blocks "$page" sh,published; done; } | awk '!told[$0]++' > "$folder/commands"
 # What looks at the pods prints what the page shows below it.
-blocks README.md sh,published | sed '1,/^kubectl apply/d' > "$folder/looks"
+first | sed '1,/^kubectl apply/d' > "$folder/looks"
 blocks README.md '' > "$folder/shown"
 grep -q "oci://$name" "$folder/commands"
-made=file://$PWD/target/release-$version
-mkdir "$folder/bin"
+grep -q 'sh install.sh' "$folder/commands"
+mkdir "$folder/bin" "$folder/releases"
+ln -s "$PWD/target/release-$version" "$folder/releases/v$version"
+# install.sh asks there, too.
+export SLUICE_RELEASES=file://$folder/releases
 export PATH=$folder/bin:$PATH
 # Each address of the page is that of what was made here, for this kind of machine; a folder stands in for root's.
 helm() { case $1 in install | upgrade) command helm "${@/oci:\/\/$name/oci:\/\/$registry}" --plain-http ;; *) command helm "$@" ;; esac; }
-curl() { set -- "${@/https:\/\/github.com\/sluice-dev\/sluice\/releases\/download\/v$version/$made}"; command curl "${@/linux-amd64/linux-$architecture}"; }
-sudo() { "${@/\/usr\/local\/bin\//$folder/bin/}"; }
+curl() { command curl "${@/"$releases"/$SLUICE_RELEASES}"; }
+sudo() { "$@" --directory "$folder/bin"; }
 
 # What is another each time: words of digits and others, the ends of names, and how far columns are apart.
 masked() { sed -E 's/[^ ]*([0-9][^0-9 ]|[^0-9 ][0-9])[^ ]*/#/g; s/[^ ]*-[b-df-hj-np-tv-xz2456789]{5}( |$)/# /g; s/ +/ /g; s/ $//; /^$/d' "$1"; }

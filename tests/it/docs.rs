@@ -4,6 +4,8 @@ mod applied; // manifests, and commands that need an API server
 mod architecture; // what ARCHITECTURE.md says of the code
 mod blocks; // what a block of a page is
 mod claims; // what a page says of the code
+mod engine; // commands that need a container engine
+mod home; // the addresses of what is published, and the pages before anything is
 pub(crate) mod library; // the files of the health library, and their table
 mod links; // where links lead, and what is in the book
 mod numbers; // numbers that pages repeat, and the constants that they are

@@ -1,6 +1,7 @@
 //! The controller's Deployment.
 
 use super::Checked;
+use crate::home::Home;
 use crate::installation::argument;
 use rules::lookup::Lookup;
 use rules::object;
@@ -28,9 +29,8 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> 
         [] => Err(Checked::problem(
             CHECK,
             format!(
-                "sluice is not installed; install the chart: helm install sluice oci://ghcr.io/sluice-dev/charts/sluice --version {} --namespace \
-                 sluice-system --create-namespace",
-                wire::VERSION
+                "sluice is not installed; {}",
+                Home::own().installation(wire::VERSION)
             ),
         )),
         several => {

@@ -12,6 +12,7 @@ mod webhook;
 use super::admission::{TrialOutcome, Tried};
 use super::*;
 use crate::held::Held;
+use crate::home::Home;
 use rules::lookup::{Lookup, Unavailable};
 use serde_json::{Value, json};
 

@@ -125,8 +125,9 @@ fn the_manifest_says_which_images_it_installs() {
             serde_saphyr::from_str(&word(&chart["annotations"][list])).expect("YAML");
         assert!(!entries.is_empty(), "{list}");
     }
-    assert_eq!(word(&chart["home"]), "https://sluice.dev");
     let icon = word(&chart["icon"]);
-    let (_, path) = icon.split_once("/sluice/main/").expect("of the repository");
+    let (_, path) = icon
+        .split_once("/sluice/raw/main/")
+        .expect("of the repository");
     assert!(chart_dir().join("../..").join(path).is_file(), "{icon}");
 }

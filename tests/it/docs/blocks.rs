@@ -47,20 +47,26 @@ pub(crate) enum Stage {
     Cluster,
     /// `sh,alone`: there, while no other test runs, since they tell of the whole cluster.
     Alone,
+    /// `sh,engine`: with stand-ins for a container engine and the cluster that it brings up: `engine`.
+    Engine,
     /// `sh,published`: in a cluster without sluice, with a release out of a registry: `published.sh` reads them off the pages.
     Published,
+    /// `sh,first`: in that cluster, once sluice is there: `published.sh` reads them off README.md.
+    First,
     /// `sh,elsewhere`: never run here, since they need what this machine cannot have.
     Elsewhere,
 }
 
 impl Stage {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 9] = [
         Self::Listed,
         Self::Offline,
         Self::Api,
         Self::Cluster,
         Self::Alone,
+        Self::Engine,
         Self::Published,
+        Self::First,
         Self::Elsewhere,
     ];
 
@@ -72,7 +78,9 @@ impl Stage {
             Self::Api => "api",
             Self::Cluster => "cluster",
             Self::Alone => "alone",
+            Self::Engine => "engine",
             Self::Published => "published",
+            Self::First => "first",
             Self::Elsewhere => "elsewhere",
         }
     }

@@ -62,13 +62,24 @@ fn every_command_of_a_stage_is_run_by_it() {
 fn every_command_of_a_release_is_on_a_page_that_its_test_reads() {
     let script = read(&root().join("tests/cluster/published.sh"));
     assert!(script.contains("for page in README.md docs/*.md; do"));
+    assert!(script.contains("blocks README.md sh,first"));
     for page in pages() {
-        let of_a_release = |it: &Block| it.kind == Kind::Commands(Stage::Published);
+        let of_a_release = |it: &Block| {
+            let stage = |stage| it.kind == Kind::Commands(stage);
+            stage(Stage::Published) || stage(Stage::First)
+        };
         for block in blocks(&page).into_iter().filter(of_a_release) {
             let folder = page.strip_prefix(root()).expect("a page of ours");
             let read = folder.starts_with("docs") || folder.ends_with("README.md");
             assert!(read && folder.components().count() < 3, "{}", block.at);
             assert!(!block.text.contains("\\\n"), "{}: one line each", block.at);
+            let first = block.kind == Kind::Commands(Stage::First);
+            let readme = page == root().join("README.md");
+            assert!(
+                readme || !first,
+                "{}: only README.md has first steps",
+                block.at
+            );
         }
     }
 }

@@ -63,10 +63,11 @@ fn versions_that_differ_are_told() {
 fn without_an_installation_only_that_is_told() {
     let lines = wrong(|seen| seen.installation.deployments = Lookup::Found(vec![]));
     assert_eq!(lines.len(), 2);
-    let advice = "problem  controller: sluice is not installed; install the chart: ";
-    let command = lines[0].strip_prefix(advice).unwrap();
-    let page = include_str!("../../../../docs/getting-started.md");
-    assert!(page.contains(&format!("\n{command} --wait\n")), "{command}");
+    let told = Home::own().installation(wire::VERSION);
+    let expected = format!("problem  controller: sluice is not installed; {told}");
+    assert_eq!(lines[0], expected);
+    let page = include_str!("../../../../docs/cli.md");
+    assert!(page.contains(&format!("\n{expected}\n")), "{expected}");
     assert!(
         lines[1].ends_with("kubectl delete mutatingwebhookconfiguration sluice"),
         "{lines:?}"
