@@ -30,9 +30,9 @@ case "${0##*/} $1" in
 'docker push')
   grep -qx "$2" built
   echo "$2" >> there ;;
-'kind create') touch kind ;;
+'kind create') touch .cluster ;;
 'kind load')
-  [ -e kind ]
+  [ -e .cluster ]
   [ "$2" = docker-image ]
   shift 2
   for image; do
