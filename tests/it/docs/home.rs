@@ -156,10 +156,9 @@ fn now(text: &str) -> Vec<(usize, &str)> {
     for (index, line) in text.lines().enumerate() {
         fenced ^= line.starts_with("```");
         let level = line.chars().take_while(|it| *it == '#').count();
-        if !fenced && level > 0 {
-            if within == 0 || level <= within {
-                within = if line.ends_with(LATER) { level } else { 0 };
-            }
+        let ends = within == 0 || level <= within;
+        if !fenced && level > 0 && ends {
+            within = if line.ends_with(LATER) { level } else { 0 };
         }
         if within == 0 {
             lines.push((index + 1, line));
