@@ -31,14 +31,15 @@ impl<'t> Documents<'t> {
         };
         loop {
             match yaml.next()? {
-                (Event::StreamStart | Event::DocumentEnd, _) => {}
-                (Event::DocumentStart(..), span) => {
+                (Event::DocumentStart(true, ..), span) => {
                     let marks = span.byte_range().map_or(0, |range| range.len());
                     let json = self.json(yaml.start(span) + marks);
                     if json.is_some() {
                         return Ok(json);
                     }
                 }
+                // Without marks the span of a start is that of the first token.
+                (Event::StreamStart | Event::DocumentEnd | Event::DocumentStart(..), _) => {}
                 (Event::StreamEnd, _) => return Ok(None),
                 (event, span) => {
                     let document = Composer::document(&mut yaml, event, span)?;

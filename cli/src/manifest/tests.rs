@@ -280,3 +280,16 @@ fn a_json_patch_is_told_from_another_list() {
         assert!(!is_one(other), "{other}");
     }
 }
+
+#[test]
+fn a_list_in_json_is_one_document() {
+    for text in [
+        "[{\"a\": 1}]",
+        "[{\"a\": 1}]\n---\n[{\"a\": 1}]\n",
+        "# b\n[\n  {\"a\": 1}\n]\n",
+    ] {
+        for entry in read(text) {
+            assert_eq!(entry.unwrap().object, json!([{"a": 1}]), "{text}");
+        }
+    }
+}
