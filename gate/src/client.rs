@@ -3,6 +3,7 @@
 use crate::config::{Address, Config};
 use crate::connection::{Aside, Connection, Limits};
 use crate::http::{self, Question};
+use crate::marker::Booted;
 use crate::trouble::{Attempt, BadToken, Failure, Trouble};
 use crate::trust::Trust;
 use crate::wait::{Reply, Source};
@@ -23,13 +24,16 @@ pub(crate) struct Client {
     token_file: PathBuf,
     patience: Duration,
     silence: Duration,
+    /// The boot of the node, where the gate has opened in an earlier one.
+    rebooted: Option<Booted>,
     /// The connection that gave the last answer.
     kept: Option<Connection>,
 }
 
 impl Client {
     /// Returns a client that trusts only the configured authorities and those in the authority file.
-    pub(crate) fn new(config: Config) -> Self {
+    /// `rebooted`: the boot of the node, where the gate has opened in an earlier one.
+    pub(crate) fn new(config: Config, rebooted: Option<Booted>) -> Self {
         let Config {
             addresses,
             server_name,
@@ -45,6 +49,7 @@ impl Client {
             token_file,
             patience: PATIENCE,
             silence: wire::SILENCE,
+            rebooted,
             kept: None,
         }
     }
@@ -97,7 +102,9 @@ impl Source for Client {
         let token = self
             .token()
             .map_err(|problem| Trouble::Token(self.token_file.clone(), problem))?;
-        let request = http::request(&self.server_name.to_str(), &token, question);
+        let rebooted = self.rebooted.as_ref().map(Booted::told);
+        let host = self.server_name.to_str();
+        let request = http::request(&host, &token, question, rebooted.as_ref());
         let hold = question.hold;
         let tls = self.trust.now();
         let mut attempts = Vec::new();

@@ -6,6 +6,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::time::Duration;
 use wire::probe;
+use wire::reboot::{self, Reboot};
 use wire::said::clean;
 
 /// The longest status line and headers together, in bytes.
@@ -28,7 +29,12 @@ pub(crate) struct Question<'a> {
 
 /// Returns the whole request, for one write. Several writes would become several TLS records, which wait for each
 /// other's acknowledgement.
-pub(crate) fn request(host: &str, token: &str, question: &Question<'_>) -> String {
+pub(crate) fn request(
+    host: &str,
+    token: &str,
+    question: &Question<'_>,
+    rebooted: Option<&Reboot>,
+) -> String {
     let Question { seen, hold, probed } = question;
     let hold = hold.as_secs();
     let mut text = format!("GET {}?", wire::PATH);
@@ -48,9 +54,13 @@ pub(crate) fn request(host: &str, token: &str, question: &Question<'_>) -> Strin
     let _ = write!(
         text,
         "wait={hold} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n\
-         User-Agent: sluice-gate/{version}\r\n{}: {probed}\r\n\r\n",
+         User-Agent: sluice-gate/{version}\r\n{}: {probed}\r\n",
         probe::HEADER
     );
+    if let Some(rebooted) = rebooted {
+        let _ = write!(text, "{}: {rebooted}\r\n", reboot::HEADER);
+    }
+    text.push_str("\r\n");
     text
 }
 

@@ -3,7 +3,7 @@
 //! The gate is blocking on purpose, with one thread: one connection, one question after the other. It has no async
 //! runtime, no Kubernetes client and no YAML. `config` reads the environment, `trust` holds the trusted certificates,
 //! `connection` talks, `client` asks once, `wait` asks until there is a decision, `trouble` and [`wire::said`] find
-//! the words. `probe` tries addresses outside of the cluster meanwhile, and `resolve` finds the addresses of their names. Only
+//! the words. `marker` tells whether the gate has opened in this pod before. `probe` tries addresses outside of the cluster meanwhile, and `resolve` finds the addresses of their names. Only
 //! several addresses at a time get threads of their own.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
@@ -13,12 +13,13 @@
 //! * connection, resolve
 //! * trouble
 //! * trust
-//! * config, http
+//! * config, http, marker
 
 mod client;
 mod config;
 mod connection;
 mod http;
+mod marker;
 mod probe;
 mod resolve;
 mod trouble;
@@ -27,6 +28,7 @@ mod wait;
 
 use crate::client::Client;
 use crate::config::Config;
+use crate::marker::{Booted, Marked};
 use crate::probe::{Dialer, Prober};
 use crate::resolve::Resolver;
 use crate::wait::{Clock, Outcome};
@@ -83,17 +85,23 @@ fn gate() -> ExitCode {
         }
     };
     let marker = config.state_dir.join(MARKER);
-    if marker.exists() {
+    let boot = marker::boot_id();
+    let before = marker::read(&marker, boot.as_deref());
+    if before == Marked::Opened {
         say(&format!("{}: it opened in this pod before", said::OPEN));
         return ExitCode::SUCCESS;
     }
     say(&config::greeting(&config));
-    let mut client = Client::new(config);
+    let rebooted = boot.clone().filter(|_| before == Marked::BeforeBoot);
+    if rebooted.is_some() {
+        say(said::REBOOTED);
+    }
+    let mut client = Client::new(config, rebooted.map(Booted::of));
     let mut prober = Prober::new(Dialer::new(Resolver::of_the_pod()));
     let mut clock = Monotonic::start();
     match wait::until_decided(&mut client, &mut prober, &mut clock, &mut random, &mut say) {
-        Outcome::Open => {
-            if let Err(error) = fs::write(&marker, "") {
+        Outcome::Open { for_good } => {
+            if let Err(error) = marker::write(&marker, boot.as_deref(), for_good) {
                 say(&format!(
                     "cannot write {}: {error}; a restart of this container will ask again",
                     marker.display()

@@ -64,8 +64,8 @@ pub(crate) struct Reply {
 /// The end of the wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The application may start.
-    Open,
+    /// The application may start; `for_good`: also after a later boot of the node.
+    Open { for_good: bool },
     /// By policy, the application must not start; holds the reason, on one line.
     Refused(String),
 }
@@ -166,7 +166,8 @@ fn decided(answer: &Answer, now: Duration, log: &mut impl FnMut(&str)) -> Option
                 .map(|reason| format!(", without {reason}"))
                 .unwrap_or_default();
             log(&clean(&format!("{OPEN} after {waited}{without}"), LINE));
-            Some(Outcome::Open)
+            let for_good = answer.for_good;
+            Some(Outcome::Open { for_good })
         }
         Decision::Refuse => {
             let reason = reason.unwrap_or_else(|| "the status service gives no reason".to_owned());

@@ -22,6 +22,7 @@ use crate::object::{controller_of, group_kind};
 use crate::path::get;
 use crate::plan::{self, Called};
 use crate::probed::Probed;
+use crate::reboot::Reboot;
 use crate::scope::Scope;
 use crate::terms::Regate;
 use crate::world::{World, means_same};
@@ -60,6 +61,8 @@ pub struct Dependent {
     /// The report of the pod's gate on addresses. The report is no part of the pod: the status service fills it in when the gate
     /// asks.
     pub probed: Probed,
+    /// The boot of its node that its gate tells of, where the gate has opened in an earlier boot. It is no part of the pod either.
+    pub rebooted: Option<Reboot>,
     /// The controllers above the pod, from the nearest to the topmost.
     pub owners: Vec<Owner>,
     /// The release or application that the pod belongs to.
@@ -258,26 +261,66 @@ impl Dependent {
         }
     }
 
-    /// Whether another pod of the revision has passed its gate before, and that counts.
-    pub fn has_passed(&self, world: &dyn World) -> Lookup<bool> {
+    /// Whether this pod, or another pod of the revision, has passed its gate before, and that counts. `default` applies where the
+    /// dependent has no [`keys::REGATE`].
+    pub fn has_passed(&self, default: Regate, world: &dyn World) -> Lookup<bool> {
+        let passage = match self.regate(default) {
+            Regate::Always => None,
+            // The marker of its own gate says so.
+            Regate::Once if self.rebooted.is_some() => return Lookup::Found(true),
+            Regate::Once | Regate::Boot => self.passage(),
+        };
+        passage.map_or(Lookup::Found(false), |it| world.has_passed(&it))
+    }
+
+    /// The name by which the memory knows that a gate like this one has opened: of the revision and, after a boot of the node, of
+    /// that boot. `None` where the revision has no name.
+    pub fn passage(&self) -> Option<String> {
+        let revision = self.revision()?;
+        Some(match &self.rebooted {
+            Some(reboot) => format!("{revision}.{}", reboot.id),
+            None => revision,
+        })
+    }
+
+    /// Whether the gate of the pod, once open, need not ask after a boot of its node: nothing would hold it then.
+    pub(crate) fn opens_for_good(
+        &self,
+        default: Regate,
+        config_depends_on: bool,
+        world: &dyn World,
+    ) -> bool {
+        self.regate(default) == Regate::Once
+            && self
+                .edges(config_depends_on, world)
+                .is_ok_and(|edges| !edges.iter().any(|edge| self.asks_again(edge)))
+    }
+
+    /// Whether the pod waits again. A value that cannot be read makes it wait.
+    fn regate(&self, default: Regate) -> Regate {
         let terms = self.terms();
-        let always =
-            terms.terms.regate == Some(Regate::Always) || terms.is_unreadable(keys::REGATE);
-        match self.revision().filter(|_| !always) {
-            Some(revision) => world.has_passed(&revision),
-            None => Lookup::Found(false),
+        if terms.is_unreadable(keys::REGATE) {
+            return Regate::Always;
         }
+        terms.terms.regate.unwrap_or(default)
     }
 
     /// The edges that count for this pod: all of [`Dependent::edges`], or only some once another pod of the revision has passed
     /// its gate. A held pod leaves the edges of its node, and the addresses, to its gate, because it has no node and no network yet.
+    /// For a caller to whom the gate has told nothing: under [`Regate::Boot`] the node may have been booted, so every edge counts.
     ///
     /// # Errors
     ///
     /// A list or a plan that cannot be read.
-    pub fn asked(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
+    pub fn asked(
+        &self,
+        default: Regate,
+        config_depends_on: bool,
+        world: &dyn World,
+    ) -> Result<Vec<Edge>, Unknown> {
         // Where it is unknown whether the revision has passed, every edge counts.
-        let passed = self.has_passed(world) == Lookup::Found(true);
+        let passed = self.regate(default) != Regate::Boot
+            && self.has_passed(default, world) == Lookup::Found(true);
         self.asked_after(passed, config_depends_on, world)
     }
 

@@ -123,6 +123,8 @@ impl Builtin {
 pub const POD: &Builtin = exactly("", "Pod");
 /// The built-in kind `Namespace`.
 pub const NAMESPACE: &Builtin = exactly("", "Namespace");
+/// The built-in kind `Node`.
+pub const NODE: &Builtin = exactly("", "Node");
 /// The built-in kind `ConfigMap`.
 pub const CONFIG_MAP: &Builtin = exactly("", "ConfigMap");
 /// The built-in kind `Secret`.

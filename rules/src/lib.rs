@@ -18,7 +18,7 @@
 //! * dependent, health
 //! * plan, profile
 //! * world
-//! * cause, holder, memory, probed, room
+//! * cause, holder, memory, probed, reboot, room
 //! * readiness, scope
 //! * annotation, edges
 //! * variables
@@ -67,6 +67,7 @@ pub mod probed;
 pub mod profile;
 pub mod quantity;
 pub mod readiness;
+pub mod reboot;
 pub mod rights;
 pub mod room;
 pub mod scope;

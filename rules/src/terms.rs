@@ -42,14 +42,31 @@ pub enum OnFailure {
     Fail,
 }
 
-/// Whether a pod waits although another pod of its revision has passed its gate.
+/// Whether a pod waits although it or another pod of its revision has passed its gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Regate {
-    /// Later pods of the revision start without waiting.
+    /// Later pods of the revision start without waiting, and so does a pod whose node was booted.
     #[default]
     Once,
+    /// Later pods of the revision start without waiting, but after each boot of a node its pods of the revision wait once more.
+    Boot,
     /// Later pods of the revision wait too.
     Always,
+}
+
+impl Regate {
+    /// The words for the values, in annotations and in the chart.
+    pub const WORDS: [&'static str; 3] = ["once", "boot", "always"];
+
+    /// The value that a word stands for; `None` for any other word.
+    pub fn of(word: &str) -> Option<Self> {
+        match word {
+            "once" => Some(Self::Once),
+            "boot" => Some(Self::Boot),
+            "always" => Some(Self::Always),
+            _ => None,
+        }
+    }
 }
 
 impl Terms {

@@ -113,6 +113,8 @@ pub struct Request {
     pub token: String,
     /// The outcomes of the addresses that the gate was told to try; `None` for a gate that can try none.
     pub probed: Option<String>,
+    /// The boot of which a gate tells that has opened in an earlier one.
+    pub rebooted: Option<String>,
 }
 
 /// Takes a response, or any bytes that a test sends in its place.
@@ -215,15 +217,19 @@ fn serve(
     let mut reader = BufReader::new(StreamOwned::new(session, stream));
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let (mut header, mut token, mut probed) = (String::new(), String::new(), None);
+    let (mut header, mut token) = (String::new(), String::new());
+    let (mut probed, mut rebooted) = (None, None);
     while reader.read_line(&mut header)? > 2 {
         if let Some(value) = header.strip_prefix("Authorization: Bearer ") {
             value.trim_end().clone_into(&mut token);
         }
-        if let Some((name, value)) = header.split_once(':')
-            && name.eq_ignore_ascii_case(wire::probe::HEADER)
-        {
-            probed = Some(value.trim().to_owned());
+        if let Some((name, value)) = header.split_once(':') {
+            let value = || Some(value.trim().to_owned());
+            match name.to_ascii_lowercase().as_str() {
+                wire::probe::HEADER => probed = value(),
+                wire::reboot::HEADER => rebooted = value(),
+                _ => {}
+            }
         }
         header.clear();
     }
@@ -233,6 +239,7 @@ fn serve(
         line: line.trim_end().to_owned(),
         token,
         probed,
+        rebooted,
     };
     requests
         .0

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wire::{PATH, env};
 
+mod marker; // another boot of the node
 mod outside; // addresses outside of the cluster
 mod trouble; // what goes wrong on the way to a verdict
 mod verdict; // verdicts, environment, signals

@@ -13,6 +13,7 @@ use clap::{Parser, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use rules::annotation;
 use rules::kinds::Kind;
+use rules::terms::Regate;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use std::time::Duration;
 
@@ -119,6 +120,9 @@ pub struct Args {
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
+    /// Whether a pod without sluice.dev/regate waits although its revision has passed: once, boot or always.
+    #[arg(long, env = "SLUICE_REGATE_DEFAULT", default_value = "once", value_parser = regate)]
+    regate_default: Regate,
     /// The answer to a pod on Windows, for which there is no gate.
     #[arg(long, env = "SLUICE_WINDOWS", value_enum, default_value = "refuse")]
     windows: Windows,
@@ -196,6 +200,7 @@ impl Args {
                 cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
                 cluster_scoped: ClusterScoped(self.allow_cluster_scoped.clone()),
                 config_depends_on: self.honor_config_depends_on,
+                regate: self.regate_default,
             },
             workloads: self.workloads.clone(),
             reads_by_role: self.watch_cluster_role.is_some(),
@@ -236,6 +241,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     text.parse()
         .map_err(|error| format!("{text:?} is no time ({error}); write 87600h, 1h30m or 60s"))
+}
+
+fn regate(text: &str) -> Result<Regate, String> {
+    let words = Regate::WORDS.join(", ");
+    Regate::of(text).ok_or_else(|| format!("{text:?} is no such word; the words are {words}"))
 }
 
 fn from_and_kind(text: &str) -> Result<(String, Kind), String> {

@@ -6,6 +6,7 @@
 
 mod answer;
 mod budget;
+mod gate_report;
 mod held_pods;
 mod hold_writer;
 mod http;

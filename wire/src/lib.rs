@@ -10,11 +10,14 @@
 //! Only the gate can try an address outside of the cluster: an answer names the address ([`probe::Probe`]), and the next question
 //! holds the outcome.
 //!
+//! A gate whose node was booted again since it opened says so ([`reboot::Reboot`]).
+//!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * said
-//! * probe
+//! * probe, reboot
 
 pub mod probe;
+pub mod reboot;
 pub mod said;
 
 use serde::{Deserialize, Serialize};
@@ -73,6 +76,10 @@ pub struct Answer {
     /// The addresses that the gate tries in its pod's own network while it waits for the next answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<probe::Probe>,
+    /// Whether a boot of the node changes nothing for the pod: its gate, once open, opens in a later boot without a question. A
+    /// service of an older version does not say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_good: bool,
 }
 
 /// The report on one dependency. It never holds the dependency's spec, and holds a message only within the gate's own

@@ -14,6 +14,9 @@ pub const WAITING: &str = "waiting";
 pub const OPEN: &str = "open";
 /// By policy, the wait has failed.
 pub const REFUSED: &str = "refused";
+/// The gate has opened in this pod before, and the node was booted since. The line says nothing about how a wait stands.
+pub const REBOOTED: &str =
+    "it opened in this pod before the node's last boot, and asks again: the node was rebooted";
 /// The gate cannot ask, and ends.
 pub const MISCONFIGURED: &str = "misconfigured";
 
@@ -267,6 +270,7 @@ mod tests {
             dependencies,
             note: note.map(str::to_owned),
             probes: Vec::new(),
+            for_good: false,
         })
     }
 

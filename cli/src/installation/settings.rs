@@ -3,6 +3,7 @@
 use super::NAME;
 use rules::annotation;
 use rules::sheets;
+use rules::terms::Regate;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
 
@@ -51,6 +52,9 @@ impl Settings {
                         .collect(),
                 ),
                 config_depends_on: is("--honor-config-depends-on", true),
+                regate: argument(deployment, "--regate-default")
+                    .and_then(Regate::of)
+                    .unwrap_or_default(),
             },
             workloads: pairs(deployment, "--workloads", "/"),
             watch_role: text("--watch-cluster-role"),

@@ -72,6 +72,7 @@ mod tests {
             ],
             note: None,
             probes: Vec::new(),
+            for_good: false,
         };
         assert!(needs(&answer));
         let log = "sluice-gate: waiting 0s for tcp://b:1: Unknown (NotProbed: so)\n\

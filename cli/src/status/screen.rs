@@ -188,6 +188,7 @@ mod tests {
             dependencies: Vec::new(),
             note: Some("asking again: another pod of this revision has passed".to_owned()),
             probes: Vec::new(),
+            for_good: false,
         };
         let pod = |verdict| Pod {
             name: "api-1".to_owned(),

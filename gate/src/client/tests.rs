@@ -24,7 +24,7 @@ fn client(token_file: &str, port: u16) -> Client {
     };
     Client {
         patience: Duration::from_millis(50),
-        ..Client::new(config)
+        ..Client::new(config, None)
     }
 }
 

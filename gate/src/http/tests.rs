@@ -26,7 +26,12 @@ fn question(seen: Option<&str>, seconds: u64) -> Question<'_> {
 #[test]
 fn writes_the_request() {
     assert_eq!(
-        request("sluice.sluice-system.svc", "t.o-k", &question(None, 300)),
+        request(
+            "sluice.sluice-system.svc",
+            "t.o-k",
+            &question(None, 300),
+            None
+        ),
         format!(
             "GET /v1/verdict?wait=300 HTTP/1.1\r\nHost: sluice.sluice-system.svc\r\nAuthorization: Bearer t.o-k\r\n\
              Accept: application/json\r\nUser-Agent: sluice-gate/{}\r\n\
@@ -34,8 +39,17 @@ fn writes_the_request() {
             env!("CARGO_PKG_VERSION")
         )
     );
+    let rebooted = Reboot {
+        id: "b-1".to_owned(),
+        booted: 1_790_000_000,
+        asked: 7,
+    };
+    let text = request("h", "t", &question(None, 300), Some(&rebooted));
+    assert!(
+        text.ends_with("\r\nsluice-probed: a=refused\r\nsluice-rebooted: b-1,1790000000,7\r\n\r\n")
+    );
     let digest = "sha256:aZ09-._~+/= \r\né";
-    let text = request("h", "t", &question(Some(digest), 1));
+    let text = request("h", "t", &question(Some(digest), 1), None);
     assert!(text.starts_with(
         "GET /v1/verdict?seen=sha256%3AaZ09-._~%2B%2F%3D%20%0D%0A%C3%A9&wait=1 HTTP/1.1\r\n"
     ));

@@ -157,6 +157,7 @@ fn answer(verdict: Decision, digest: &str, unsatisfied: &[&str]) -> Answer {
         dependencies,
         note: None,
         probes: Vec::new(),
+        for_good: false,
     }
 }
 
@@ -195,7 +196,7 @@ fn fails(took: Duration, failure: Failure) -> Step {
 #[test]
 fn opens_at_once() {
     let run = run(vec![open()]);
-    assert_eq!(run.outcome, Outcome::Open);
+    assert_eq!(run.outcome, Outcome::Open { for_good: false });
     assert_eq!(run.log, ["open after 0s"]);
     assert_eq!(run.asked, [(Duration::ZERO, None, HOLD)]);
     assert!(run.pauses.is_empty());
@@ -211,7 +212,7 @@ fn waits_out_every_trouble() {
         refused(),
         open(),
     ]);
-    assert_eq!(run.outcome, Outcome::Open);
+    assert_eq!(run.outcome, Outcome::Open { for_good: false });
     let line = "for the status service: a:1: connection refused; check that the sluice pods are running and ready";
     assert_eq!(
         run.log,
@@ -317,7 +318,7 @@ fn tells_what_came_of_an_address_and_again_only_when_that_changes() {
     // The second question is left for the third when the fourth try, after 1, 2 and 4 s, comes out otherwise.
     let held = wait(Duration::from_secs(200), "2", &["a"]);
     let run = run_beside(vec![tries("1", &["db"]), held, open()], address);
-    assert_eq!(run.outcome, Outcome::Open);
+    assert_eq!(run.outcome, Outcome::Open { for_good: false });
     assert_eq!(run.told, ["", "db=refused", "db=connected", ""]);
     let times: Vec<_> = run.asked.iter().map(|(at, ..)| at.as_secs()).collect();
     assert_eq!(

@@ -24,13 +24,7 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: Piece<'_>) -> Result<(),
             };
             terms.on_failure = Some(on_failure);
         }
-        keys::REGATE => {
-            let regate = match word(text, &["once", "always"])? {
-                "always" => Regate::Always,
-                _ => Regate::Once,
-            };
-            terms.regate = Some(regate);
-        }
+        keys::REGATE => terms.regate = Regate::of(word(text, &Regate::WORDS)?),
         keys::SKIP => terms.skip = Some(word(text, &["true", "false"])? == "true"),
         // The following keys are only checked here: they count on dependencies too, so other modules read them.
         keys::REVISION => revision(text)?,

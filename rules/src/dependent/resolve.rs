@@ -162,6 +162,7 @@ impl Dependent {
             node: Some(text(pod, &["spec", "nodeName"])).filter(|node| !node.is_empty()),
             held: gate::is_held(pod),
             probed: Probed::default(),
+            rebooted: None,
             owners,
         };
         // The unread owner may carry the list.
@@ -205,6 +206,7 @@ impl Dependent {
             node: None,
             held: false,
             probed: Probed::default(),
+            rebooted: None,
             owners: vec![Owner::of(kind, object)],
             scope,
             parts,

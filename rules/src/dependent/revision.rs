@@ -116,9 +116,12 @@ impl Dependent {
     }
 
     /// The time at which the wait of this pod began: the pod's [`started`], unless the Job above it was held and its wait took
-    /// too long.
+    /// too long, or its node was booted since: then its gate began to ask anew.
     pub fn wait_began(&self, pod: &Value) -> Option<Timestamp> {
-        waited_since(&self.owners).or_else(|| started(pod))
+        let asked = self.rebooted.as_ref().map(|reboot| reboot.asked);
+        asked
+            .or_else(|| waited_since(&self.owners))
+            .or_else(|| started(pod))
     }
 
     /// The latest time at which a rollback can have brought the revision back; `None` for a revision that is there for the first
@@ -255,6 +258,7 @@ mod tests {
             node: None,
             held: false,
             probed: Probed::default(),
+            rebooted: None,
             owners: vec![owner],
             scope: None,
             parts: Vec::new(),

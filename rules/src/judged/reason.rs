@@ -61,6 +61,8 @@ pub enum Reason {
     Settling,
     /// The object is satisfied, but not yet for as long as the edge asks for.
     NotStable,
+    /// The object is satisfied, but by a status that may be left from before the boot of the dependent's node.
+    BeforeBoot,
     /// The entry is not satisfied, but its own timeout has passed, and the gate goes on without the entry.
     GivenUp,
     /// An object of a lower weight is not ready.
@@ -119,7 +121,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 55] = [
         Self::Satisfied,
         Self::OptionalNotFound,
         Self::Remembered,
@@ -147,6 +149,7 @@ impl Reason {
         Self::NotFresh,
         Self::Settling,
         Self::NotStable,
+        Self::BeforeBoot,
         Self::GivenUp,
         Self::LowerWeight,
         Self::NoSlot,
@@ -211,6 +214,7 @@ impl Reason {
             Self::NotFresh => "NotFresh",
             Self::Settling => "Settling",
             Self::NotStable => "NotStable",
+            Self::BeforeBoot => "BeforeBoot",
             Self::GivenUp => "GivenUp",
             Self::LowerWeight => "LowerWeight",
             Self::NoSlot => "NoSlot",
@@ -301,6 +305,10 @@ impl Reason {
             }
             Self::NotStable => {
                 "it is in the state that was asked for, but not yet for as long as the entry's \"stable\" says"
+            }
+            Self::BeforeBoot => {
+                "it seems satisfied, but its status may be left from before the boot of the dependent's node; it counts once its kubelet or \
+                 its controller has reported again, after 90 s at most"
             }
             Self::GivenUp => {
                 "it is not in the state that was asked for, and the entry's \"timeout\" has passed: the gate goes on without it"

@@ -39,6 +39,8 @@ pub struct Found {
     unread: bool,
     /// The verdict where no edge is judged: the gate opens without asking, or the list cannot be read.
     without_edges: Option<Verdict>,
+    /// Whether a boot of the node will change nothing for the pod, once its gate has opened.
+    for_good: bool,
     /// Whether these findings hold for every pod that is alike: none is about one pod alone.
     pub of_all_alike: bool,
 }
@@ -65,13 +67,15 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
         judgement: Judgement::default(),
         unread: false,
         without_edges: None,
+        for_good: false,
         of_all_alike: !dependent.owners.is_empty(),
     };
     if let Some(place) = dependent.skipped_on() {
         found.without_edges = Some(Verdict::skipped(&place));
         return found;
     }
-    let before = dependent.has_passed(world);
+    found.for_good = dependent.opens_for_good(policy.regate, policy.config_depends_on, world);
+    let before = dependent.has_passed(policy.regate, world);
     let passed = before == Lookup::Found(true);
     found.unread = before == Lookup::Unavailable(Unavailable::Syncing);
     match dependent.asked_after(passed, policy.config_depends_on, world) {
@@ -87,7 +91,7 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
     }
     if found.judgement.edges.is_empty() {
         found.without_edges = if passed {
-            Some(Verdict::passed())
+            Some(Verdict::passed(dependent))
         } else {
             let unlisted = dependent.is_marked_for_nothing(world);
             unlisted.then(|| Verdict::unlisted(&dependent.name()))
@@ -99,13 +103,15 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
 impl Found {
     /// The verdict on a dependent that was started then; `patient` as in [`decide`].
     pub fn decided(&self, started: Option<Timestamp>, now: Timestamp, patient: bool) -> Verdict {
-        match &self.without_edges {
+        let mut verdict = match &self.without_edges {
             Some(verdict) if verdict.why == Why::Unread => {
                 verdict.clone().under(&self.terms, started, now, patient)
             }
             Some(verdict) => verdict.clone(),
             None => self.judged(started, now, patient),
-        }
+        };
+        verdict.answer.for_good = self.for_good && verdict.why.decision() == Decision::Open;
+        verdict
     }
 
     fn judged(&self, started: Option<Timestamp>, now: Timestamp, patient: bool) -> Verdict {
@@ -177,8 +183,13 @@ impl Verdict {
         }
     }
 
-    fn passed() -> Self {
-        let note = "asking again: another pod of this revision has passed its gate before";
+    fn passed(dependent: &Dependent) -> Self {
+        let note = match &dependent.rebooted {
+            Some(_) => {
+                "asking again after the boot of its node: this revision has passed its gate before"
+            }
+            None => "asking again: another pod of this revision has passed its gate before",
+        };
         Self::without_edges(Why::Passed, note.to_owned())
     }
 
@@ -213,6 +224,7 @@ impl Verdict {
                 dependencies: Vec::new(),
                 note: Some(note),
                 probes: Vec::new(),
+                for_good: false,
             },
             why,
             edges: Vec::new(),

@@ -6,7 +6,7 @@
 //! * `named`, `selected`, `part`, `wave`, `slot`: the objects that an edge means
 //! * `object`: one object that is there
 //! * `address`, `node`, `remembered`: an address outside of the cluster, the pod of a DaemonSet on one node, an object that is gone
-//! * `absent`, `missing_status`, `observed`, `recovered`, `stable`: one reason each to wait on
+//! * `absent`, `missing_status`, `observed`, `recovered`, `since_boot`, `stable`: one reason each to wait on
 //! * `settle`, `same_workload`: whether the object may be replaced, or waits itself
 //! * `lockstep`: whether an object is of the dependent's revision
 //! * `home`, `several`, `patience`: the place of an object, the finding about several objects, the timeout of an entry
@@ -36,6 +36,7 @@ mod same_workload;
 mod selected;
 mod settle;
 mod several;
+mod since_boot;
 mod slot;
 mod stable;
 mod wave;

@@ -27,6 +27,7 @@ pub fn answer(edges: &[JudgedEdge]) -> Answer {
         dependencies: edges.iter().map(report).collect(),
         note: None,
         probes: Vec::new(),
+        for_good: false,
     }
 }
 

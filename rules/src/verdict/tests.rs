@@ -26,6 +26,7 @@ mod recovered;
 mod remembered;
 mod selection;
 mod settle;
+mod since_boot;
 mod slot;
 mod spelling;
 mod stable;

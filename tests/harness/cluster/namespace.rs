@@ -169,6 +169,21 @@ impl Namespace {
         self.kubectl(touch).await.ok();
     }
 
+    /// Touches `/tmp/ready` as [`Namespace::tell_ready`] does, as soon as a container of the workload runs.
+    pub async fn tell_ready_once_it_runs(&self, workload: &str) {
+        await_until(&format!("{workload} runs"), LIMIT, async || {
+            let touched = self
+                .kubectl(["exec", workload, "--", "touch", "/tmp/ready"])
+                .await;
+            if touched.code == Some(0) {
+                Ok(())
+            } else {
+                Err(touched.stderr)
+            }
+        })
+        .await;
+    }
+
     /// Touches `/tmp/enough` in a pod of the workload, which [`super::UNTIL_ENOUGH`] waits for. The container may end
     /// while the command runs in it, and end the command too.
     pub async fn tell_enough(&self, workload: &str) {

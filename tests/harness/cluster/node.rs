@@ -1,5 +1,6 @@
 //! The node of the cluster that `tests/cluster` starts on this machine. The nodes of other clusters are unknown.
 
+use super::pod::Pod;
 use super::program::{Outcome, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -31,6 +32,22 @@ impl Node {
     /// Kills every program of the node at once and starts them again, on their stored state.
     pub async fn power_cycle(&self) {
         cluster(["restart"]).await.ok();
+    }
+
+    /// Makes the gates of these pods find another boot in their markers than this machine's, which no test can boot again.
+    pub async fn marks_an_earlier_boot(&self, pods: &[&Pod]) {
+        let uids: Vec<&str> = pods.iter().map(|pod| pod.uid.as_str()).collect();
+        let script = format!(
+            "root=$(tr '\\0' '\\n' </proc/$(cat /run/kubelet.pid)/cmdline | sed -n 's/^--root-dir=//p')
+             for uid in {}; do
+                 for marker in $root/pods/$uid/volumes/kubernetes.io~empty-dir/*/open; do
+                     grep -q . $marker && sed -i 's/^[^ ]*/an-earlier-boot/' $marker || exit 1
+                 done
+             done
+             sync",
+            uids.join(" ")
+        );
+        cluster(["run", "sh", "-c", &script]).await.ok();
     }
 
     /// Ends one program of the node, such as `kube-apiserver`, and starts it again with the same arguments.

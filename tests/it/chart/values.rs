@@ -136,6 +136,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "gate.image.pullSecrets[0].name=mirror,gate.image.pullSecrets[1]=shared",
         "gate.resources.limits.memory=64Mi",
         "annotations.configDependsOn=false",
+        "regate.default=boot",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=*,crossNamespace.allow[1].to=jobs",
         "clusterScoped.allow[0].from=web,clusterScoped.allow[0].kind=ClusterIssuer.cert-manager.io",
@@ -172,6 +173,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --gate-requests=cpu=5m,memory=8Mi
     --gate-limits=cpu=50m,memory=64Mi
     --honor-config-depends-on=false
+    --regate-default=boot
     --windows=skip
     --allow-cross-namespace=web->data,*->jobs
     --allow-cluster-scoped=web->ClusterIssuer.cert-manager.io
@@ -200,6 +202,7 @@ fn refuses_values_that_nobody_reads() {
         "injection.backend=magic",
         "backstop.action=Audit",
         "windows.mode=ignore",
+        "regate.default=never",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
         "rbac.presets={everything}",

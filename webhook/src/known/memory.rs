@@ -92,10 +92,10 @@ impl Memory {
         self.read().get(&passed_key(revision)).is_some()
     }
 
-    /// Notes that a gate of the dependent has opened.
+    /// Notes that a gate of the dependent has opened: after a boot of its node, in that boot.
     pub fn pass(&self, dependent: &Dependent, now: Timestamp) {
-        let revision = dependent.revision().filter(|it| !self.has_passed(it));
-        if let (Some(revision), Some(owner)) = (revision, dependent.owners.first()) {
+        let passage = dependent.passage().filter(|it| !self.has_passed(it));
+        if let (Some(passage), Some(owner)) = (passage, dependent.owners.first()) {
             let passed = Passed {
                 at: now.as_second(),
                 group: owner.kind.group().to_owned(),
@@ -103,7 +103,7 @@ impl Memory {
                 namespace: dependent.namespace.clone(),
                 name: owner.name.clone(),
             };
-            let key = passed_key(&revision);
+            let key = passed_key(&passage);
             self.write(&dependent.namespace, &key, entry::text(&passed).as_ref());
         }
     }

@@ -1,5 +1,6 @@
 //! The verdict on one pod: from the pod that asks to what its gate is told. Reads the cluster through a view, does no I/O.
 
+use super::gate_report::GateReport;
 use super::rounds::{Round, Rounds};
 use super::unidentified::Unidentified;
 use super::wait_registry::Waiter;
@@ -10,7 +11,6 @@ use rules::annotation;
 use rules::dependent;
 use rules::gate;
 use rules::lookup::{Lookup, Unavailable};
-use rules::probed::Probed;
 use rules::verdict::Verdict;
 use serde_json::Value;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl From<Verdict> for PodVerdict {
     }
 }
 
-/// Decides for the pod `waiter`, which is read through `view`, by the outcomes that its gate has `probed`; `patient` as in
+/// Decides for the pod `waiter`, which is read through `view`, by the `report` of its gate; `patient` as in
 /// [`rules::verdict::decide`].
 ///
 /// # Errors
@@ -52,7 +52,7 @@ pub(super) fn answer(
     waiter: &Waiter,
     rounds: &Rounds,
     view: &View,
-    probed: &Probed,
+    report: &GateReport,
     now: Timestamp,
     patient: bool,
 ) -> Result<PodVerdict, Unidentified> {
@@ -75,24 +75,26 @@ pub(super) fn answer(
     if gate::is_held(&pod) && !dependent::is_skipped(&pod) {
         return Ok(Verdict::awaiting("sluice to see that the pod was let go").into());
     }
-    Ok(answer_of(&pod, rounds, probed, now, patient))
+    Ok(answer_of(&pod, rounds, report, now, patient))
 }
 
 /// Decides for a pod that was read, or that is yet to be made; `patient` as in [`rules::verdict::decide`].
 pub(super) fn answer_of(
     pod: &Value,
     rounds: &Rounds,
-    probed: &Probed,
+    report: &GateReport,
     now: Timestamp,
     patient: bool,
 ) -> PodVerdict {
     if dependent::is_skipped(pod) {
         return Verdict::skipped("the pod").into();
     }
-    let round = rounds.of(pod, probed, now);
+    let round = rounds.of(pod, report, now);
     let started = match &round.judged {
         Lookup::Found(judged) => judged.dependent.wait_began(pod),
-        Lookup::NotFound | Lookup::Unavailable(_) => dependent::started(pod),
+        Lookup::NotFound | Lookup::Unavailable(_) => {
+            report.asked().or_else(|| dependent::started(pod))
+        }
     };
     // While the owner cannot be read, its list is unknown; but the terms on the pod itself apply, and come before the owner's.
     let ownerless = |verdict: Verdict| {

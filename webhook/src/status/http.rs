@@ -1,5 +1,6 @@
 //! The HTTP boundary of the status service: the route, the refusals by a status code, and the signs of a request that stays open.
 
+use super::gate_report::GateReport;
 use super::identity::Identity;
 use super::long_poll::{Ask, GateReply, until_news};
 use super::service::Service;
@@ -12,13 +13,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use futures::stream::{self, StreamExt};
-use rules::probed::Probed;
 use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use tokio::time::timeout_at;
-use wire::{SIGN, probe};
+use wire::SIGN;
 
 /// A request that stays open until there is news for its gate.
 type OpenRequest = Pin<Box<dyn Future<Output = Result<GateReply, Unidentified>> + Send>>;
@@ -49,19 +49,11 @@ async fn verdict(
         return reject(&service, &Unidentified::Asking);
     };
     connections::valid(&extensions);
-    ask.probed = probed(&headers);
+    ask.report = GateReport::of(&headers, service.clock.now());
     // The open request keeps nothing of these: the token alone is a kilobyte.
     drop((headers, extensions));
     let open = until_news(Arc::clone(&service), identity, ask, entry);
     respond(service, Box::pin(open)).await
-}
-
-/// The outcomes of the addresses that a gate has tried. A gate that can try an address always sends the header.
-fn probed(headers: &HeaderMap) -> Probed {
-    let value = headers.get(probe::HEADER).map(|value| value.to_str());
-    value.map_or(Probed::Unable, |value| {
-        Probed::Told(probe::read(value.unwrap_or_default()))
-    })
 }
 
 async fn identify(

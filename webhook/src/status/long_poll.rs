@@ -1,6 +1,7 @@
 //! An open request of a gate: answered at once, or as soon as there is news for the gate.
 
 use super::answer::{PodVerdict, answer};
+use super::gate_report::GateReport;
 use super::identity::Identity;
 use super::rounds::Round;
 use super::service::Service;
@@ -9,7 +10,6 @@ use super::unidentified::Unidentified;
 use super::wait::{Look, WaitStep, WaitSubject, instant, reason, wait};
 use super::wait_registry::{Wait, WaitEntry};
 use jiff::Timestamp;
-use rules::probed::Probed;
 use rules::verdict::Verdict;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ pub(super) struct Ask {
     /// The seconds for which the gate waits for a response.
     #[serde(default)]
     wait: u64,
-    /// The outcomes of the addresses that the gate has tried, from a header.
+    /// The facts that only the gate can tell, from headers.
     #[serde(skip)]
-    pub(super) probed: Probed,
+    pub(super) report: GateReport,
 }
 
 /// The status service's response to a gate.
@@ -158,8 +158,8 @@ impl WaitSubject for LongPoll<'_> {
             now,
             settled,
         } = *look;
-        let probed = &self.ask.probed;
-        let judged = answer(waiter, &service.rounds, view, probed, now, !settled);
+        let report = &self.ask.report;
+        let judged = answer(waiter, &service.rounds, view, report, now, !settled);
         let PodVerdict {
             verdict,
             started,

@@ -2,6 +2,7 @@
 //! suspended. A held waiter is judged through a view, as its gate would be, so its wait costs the API server nothing.
 
 use super::answer::{PodVerdict, answer_of};
+use super::gate_report::GateReport;
 use super::hold_writer::{HoldWriter, Trouble, Written};
 use super::rounds::Round;
 use super::service::Service;
@@ -14,7 +15,6 @@ use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use kube::Client;
 use rules::lookup::{Lookup, Unavailable};
-use rules::probed::Probed;
 use rules::verdict::Verdict;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -219,7 +219,13 @@ impl<H: Hold> HeldWait<'_, H> {
             (Some(what), _) => unread(what, Unavailable::Stale),
             (None, Ok(pod)) => {
                 // No gate runs yet that could try an address.
-                answer_of(&pod, rounds, &Probed::Unheard, look.now, !look.settled)
+                answer_of(
+                    &pod,
+                    rounds,
+                    &GateReport::default(),
+                    look.now,
+                    !look.settled,
+                )
             }
             (None, Err(why)) => unread(H::ALL, why),
         };

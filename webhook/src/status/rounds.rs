@@ -3,12 +3,12 @@
 //! A round never tells a pod what another pod's rights revealed: the key of a round is the common part of its pods, which holds their
 //! namespace and their workload, and the judgement reads nothing that one pod has alone.
 
+use super::gate_report::GateReport;
 use crate::event::Regarding;
 use crate::known::{Known, View};
 use jiff::{SignedDuration, Timestamp};
 use rules::dependent::{self, Dependent};
 use rules::lookup::Lookup;
-use rules::probed::Probed;
 use rules::verdict::{self, Found};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -71,9 +71,11 @@ impl Rounds {
 
     /// A round for a pod: the shared round of pods like it while that serves, else a new one. `probed` are the outcomes that the pod's
     /// own gate has reported; only a round for this pod alone takes them into account.
-    pub(super) fn of(&self, pod: &Value, probed: &Probed, now: Timestamp) -> Arc<Round> {
-        let shared = dependent::alike(pod).and_then(|alike| self.shared(&alike, now));
-        shared.unwrap_or_else(|| Arc::new(self.judge(pod, probed, now)))
+    pub(super) fn of(&self, pod: &Value, report: &GateReport, now: Timestamp) -> Arc<Round> {
+        // The boot of one node is nothing to the pods on others.
+        let alike = dependent::alike(pod).filter(|_| report.rebooted.is_none());
+        let shared = alike.and_then(|alike| self.shared(&alike, now));
+        shared.unwrap_or_else(|| Arc::new(self.judge(pod, report, now)))
     }
 
     /// The round that pods alike share; `None` if the pod needs a round of its own.
@@ -83,7 +85,7 @@ impl Rounds {
         if let Some(round) = before.filter(|round| round.serves(now)) {
             return Some(round);
         }
-        let mut round = self.judge(alike, &Probed::Unheard, now);
+        let mut round = self.judge(alike, &GateReport::default(), now);
         round.shared = match &round.judged {
             Lookup::Found(judged) => judged.found.of_all_alike,
             Lookup::NotFound | Lookup::Unavailable(_) => true,
@@ -101,12 +103,12 @@ impl Rounds {
         Some(round)
     }
 
-    fn judge(&self, pod: &Value, probed: &Probed, now: Timestamp) -> Round {
+    fn judge(&self, pod: &Value, report: &GateReport, now: Timestamp) -> Round {
         let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default();
         let (view, settings) = (self.known.view_of(namespace), self.known.settings());
         let resolved = Dependent::resolve(pod, &settings.workloads, &view);
         let judged = resolved.map(|mut dependent| {
-            dependent.probed = probed.clone();
+            report.tell(&mut dependent);
             Arc::new(Judged {
                 found: verdict::find(&dependent, &settings.policy, &view, now),
                 above: above(&dependent),

@@ -49,6 +49,7 @@ fn shop() -> Tree {
         dependencies: vec![report("Job/migrate", false), report("StatefulSet/db", true)],
         note: None,
         probes: Vec::new(),
+        for_good: false,
     };
     let workload = |name: &str, pods| Workload {
         namespace: "shop".to_owned(),

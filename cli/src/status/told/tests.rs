@@ -41,6 +41,7 @@ fn a_waiting_pod_names_each_dependency_and_why() {
         dependencies,
         note: None,
         probes: Vec::new(),
+        for_good: false,
     };
     let expected = "pod shop/api-1 waits for 1 of 2 dependencies, since 2026-01-01T00:00:00Z\n  \
                     wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n  \
@@ -59,6 +60,7 @@ fn a_gate_that_was_refused_is_not_said_to_have_passed() {
         dependencies: vec![report("migrate", false, "JobNotComplete")],
         note: Some("the timeout of 10m has passed".to_owned()),
         probes: Vec::new(),
+        for_good: false,
     };
     let told = |state: &Value, last: &Value| {
         let pod = json!({
@@ -89,6 +91,7 @@ fn a_pod_without_a_gate_is_told_apart() {
         dependencies: vec![],
         note: None,
         probes: Vec::new(),
+        for_good: false,
     };
     let pod = json!({"metadata": {"namespace": "shop", "name": "api-1"}});
     assert_eq!(
@@ -124,6 +127,7 @@ fn answer(satisfied: bool, reason: &str) -> Answer {
         dependencies: vec![report("migrate", satisfied, reason)],
         note: None,
         probes: Vec::new(),
+        for_good: false,
     }
 }
 

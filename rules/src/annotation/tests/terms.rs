@@ -29,6 +29,7 @@ fn every_word_is_read() {
     assert_eq!(on_failure("fail"), Some(OnFailure::Fail));
     let regate = |text| read(keys::REGATE, text).regate;
     assert_eq!(regate("once"), Some(Regate::Once));
+    assert_eq!(regate("boot"), Some(Regate::Boot));
     assert_eq!(regate("always"), Some(Regate::Always));
     let skip = |text| read(keys::SKIP, text).skip;
     assert_eq!(skip("true"), Some(true));
@@ -45,7 +46,7 @@ fn words_are_refused_with_the_likely_one() {
     assert_snapshot!(refused(keys::ON_FAILURE, "Fail"),
         @r#"sluice.dev/on-failure: line 1, column 1: unknown word "Fail"; did you mean "fail"?"#);
     assert_snapshot!(refused(keys::REGATE, ""),
-        @r#"sluice.dev/regate: line 1, column 1: unknown word ""; the words are once, always"#);
+        @r#"sluice.dev/regate: line 1, column 1: unknown word ""; the words are once, boot, always"#);
     assert_snapshot!(refused(keys::SKIP, "yes"),
         @r#"sluice.dev/skip: line 1, column 1: unknown word "yes"; the words are true, false"#);
 }

@@ -17,6 +17,7 @@ use crate::memory::{self, CompletedJob, Completing};
 use crate::object::{carried, controller_of, group_kind, written};
 use crate::plan;
 use crate::profile;
+use crate::reboot;
 use crate::scope::{self, Position, Scope};
 use crate::selector::Selector;
 use crate::slots::Claim;
@@ -286,6 +287,7 @@ fn of_object(object: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) 
     note("chart", &(scope::chart(object), scope::app(object)));
     note("revision", &(carried(object), written(object)));
     note("owner", &controller_of(object));
+    note("reported", &reboot::reported(object));
     note("remembered", &memory::completed(object));
     if let Some(versions) = object.pointer("/spec/versions").and_then(Value::as_array) {
         let declared: Vec<Declared> = versions.iter().map(Declared::of).collect();

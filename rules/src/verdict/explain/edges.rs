@@ -44,7 +44,7 @@ impl Explain<'_> {
     fn look_behind(&self, edge: &mut JudgedEdge) {
         let known = matches!(
             edge.judged.reason,
-            Reason::Syncing | Reason::SelfReference | Reason::NotStable
+            Reason::Syncing | Reason::SelfReference | Reason::NotStable | Reason::BeforeBoot
         );
         if known || edge.foreign {
             return;

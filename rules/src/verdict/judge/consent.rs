@@ -6,6 +6,7 @@ use crate::keys;
 use crate::kinds::{self, Kind};
 use crate::kstatus::Status;
 use crate::lookup::{Lookup, Unavailable};
+use crate::terms::Regate;
 use crate::world::{World, means_same};
 use serde_json::Value;
 
@@ -20,6 +21,8 @@ pub struct Policy {
     pub cluster_scoped: ClusterScoped,
     /// Whether [`crate::keys::CONFIG_DEPENDS_ON`] counts.
     pub config_depends_on: bool,
+    /// The value of [`crate::keys::REGATE`] for a dependent that carries none.
+    pub regate: Regate,
 }
 
 impl Policy {
@@ -29,6 +32,7 @@ impl Policy {
             cross_namespace: CrossNamespace::default(),
             cluster_scoped: ClusterScoped::default(),
             config_depends_on: true,
+            regate: Regate::default(),
         }
     }
 }

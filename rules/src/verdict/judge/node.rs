@@ -41,6 +41,7 @@ impl Judge<'_> {
             .filter(|pod| self.is_on_same_node(pod) && belongs_to(pod, daemon_set))
             .map(|pod| {
                 let judged = profile::judge(&kind, pod, entry.state, self.world, self.now);
+                let judged = self.since_boot(judged, &kind, pod, entry.state);
                 Member::of(format!("Pod/{}", name(pod)), judged)
             })
             .collect();

@@ -28,7 +28,8 @@ impl Judge<'_> {
         if let Some(judged) = self.does_not_count(&mark, home, entry) {
             return judged;
         }
-        let judged = if entry.same_node && kind.word() == "DaemonSet" {
+        let by_node = entry.same_node && kind.word() == "DaemonSet";
+        let judged = if by_node {
             self.on_same_node(object, home, entry)
         } else {
             self.in_state(kind, object, home, entry)
@@ -39,6 +40,12 @@ impl Judge<'_> {
         };
         let judged = self.missing_status(judged, &mark, entry);
         let judged = self.observed(judged, kind, object, &mark);
+        // Of a DaemonSet on one node each pod was asked.
+        let judged = if by_node {
+            judged
+        } else {
+            self.since_boot(judged, kind, object, entry.state)
+        };
         self.settled(judged, &mark, home, entry)
     }
 

@@ -17,7 +17,10 @@ use wire::turn;
 
 /// Whether an entry is satisfied so far, and held back only because it may change in a moment.
 pub(super) fn may_be_met(judged: &Judged) -> bool {
-    matches!(judged.reason, Reason::Settling | Reason::NotStable)
+    matches!(
+        judged.reason,
+        Reason::Settling | Reason::NotStable | Reason::BeforeBoot
+    )
 }
 
 impl Judge<'_> {

@@ -68,11 +68,12 @@ impl Judge<'_> {
     }
 
     /// The finding about an object that weighs less than `below` and only seems ready: it was written a moment ago, or has only
-    /// just become ready. `None` where there is no such object. An object of a built-in kind is in doubt only after a write, so
-    /// built-in kinds are skipped in a scope where nothing was written.
+    /// just become ready, or is ready by a status from before the boot of the dependent's node. `None` where there is no such object.
+    /// An object of a built-in kind is in doubt only after a write or that boot, so built-in kinds are skipped otherwise.
     fn doubted_below(&self, scope: &Scope, below: i64) -> Option<Judged> {
         let active = self.world.active(scope).ok().flatten();
-        let written = active.is_some_and(|active| self.now < active + SECOND + QUIET);
+        let written = active.is_some_and(|active| self.now < active + SECOND + QUIET)
+            || self.dependent.rebooted.is_some();
         let whole = Part::Release(scope.name.clone());
         let lower = |object: &Value| {
             let lower = Position::of(object).is_some_and(|it| it.weight < below);
@@ -94,6 +95,7 @@ impl Judge<'_> {
                 let judged = self.is_ready(&kind, object);
                 let judged = self.recovered(judged, &kind, object, (State::Ready, &[]));
                 let judged = self.observed(judged, &kind, object, &Mark::of(object));
+                let judged = self.since_boot(judged, &kind, object, State::Ready);
                 if !judged.satisfied {
                     let name = object::name(object);
                     let message = format!("{kind}/{name} of a lower weight: {}", judged.message);

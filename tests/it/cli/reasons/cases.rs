@@ -274,6 +274,11 @@ pub(super) fn case(reason: Reason) -> Shown {
                 "the gate alone can try an address, from the network of its pod: the command takes it from the log of the gate",
             );
         }
+        Reason::BeforeBoot => {
+            return Shown::ByTheGate(
+                "the gate alone can tell that its node was booted: the command takes it from the log of the gate",
+            );
+        }
         Reason::Syncing => {
             return Shown::ByTheGate(
                 "it is of a replica that has just started: the command reads until it knows",

@@ -162,7 +162,8 @@ fn waits(pod: &Value) -> bool {
 }
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {
-    let Ok(edges) = dependent.asked(settings.policy.config_depends_on, view) else {
+    let policy = &settings.policy;
+    let Ok(edges) = dependent.asked(policy.regate, policy.config_depends_on, view) else {
         return false;
     };
     let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
@@ -171,6 +172,6 @@ fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timest
     if slots.is_empty() {
         return false;
     }
-    let judgement = verdict::judge(dependent, others, &settings.policy, view, now);
+    let judgement = verdict::judge(dependent, others, policy, view, now);
     verdict::can_start(&judgement.edges, dependent.started, now)
 }

@@ -10,6 +10,7 @@ use wire::{Answer, Decision};
 
 mod crowd;
 mod ownerless;
+mod rebooted;
 
 fn kind(word: &str) -> Kind {
     by_word(word).map(Kind::Builtin).unwrap()
@@ -22,6 +23,7 @@ struct Case {
     after: i64,
     passed: bool,
     patient: bool,
+    report: GateReport,
 }
 
 impl Case {
@@ -33,12 +35,17 @@ impl Case {
             after: 0,
             passed: false,
             patient: false,
+            report: GateReport::default(),
         }
     }
 
     /// The known cluster: the pod and the Job. Of the kinds only `synced` are synced.
     fn known(&self, synced: &[&str]) -> Arc<Known> {
-        let (known, _requests) = Known::new(Settings::of_the_chart());
+        self.known_by(Settings::of_the_chart(), synced)
+    }
+
+    fn known_by(&self, settings: Settings, synced: &[&str]) -> Arc<Known> {
+        let (known, _requests) = Known::new(settings);
         let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed", "uid": "seed", "controller": true});
         let metadata = |name: &str, annotations: &Value| {
             json!({
@@ -67,8 +74,8 @@ impl Case {
         let pod = waiter("p");
         let now = Timestamp::from_second(self.after).unwrap();
         let rounds = Rounds::new(Arc::clone(known));
-        let (view, probed) = (known.view(), Probed::Unheard);
-        let judged = answer(&pod, &rounds, &view, &probed, now, self.patient);
+        let view = known.view();
+        let judged = answer(&pod, &rounds, &view, &self.report, now, self.patient);
         judged.unwrap().verdict
     }
 

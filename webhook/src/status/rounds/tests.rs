@@ -138,8 +138,8 @@ fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> PodVerdict {
         uid: pod.to_owned(),
     };
     let now = Timestamp::from_second(second).unwrap();
-    let (view, probed) = (rounds.known.view(), Probed::Unheard);
-    answer(&waiter, rounds, &view, &probed, now, false).unwrap()
+    let (view, report) = (rounds.known.view(), GateReport::default());
+    answer(&waiter, rounds, &view, &report, now, false).unwrap()
 }
 
 /// All that a gate is told, and all that follows from it.
@@ -204,7 +204,7 @@ fn by_itself(rounds: &Rounds, namespace: &str, name: &str, second: i64) -> Strin
     let known = Arc::clone(&rounds.known);
     let mut alone = pod(namespace, name);
     let now = Timestamp::from_second(second).unwrap();
-    let round = Arc::new(Rounds::new(known).judge(&alone, &Probed::Unheard, now));
+    let round = Arc::new(Rounds::new(known).judge(&alone, &GateReport::default(), now));
     let Lookup::Found(judged) = &round.judged else {
         panic!("resolved")
     };

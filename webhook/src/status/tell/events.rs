@@ -287,6 +287,7 @@ mod tests {
             dependencies: Vec::new(),
             note: None,
             probes: Vec::new(),
+            for_good: false,
         };
         let asks = |name: &str| {
             let pod = waiter(name);

@@ -48,7 +48,15 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
     let pod = waiter(&name);
     let now = Timestamp::UNIX_EPOCH;
     let rounds = Rounds::new(Arc::clone(known));
-    let judged = answer(&pod, &rounds, &known.view(), &Probed::Unheard, now, false).unwrap();
+    let judged = answer(
+        &pod,
+        &rounds,
+        &known.view(),
+        &GateReport::default(),
+        now,
+        false,
+    )
+    .unwrap();
     waiting(judged.verdict).answer
 }
 

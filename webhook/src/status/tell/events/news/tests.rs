@@ -90,6 +90,7 @@ fn figures_are_no_stage_but_a_reason_and_a_cause_are() {
         }],
         note: None,
         probes: Vec::new(),
+        for_good: false,
     };
     let before = topic(&answer("NotReady", "Ready: 1/12"));
     assert_eq!(before, topic(&answer("NotReady", "Ready: 11/12")));
