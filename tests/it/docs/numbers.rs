@@ -54,7 +54,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         "webhook/src/known/freshness.rs",
         "BELIEVED_FOR",
         &[
-            ("ARCHITECTURE.md", "What is known is believed for {} s"),
+            ("ARCHITECTURE.md", "Every reader believes a store for {} s"),
             (
                 "ARCHITECTURE.md",
                 "without a sign of the API server for {} s",
@@ -94,7 +94,10 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     (
         "webhook/src/status/identity.rs",
         "TURN_WITHIN",
-        &[("docs/operating.md", "who has had none for {} s gets 503")],
+        &[(
+            "docs/operating.md",
+            "a question without a turn for {} s gets 503",
+        )],
     ),
     (
         "webhook/src/follow/slots/lost_sheets.rs",
