@@ -20,6 +20,11 @@ const QUOTED: &[(&str, &str, &str)] = &[
         "is held by pods that wait for it: ",
     ),
     (
+        "and asks again: the node was rebooted",
+        "wire/src/said.rs",
+        "and asks again: the node was rebooted",
+    ),
+    (
         "Wait begins",
         "webhook/src/status/tell.rs",
         "\"Wait begins\"",

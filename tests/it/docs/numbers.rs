@@ -25,6 +25,22 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         ],
     ),
     (
+        "rules/src/reboot.rs",
+        "LONGEST",
+        &[
+            ("docs/power.md", "After {} s of asking"),
+            (
+                "docs/troubleshooting.md",
+                "{} s after the gate began to ask",
+            ),
+        ],
+    ),
+    (
+        "rules/src/reboot.rs",
+        "PODS_AFTER_NODE",
+        &[("docs/power.md", "`Ready` of the Node, {} s ago or more")],
+    ),
+    (
         "rules/src/verdict/explain/too_late.rs",
         "MISSING_AFTER",
         &[("docs/events.md", "has not existed for {} seconds")],
