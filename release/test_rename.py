@@ -68,6 +68,13 @@ class Rename(unittest.TestCase):
         read = home.read((self.root / "release/home").read_text())
         self.assertEqual(read, old | NEW)
 
+    def test_a_finding_behind_a_longer_key_is_further_to_the_right(self):
+        longer = len(NEW["prefix"]) - len(home.own()["prefix"])
+        read = lambda root: (root / "docs/cli.md").read_text()
+        columns = lambda text: [int(it) for it in re.findall(r"mistakes\.yaml:\d+:(\d+)", text)]
+        before, after = columns(read(release.ROOT)), columns(read(self.root))
+        self.assertEqual((len(before), [it + longer for it in before]), (2, after))
+
     def test_what_belongs_to_others_stays(self):
         for name, word in (("LICENSE", "Apache License"), ("tests/fixtures/suggest/queue-k8s-wait-for/templates/worker.yaml", "ghcr.io/groundnuty/")):
             self.assertEqual((self.root / name).read_text(), (release.ROOT / name).read_text())

@@ -259,3 +259,29 @@ fn what_needs_no_cluster_runs_as_it_stands() {
         .collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
+
+/// A newcomer has a clone, and nothing else: these pages show each file, or it is in the clone.
+#[test]
+fn the_first_pages_need_no_file_that_a_clone_lacks() {
+    let first = |page: &str| {
+        page.starts_with("tutorial-") || ["README", "getting-started", "install"].contains(&page)
+    };
+    let fixtures = root().join("tests/fixtures/docs");
+    for page in super::pages() {
+        let name = page.file_stem().expect("a name").to_string_lossy();
+        if !first(&name) || !fixtures.join(&*name).is_dir() {
+            continue;
+        }
+        for file in crate::chart::files(&fixtures.join(&*name)) {
+            let prepares = file
+                .file_name()
+                .is_some_and(|it| it.to_string_lossy().starts_with("before-"));
+            assert!(
+                prepares,
+                "{}: a reader has no {}",
+                page.display(),
+                file.display()
+            );
+        }
+    }
+}
