@@ -43,33 +43,19 @@ fn not_probed() -> Judged {
 
 /// The verdict for an address whose try had this outcome.
 fn of(address: &Address, outcome: Outcome) -> Judged {
-    let waits = |reason: Reason, message: String| unmet(Status::InProgress, reason, message);
     let unknown = |reason: Reason, message: String| unmet(Status::Unknown, reason, message);
     // The reason's own sentence says all.
-    let said = |reason: Reason| waits(reason, reason.sentence().to_owned());
+    let said = |reason: Reason| unmet(Status::InProgress, reason, reason.sentence().to_owned());
     match (outcome, address.asks) {
         (Outcome::Connected, Asks::Connection) => met("it accepts connections"),
         (Outcome::Found, Asks::Name) => met("the name has an address"),
         (Outcome::Status(code), Asks::Answer(codes)) => of_status(code, codes),
-        (Outcome::Refused, _) => waits(
-            Reason::ConnectionRefused,
-            "connection refused: nothing listens there; check that it runs, and the port".to_owned(),
-        ),
-        (Outcome::TimedOut, _) => waits(
-            Reason::ConnectionTimedOut,
-            "no answer within 5 s; check that it runs, and that no NetworkPolicy or firewall drops what this pod sends there"
-                .to_owned(),
-        ),
+        (Outcome::Refused, _) => said(Reason::ConnectionRefused),
+        (Outcome::TimedOut, _) => said(Reason::ConnectionTimedOut),
         (Outcome::Reset, _) => said(Reason::ConnectionReset),
-        (Outcome::Unreachable, _) => waits(
-            Reason::Unreachable,
-            "no route leads there; check the address, and the network of the pod's node".to_owned(),
-        ),
+        (Outcome::Unreachable, _) => said(Reason::Unreachable),
         (Outcome::NoName, _) => said(Reason::NoSuchName),
-        (Outcome::NoNameServer, _) => waits(
-            Reason::NoNameServer,
-            "no name server could tell; check the cluster's DNS, and that no NetworkPolicy keeps this pod from it".to_owned(),
-        ),
+        (Outcome::NoNameServer, _) => said(Reason::NoNameServer),
         (Outcome::NoTls, _) => said(Reason::NoTls),
         (Outcome::NoHttp, _) => said(Reason::NoHttp),
         (Outcome::NoVariable, _) => unknown(Reason::NoVariable, no_variable(address)),
@@ -204,6 +190,13 @@ mod tests {
                 "{list} {outcome:?}"
             );
             assert!(!judged.message.is_empty());
+            if judged.status == Status::InProgress && judged.reason != Reason::HttpStatus {
+                assert_eq!(
+                    judged.message,
+                    judged.reason.sentence(),
+                    "it is worded once"
+                );
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use crate::gate;
 use crate::text::Quoted;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use wire::env;
 
 /// The reason why a gate cannot be given a variable of its pod.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +23,31 @@ pub enum VariableFault {
         Quoted(.container)
     )]
     MissingIn { name: String, container: String },
+    #[error(
+        "no container has {name} in its env, and what comes by envFrom ({kind}/{object}) cannot be looked at; write it into env too: \
+         {{name: {name}, valueFrom: {{{field}: {{name: {object}, key: {key}}}}}}}"
+    )]
+    OnlyFrom {
+        name: String,
+        /// The kind of the object that may hold the variable: `Secret`.
+        kind: &'static str,
+        /// The field of `valueFrom` for that kind: `secretKeyRef`.
+        field: &'static str,
+        object: String,
+        /// The key in the object, which is the variable's name without the prefix of the `envFrom`.
+        key: String,
+    },
+    #[error(
+        "{0} cannot be copied into the gate, which has settings of its own under names that begin with {prefix}; give the variable \
+         another name",
+        prefix = env::PREFIX
+    )]
+    OfTheGate(String),
+    #[error(
+        "$({0}) is a variable of one pod's containers, and a plan is about many pods; write the address out, or write the entry into the \
+         list on the pod template (spec.template.metadata.annotations)"
+    )]
+    InPlan(String),
     #[error("the pod has no container {}; correct \"container\"", Quoted(.0))]
     NoContainer(String),
     #[error(
@@ -48,7 +74,7 @@ pub fn definitions(entries: &[Dependency], pod: &Value) -> Result<Vec<Value>, Va
     for address in entries.iter().flat_map(Dependency::addresses) {
         for name in address.variables() {
             let at = owner(&containers, name, address.container.as_deref())?;
-            let env = env(containers[at]);
+            let env = variables_of(containers[at]);
             collect(env, name, env.len(), &mut |place| {
                 places.insert((at, place))
             });
@@ -56,12 +82,17 @@ pub fn definitions(entries: &[Dependency], pod: &Value) -> Result<Vec<Value>, Va
     }
     let mut found: Vec<&Value> = Vec::new();
     for (container, place) in places {
-        let definition = &env(containers[container])[place];
+        let definition = &variables_of(containers[container])[place];
+        let name = definition["name"].as_str().unwrap_or_default();
+        // It would take the place of the gate's own.
+        if name.starts_with(env::PREFIX) {
+            return Err(VariableFault::OfTheGate(name.to_owned()));
+        }
         match found.iter().find(|it| it["name"] == definition["name"]) {
             None => found.push(definition),
             Some(other) if *other == definition => {}
             Some(_) => {
-                let name = definition["name"].as_str().unwrap_or_default().to_owned();
+                let name = name.to_owned();
                 return Err(VariableFault::Twice { name });
             }
         }
@@ -82,28 +113,50 @@ fn containers(pod: &Value) -> Vec<&Value> {
     all.filter(|it| !gate::is_gate(it)).collect()
 }
 
-fn env(container: &Value) -> &[Value] {
+fn variables_of(container: &Value) -> &[Value] {
     container["env"].as_array().map_or(&[], Vec::as_slice)
 }
 
 /// The place of the first container that has the variable, or of the named container.
 fn owner(containers: &[&Value], name: &str, wanted: Option<&str>) -> Result<usize, VariableFault> {
-    let has = |it: &Value| env(it).iter().any(|it| it["name"] == name);
+    let has = |it: &Value| variables_of(it).iter().any(|it| it["name"] == name);
     let Some(wanted) = wanted else {
         let found = containers.iter().position(|it| has(it));
-        let name = name.to_owned();
-        return found.ok_or(VariableFault::Missing { name });
+        let missing = || VariableFault::Missing {
+            name: name.to_owned(),
+        };
+        return found.ok_or_else(|| only_from(containers, name).unwrap_or_else(missing));
     };
     let found = containers.iter().position(|it| it["name"] == wanted);
     let found = found.ok_or_else(|| VariableFault::NoContainer(wanted.to_owned()))?;
     if has(containers[found]) {
-        Ok(found)
-    } else {
-        Err(VariableFault::MissingIn {
-            name: name.to_owned(),
-            container: wanted.to_owned(),
-        })
+        return Ok(found);
     }
+    let missing = || VariableFault::MissingIn {
+        name: name.to_owned(),
+        container: wanted.to_owned(),
+    };
+    Err(only_from(&containers[found..=found], name).unwrap_or_else(missing))
+}
+
+/// The first `envFrom` of these containers by which the variable may come.
+fn only_from(containers: &[&Value], name: &str) -> Option<VariableFault> {
+    let sources = containers.iter().filter_map(|it| it["envFrom"].as_array());
+    sources.flatten().find_map(|source| {
+        let prefix = source["prefix"].as_str().unwrap_or_default();
+        let key = name.strip_prefix(prefix).filter(|key| !key.is_empty())?;
+        let of = |from: &str| source[from]["name"].as_str();
+        let (kind, field, object) = of("secretRef")
+            .map(|object| ("Secret", "secretKeyRef", object))
+            .or_else(|| Some(("ConfigMap", "configMapKeyRef", of("configMapRef")?)))?;
+        Some(VariableFault::OnlyFrom {
+            name: name.to_owned(),
+            kind,
+            field,
+            object: object.to_owned(),
+            key: key.to_owned(),
+        })
+    })
 }
 
 /// Adds the place of a variable's definition, and the places of the definitions that its value refers to. Kubernetes lets the last
@@ -144,6 +197,12 @@ mod tests {
                 ]},
                 {"name": "web", "env": [{"name": "DB_HOST", "value": "elsewhere"}, {"name": "WEB", "value": "w:1"}]},
                 {"name": "bare"},
+                {"name": "taken", "env": [
+                    {"name": "SLUICE_ADDRESSES", "value": "evil:1"}, {"name": "BY_WAY", "value": "$(SLUICE_ADDRESSES)"},
+                ]},
+                {"name": "from", "envFrom": [
+                    {"prefix": "DB_", "secretRef": {"name": "login"}}, {"prefix": "APP_", "configMapRef": {"name": "settings"}},
+                ]},
             ],
         }})
     }
@@ -223,6 +282,28 @@ mod tests {
             (
                 "- {tcp: $(WEB), container: api}",
                 "the pod has no container \"api\"",
+            ),
+            (
+                "- tcp: $(SLUICE_ADDRESSES)",
+                "SLUICE_ADDRESSES cannot be copied into the gate, which has settings of its own under names that begin with SLUICE_; give",
+            ),
+            (
+                "- tcp: $(BY_WAY)",
+                "SLUICE_ADDRESSES cannot be copied into the gate",
+            ),
+            (
+                "- tcp: $(DB_ADDRESS)",
+                "no container has DB_ADDRESS in its env, and what comes by envFrom (Secret/login) cannot be looked at; write it into env too: \
+                 {name: DB_ADDRESS, valueFrom: {secretKeyRef: {name: login, key: ADDRESS}}}",
+            ),
+            (
+                "- {tcp: $(APP_DB), container: from}",
+                "no container has APP_DB in its env, and what comes by envFrom (ConfigMap/settings) cannot be looked at; write it into env too: \
+                 {name: APP_DB, valueFrom: {configMapKeyRef: {name: settings, key: DB}}}",
+            ),
+            (
+                "- {tcp: $(APP_DB), container: bare}",
+                "container \"bare\" has no APP_DB in its env",
             ),
             (
                 "- {tcp: $(DB_HOST):1, container: app}\n- {tcp: $(DB_HOST):2, container: web}",

@@ -10,6 +10,7 @@ use super::{MAX_ENTRIES, ParseError, parse, short};
 use crate::dependency::{Dependency, Part, Parts, Plan, Reference, Step};
 use crate::keys::ORDER;
 use crate::kinds;
+use crate::variables::{self, VariableFault};
 use std::collections::HashMap;
 
 /// Reads the value of [`ORDER`].
@@ -40,6 +41,11 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
                 return Err(Flaw::at(key.at, Problem::TooMany));
             }
             let after = after(value)?;
+            // A plan holds back pods of many templates, and none of them gives its gate a variable for it.
+            if let Some(name) = variables::first(&after) {
+                let fault = VariableFault::InPlan(name.to_owned());
+                return Err(Flaw::at(value.at, Problem::Variable(fault)));
+            }
             steps.push((key.at, Step { subject, after }));
         }
         acyclic(&steps)?;

@@ -349,16 +349,16 @@ impl Reason {
                 "the gate of the pod is of another version, which cannot try such an address; delete the pod, and the next one gets a gate that can"
             }
             Self::ConnectionRefused => {
-                "nothing listens at this address; check that it runs, and the port"
+                "connection refused: nothing listens there; check that it runs, and the port"
             }
             Self::ConnectionTimedOut => {
-                "the address does not answer within 5 s; check that it runs, and that no NetworkPolicy or firewall drops what the pod sends there"
+                "no answer within 5 s; check that it runs, and that no NetworkPolicy or firewall drops what the pod sends there"
             }
             Self::ConnectionReset => {
                 "the connection was closed before an answer; a proxy or a mesh on the way may not be up yet, or has nothing behind it"
             }
             Self::Unreachable => {
-                "no route leads to this address; check it, and the network of the pod's node"
+                "no route leads there; check the address, and the network of the pod's node"
             }
             Self::NoSuchName => {
                 "no name server knows the name; check its spelling, and the pod's dnsPolicy and dnsConfig"

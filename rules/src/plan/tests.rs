@@ -101,6 +101,21 @@ fn what_is_no_plan_is_refused_at_its_place() {
 }
 
 #[test]
+fn a_variable_in_a_plan_is_refused_with_the_way_out() {
+    for text in [
+        "api: [{tcp: $(DATABASE_URL)}]",
+        "api: [{any: [job/a, {http: $(DATABASE_URL)}]}]",
+        "api: dns://$(DATABASE_URL)",
+    ] {
+        let error = refused(text);
+        let told = "order: line 1, column 6: $(DATABASE_URL) is a variable of one pod's containers, and a plan is about many pods; write the \
+                    address out, or write the entry into the list on the pod template";
+        assert!(error.starts_with(told), "{error}");
+    }
+    assert!(annotation::order("api: [{tcp: db.example.com:5432}]").is_ok());
+}
+
+#[test]
 fn an_order_that_nobody_can_keep_is_refused_with_the_way_round() {
     assert_eq!(
         refused("a: [a]"),
