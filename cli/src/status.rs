@@ -1,6 +1,7 @@
 //! `status`: the waits of pods. For one pod the last line of its gate, and the verdict by the rules of the installed sluice; for
 //! several a tree.
 
+mod events;
 mod heard;
 mod live;
 mod owner;
@@ -133,7 +134,13 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
         heard::fill(&mut answer, said);
     }
     let unseen = Installed::of_pod(&reader, &basis, &pod).unseen();
-    let told = PodTold::new(&pod, answer, word, unseen);
+    let mut not_started = scene::not_started(&pod, now);
+    if not_started.is_none() && scene::is_to_start(&pod) {
+        let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
+        let found = events::read(&client, std::iter::once((namespace, uid))).await;
+        not_started = found.values().next().map(ToString::to_string);
+    }
+    let told = PodTold::new(&pod, answer, word, unseen).kept_by(not_started);
     told.print(manner.format, manner.style)?;
     Ok(code(told.waits()))
 }
@@ -153,6 +160,7 @@ async fn several(
     }
     let now = Timestamp::now();
     let mut tree = look(&mut reader, &basis, &scene, &BTreeSet::new(), now).await?;
+    tree.learn(&events::read(&client, tree.silent()).await);
     let words = listen(&client, &tree, manner.is_wide()).await;
     tree.hear(&words);
     show(&tree, manner, now)?;

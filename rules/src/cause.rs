@@ -89,8 +89,13 @@ pub enum Cause {
     NotStarted(String),
     /// The readiness probe of a container of the pod fails.
     NotReady(String),
-    /// A container has ended well, and this other one runs on, so that the pod does not end.
-    Lingers(String),
+    /// A container has ended well, and others run on, so that the pod does not end.
+    Lingers {
+        /// The name of the container that has ended.
+        ended: String,
+        /// The names of the containers that still run, in quotes, with commas between them.
+        running: String,
+    },
     /// No cause in the pod's containers: the pod runs and is not ready, or the object is no pod. The text is the object's own
     /// message.
     Unready(String),
@@ -145,12 +150,14 @@ impl Cause {
         if let Some(says) = without_a_node(pod) {
             return Some(Self::NoNode { says });
         }
-        let mut containers = Kept::all(pod).filter_map(|it| it.trouble(now));
+        // Where the gate cannot start, nothing behind it does.
+        let all = Kept::gate(pod).into_iter().chain(Kept::all(pod));
+        let mut containers = all.filter_map(|it| it.trouble(now));
         if let Some(trouble) = containers.next() {
             return Some(trouble);
         }
-        if let Some(name) = lingering(pod, now) {
-            return Some(Self::Lingers(name));
+        if let Some(lingers) = lingering(pod, now) {
+            return Some(lingers);
         }
         if phase == "Pending" {
             return Self::of_one_to_be_made(pod, conditions, now);
@@ -201,18 +208,43 @@ pub fn claims(pod: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// The message of a workload's controller that gets no pods, because of a quota or of another webhook.
-pub(crate) fn refused(workload: &Value) -> Option<String> {
+pub fn refused(workload: &Value) -> Option<String> {
     let conditions = Conditions::read(workload).ok()?;
-    let says = conditions.find("ReplicaFailure", "True")?.message;
+    Some(refusal(conditions.find("ReplicaFailure", "True")?.message))
+}
+
+/// The reason in the message of a controller whose pod was refused: that of a condition `ReplicaFailure`, or of an Event `FailedCreate`.
+pub fn refusal(says: &str) -> String {
     // The message begins with the name of a pod, a different one each time.
     let marks = [" is forbidden: ", " denied the request: "];
     let why = marks.iter().find_map(|mark| Some(says.split_once(mark)?.1));
-    Some(clean(why.unwrap_or(says), SAYS))
+    clean(why.unwrap_or(says), SAYS)
 }
 
-/// The container that runs on for a while after another container of the pod has ended well, so that the pod does not
-/// end.
-fn lingering(pod: &Value, now: Timestamp) -> Option<String> {
+/// Whether a workload's controller has made fewer pods than it is to make. A kind whose status does not tell gives no.
+pub fn lacks_pods(workload: &Value) -> bool {
+    let number = |pointer: &str| workload.pointer(pointer).and_then(Value::as_u64);
+    let status = |key: &str| number(&format!("/status/{key}")).unwrap_or(0);
+    let is_suspended = workload["spec"]["suspend"] == true;
+    let has_conditions = workload["status"]["conditions"]
+        .as_array()
+        .is_some_and(|it| !it.is_empty());
+    match text(&workload["kind"]) {
+        "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController" => {
+            status("replicas") < number("/spec/replicas").unwrap_or(1)
+        }
+        "DaemonSet" => status("currentNumberScheduled") < status("desiredNumberScheduled"),
+        "Job" => {
+            let made = ["active", "succeeded", "failed"].map(status);
+            !is_suspended && !has_conditions && made == [0, 0, 0]
+        }
+        _ => false,
+    }
+}
+
+/// The containers that run on for a while after another container of the pod has ended well, so that the pod does not end. Those
+/// that began together with it and are about to end need no word.
+fn lingering(pod: &Value, now: Timestamp) -> Option<Cause> {
     if !matches!(
         pod["spec"]["restartPolicy"].as_str(),
         Some("Never" | "OnFailure")
@@ -220,14 +252,20 @@ fn lingering(pod: &Value, now: Timestamp) -> Option<String> {
         return None;
     }
     let containers = pod["status"]["containerStatuses"].as_array()?;
-    let has_ended = |it: &Value| {
+    let has_ended = |it: &&Value| {
         let end = &it["state"]["terminated"];
         end["exitCode"] == 0 && older(text(&end["finishedAt"]), MADE, now)
     };
-    let runs = |it: &&Value| it["state"]["running"].is_object();
-    let lingers = containers.iter().find(runs)?;
-    let done = containers.iter().any(has_ended);
-    done.then(|| clean(text(&lingers["name"]), SAYS))
+    let ended = containers.iter().find(has_ended)?;
+    let running = containers
+        .iter()
+        .filter(|it| it["state"]["running"].is_object())
+        .map(|it| format!("{:?}", clean(text(&it["name"]), SAYS)));
+    let running = running.collect::<Vec<_>>().join(", ");
+    (!running.is_empty()).then(|| Cause::Lingers {
+        ended: clean(text(&ended["name"]), SAYS),
+        running,
+    })
 }
 
 fn is_leaving(pod: &Value) -> bool {
@@ -299,10 +337,10 @@ impl fmt::Display for Cause {
             Self::NotReady(name) => {
                 write!(out, "is not ready: the readiness probe of container {name:?} fails: \"kubectl describe pod\" says why")
             }
-            Self::Lingers(name) => write!(
+            Self::Lingers { ended, running } => write!(
                 out,
-                "has done its work, and its container {name:?} runs on: a Job completes when every container has ended; make that one an \
-                 init container with restartPolicy Always"
+                "does not end: its container {ended:?} has ended, and {running} still runs; make that an init container with restartPolicy \
+                 Always, which ends with the others"
             ),
             Self::Unready(says) => write!(out, "is not ready: {says}"),
             Self::NotMade => out.write_str("is still being made: \"kubectl describe pod\" says what it lacks, such as a volume"),

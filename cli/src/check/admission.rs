@@ -120,7 +120,8 @@ pub(super) fn judge(tried: &Tried) -> Checked {
         TrialOutcome::Refused(why) => Checked::warning(
             CHECK,
             format!(
-                "another rule of the cluster refuses the pod that is tried in namespace {namespace}: {why}; name another namespace with -n"
+                "another rule of the cluster refuses the pod that is tried in namespace {namespace}: {why}; {}",
+                way_out(why)
             ),
         ),
         TrialOutcome::Excluded => Checked::warning(
@@ -141,4 +142,26 @@ pub(super) fn judge(tried: &Tried) -> Checked {
             format!("not tried: namespace {namespace} does not exist; name another one with -n"),
         ),
     }
+}
+
+/// Words of the API server about a LimitRange and a quota.
+const OF_ROOM: [&str; 5] = [
+    "usage per Container",
+    "usage per Pod",
+    "limit to request ratio",
+    "exceeded quota",
+    "failed quota",
+];
+
+/// What to do about a rule of the cluster that refuses the tried pod.
+fn way_out(why: &str) -> &'static str {
+    if OF_ROOM.iter().any(|words| why.contains(words)) {
+        return "the tried pod asks for 10m and 16Mi, and a gate for what its pod's smallest container asks for: pods that fit are admitted with \
+                their gates, unless gate.resources of sluice's chart is set and does not fit; then leave it empty";
+    }
+    if why.contains("PodSecurity") {
+        return "the tried pod keeps to the level restricted, so look at the field that is named: the gate's user is \
+                gate.runAsUser of sluice's chart";
+    }
+    "where it is about an image, let it admit that of the gate (gate.image of sluice's chart); or name another namespace with -n"
 }

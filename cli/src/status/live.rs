@@ -1,7 +1,7 @@
 //! `status -w`: the tree, shown again whenever something in it has changed, until nothing waits any more.
 
 use super::screen::Screen;
-use super::{Manner, Scene, Tree, listen, look};
+use super::{Manner, Scene, Tree, events, listen, look};
 use crate::installation::Basis;
 use crate::reader::Reader;
 use crate::watches::Watches;
@@ -27,6 +27,7 @@ pub(super) async fn follow(
     // The UIDs of the pods that have waited: they are shown until the end, so that the user sees them start.
     let mut followed = BTreeSet::new();
     let mut words = BTreeMap::new();
+    let mut troubles = BTreeMap::new();
     let (mut changed, mut failures) = (true, 0);
     loop {
         let now = Timestamp::now();
@@ -43,7 +44,9 @@ pub(super) async fn follow(
         failures = 0;
         if changed {
             words = listen(client, &tree, manner.is_wide()).await;
+            troubles = events::read(client, tree.silent()).await;
         } // else only the time has gone on: no gate is asked again
+        tree.learn(&troubles);
         tree.hear(&words);
         let waiting = tree.pods().filter(|pod| pod.stage.waits());
         followed.extend(waiting.map(|pod| pod.uid.clone()));

@@ -2,13 +2,15 @@
 
 use super::judge;
 use super::stage::{Stage, is_gated};
-use super::tree::{Pod, Tree, Workload};
+use super::tree::{Lacking, Pod, Tree, Workload};
 use crate::access;
 use crate::installed::Installed;
 use crate::reader::Reader;
 use crate::subject::no_release;
 use anyhow::{Result, bail, ensure};
 use jiff::Timestamp;
+use rules::annotation;
+use rules::cause::{self, Cause};
 use rules::dependent::Dependent;
 use rules::gate::Gate;
 use rules::job;
@@ -126,7 +128,57 @@ impl Scene {
         tree.workloads = workloads.into_values().collect();
         tree.podless = matches!(self.chosen, Chosen::Workload(..)) && tree.workloads.is_empty();
         self.is_there(world, &tree)?;
+        self.refused(world, &mut tree);
         Ok(tree)
+    }
+
+    /// Adds the workloads that get no pods, or not all of them, as far as the caller may look at workloads: where nothing waits, the
+    /// refusal is what there is to know.
+    fn refused(&self, world: &Installed<'_>, tree: &mut Tree) {
+        for (kind, namespace, object) in self.written(world) {
+            let workload = Workload::without_pods(&kind, &object, &namespace);
+            if let Some(why) = cause::refused(&object) {
+                tree.refuse(workload, why);
+            } else if cause::lacks_pods(&object) {
+                let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
+                let uid = uid.to_owned();
+                tree.lacking.push(Lacking { uid, workload });
+            }
+        }
+    }
+
+    /// The workloads of the scene that ask for a gate, each with its kind and its namespace: those that a user wrote.
+    fn written(&self, world: &Installed<'_>) -> Vec<(Kind, String, Value)> {
+        let Some(namespace) = &self.namespace else {
+            return Vec::new();
+        };
+        let home = namespace.as_str();
+        let of = |kind: Kind, found: Vec<Value>| {
+            let asking = found.into_iter().filter(is_written);
+            asking
+                .map(|it| (kind.clone(), namespace.clone(), it))
+                .collect()
+        };
+        match &self.chosen {
+            Chosen::Pod(_) => Vec::new(),
+            Chosen::Workload(kind, name) => match world.reader.object(kind, Some(home), name) {
+                Lookup::Found(object) => of(kind.clone(), vec![object]),
+                Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+            },
+            Chosen::Release(_) | Chosen::Waiting => {
+                let all = scope::workloads().flat_map(|kind| {
+                    match world.reader.list(&kind, Some(home), &Selector::default()) {
+                        Lookup::Found(found) => of(kind, found),
+                        Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+                    }
+                });
+                let is_of = |object: &Value| match &self.chosen {
+                    Chosen::Release(name) => Scope::of(object).is_some_and(|it| it.name == *name),
+                    _ => true,
+                };
+                all.filter(|(_, _, object)| is_of(object)).collect()
+            }
+        }
     }
 
     fn is_of(&self, pod: &Value, above: Option<&Dependent>, world: &Installed<'_>) -> bool {
@@ -165,6 +217,15 @@ impl Scene {
             (Chosen::Pod(_) | Chosen::Release(_), _) | (Chosen::Waiting, None) => Ok(()),
         }
     }
+}
+
+/// Whether a user wrote a workload that asks for a gate.
+fn is_written(workload: &Value) -> bool {
+    let template = workload.pointer("/spec/template");
+    let places = [Some(workload), template].into_iter().flatten();
+    let mut annotations = places.filter_map(|it| it["metadata"]["annotations"].as_object());
+    let asks = annotations.any(|it| it.contains_key(keys::GATED) || annotation::ask(it));
+    asks && object::controller_of(workload).is_none()
 }
 
 /// Reads a pod by its name.
@@ -214,8 +275,26 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
         node: text("/spec/nodeName").map(ToOwned::to_owned),
         answer,
         unknown,
+        not_started: not_started(pod, now),
         gate: None,
     }
+}
+
+/// Why the gate of a pod cannot start, as far as the pod says; an Event may know more of a volume or of the network.
+pub(super) fn not_started(pod: &Value, now: Timestamp) -> Option<String> {
+    let cause = Cause::of(pod, now).filter(|_| is_new(pod));
+    let told = cause.filter(|it| !matches!(it, Cause::NotMade));
+    told.map(|it| format!("the pod {it}"))
+}
+
+/// Whether the gate of a pod has yet to start, and nothing holds the pod back before it.
+fn is_new(pod: &Value) -> bool {
+    Gate::of(pod) == Gate::NotStarted && Stage::of(pod) == Stage::Waits
+}
+
+/// Whether the gate of a pod has yet to start on the pod's node.
+pub(super) fn is_to_start(pod: &Value) -> bool {
+    is_new(pod) && pod["spec"]["nodeName"].is_string()
 }
 
 /// The sentence for a missing object: its namespace is missing too, or other kinds have an object of its name.

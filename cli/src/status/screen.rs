@@ -201,6 +201,7 @@ mod tests {
             node: None,
             answer: Some(answer(verdict)),
             unknown: None,
+            not_started: None,
             gate: None,
         };
         let itself = pod(Decision::Open);
@@ -213,6 +214,7 @@ mod tests {
             namespace: "shop".to_owned(),
             name: "Deployment/api".to_owned(),
             release: None,
+            refused: None,
             pods: vec![itself],
         }];
         let said = said::last("sluice-gate: open after 2s").map(GateWord::Said);

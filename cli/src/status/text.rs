@@ -4,7 +4,7 @@ use super::rows::{note, rows};
 use super::stage::Stage;
 use super::tree::{Pod, Tree, Workload};
 use crate::output::{counted, printable};
-use crate::style::Style;
+use crate::style::{Style, Tone};
 use jiff::Timestamp;
 use std::time::Duration;
 use wire::said::Elapsed;
@@ -30,6 +30,8 @@ impl TreeView {
         for workload in &tree.workloads {
             lines.push(String::new());
             lines.push(self.title(workload, several));
+            let refused = workload.refused.as_deref();
+            lines.extend(refused.map(|why| self.refused(why, workload)));
             let mut before: Option<&Answer> = None;
             for (at, pod) in workload.pods.iter().enumerate() {
                 let (branch, below) = if at + 1 == workload.pods.len() {
@@ -61,6 +63,16 @@ impl TreeView {
             Some(release) => format!("{name}  release {}", printable(release)),
             None => name,
         }
+    }
+
+    fn refused(self, why: &str, workload: &Workload) -> String {
+        let which = if workload.pods.is_empty() {
+            "its pods are refused"
+        } else {
+            "more pods are refused"
+        };
+        let mark = self.style.mark(Tone::Bad);
+        format!("{mark}  {which}: {}", printable(why))
     }
 
     fn pod(self, pod: &Pod, same: bool) -> String {
@@ -121,6 +133,9 @@ impl TreeView {
 
     fn below(self, pod: &Pod, same: bool) -> Vec<String> {
         let mut lines = Vec::new();
+        if let Some(why) = &pod.not_started {
+            lines.push(format!("gate  cannot start: {}", printable(why)));
+        }
         if let Some(gate) = &pod.gate {
             lines.push(format!("gate  {}", printable(gate)));
         }
@@ -139,20 +154,29 @@ impl TreeView {
 /// The first line of the answer of `status`: `namespace shop: 2 of 3 pods with a gate wait`.
 pub(super) fn headline(tree: &Tree) -> String {
     let subject = printable(&tree.subject);
-    match tree.waiting {
-        _ if tree.podless => format!(
-            "{subject}: it has no pods, so none that wait; kubectl sluice graph shows what waits for it"
-        ),
-        0 => format!("{subject}: nothing waits"),
-        1 => format!(
-            "{subject}: 1 of {} with a gate waits",
-            counted(tree.pods, "pod")
-        ),
-        waiting => format!(
-            "{subject}: {waiting} of {} with a gate wait",
-            counted(tree.pods, "pod")
-        ),
-    }
+    let refused = match tree.refused() {
+        0 => None,
+        count => Some(format!(
+            "the pods of {} are refused",
+            counted(count, "workload")
+        )),
+    };
+    let gated = counted(tree.pods, "pod");
+    let waits = match tree.waiting {
+        _ if tree.podless && refused.is_some() => {
+            return format!("{subject}: it has no pods, since they are refused");
+        }
+        _ if tree.podless => {
+            return format!(
+                "{subject}: it has no pods, so none that wait; kubectl sluice graph shows what waits for it"
+            );
+        }
+        0 => "nothing waits".to_owned(),
+        1 => format!("1 of {gated} with a gate waits"),
+        waiting => format!("{waiting} of {gated} with a gate wait"),
+    };
+    let told = [Some(waits), refused].into_iter().flatten();
+    format!("{subject}: {}", told.collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]

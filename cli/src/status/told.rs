@@ -23,6 +23,8 @@ pub(super) struct PodTold<'a> {
     /// The answer by this command's own judgement.
     answer: Answer,
     word: GateWord,
+    /// The reason why the gate cannot start, for a pod whose gate has not started.
+    not_started: Option<String>,
     /// Whether the gate's last line differs from this command's judgement, so that both have to be shown.
     differs: bool,
     unseen: Vec<String>,
@@ -44,6 +46,9 @@ struct Json<'a> {
     /// The last line of the gate on its wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<&'a str>,
+    /// Why the gate cannot start, for a pod whose gate has not started.
+    #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
+    not_started: Option<&'a str>,
     /// Why the gate's log cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unheard: Option<&'a str>,
@@ -65,8 +70,17 @@ impl<'a> PodTold<'a> {
             gate,
             answer,
             word,
+            not_started: None,
             differs,
             unseen,
+        }
+    }
+
+    /// Adds the reason why the gate of the pod cannot start.
+    pub(super) fn kept_by(self, not_started: Option<String>) -> Self {
+        Self {
+            not_started,
+            ..self
         }
     }
 
@@ -128,6 +142,7 @@ impl<'a> PodTold<'a> {
             },
             answer: &self.answer,
             gate,
+            not_started: self.not_started.as_deref(),
             unheard,
             differs: self.differs,
             unseen: &self.unseen,
@@ -136,7 +151,10 @@ impl<'a> PodTold<'a> {
 
     fn text(&self, style: Style, now: Timestamp) -> String {
         let mut out = format!("{}\n", printable(&self.headline()));
-        // Writing to a String cannot fail.
+        if let Some(why) = &self.not_started {
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "  gate  cannot start: {}", printable(why));
+        }
         let _ = match &self.word {
             GateWord::Said(said) => writeln!(out, "  gate  {}", printable(&said.line)),
             GateWord::Unheard(why) => writeln!(out, "  gate  its log cannot be read: {why}"),

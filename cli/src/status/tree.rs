@@ -1,11 +1,14 @@
 //! The tree of several pods: workloads, their pods, the waits of each.
 
+use super::events::Trouble;
 use super::heard;
 use super::stage::Stage;
 use crate::gate_log::GateWord;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
+use rules::kinds::Kind;
 use rules::object;
+use rules::scope::Scope;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,6 +24,9 @@ pub(super) struct Tree {
     /// How many of the pods wait.
     pub(super) waiting: usize,
     pub(super) workloads: Vec<Workload>,
+    /// The workloads that lack pods and do not say why; an Event may.
+    #[serde(skip)]
+    pub(super) lacking: Vec<Lacking>,
     /// Whether the subject is one object without a pod.
     #[serde(skip)]
     pub(super) podless: bool,
@@ -37,7 +43,17 @@ pub(super) struct Workload {
     pub(super) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) release: Option<String>,
+    /// Why its controller may make no pods, or no more of them, in the words of the refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refused: Option<String>,
     pub(super) pods: Vec<Pod>,
+}
+
+/// A workload whose controller has made fewer pods than it is to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lacking {
+    pub(super) uid: String,
+    pub(super) workload: Workload,
 }
 
 /// One pod in the answer of `status`.
@@ -65,6 +81,9 @@ pub(super) struct Pod {
     /// Why the answer to the pod's gate is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unknown: Option<String>,
+    /// Why the gate cannot start, for a pod whose gate has not started.
+    #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
+    pub(super) not_started: Option<String>,
     /// The last line of its gate, if the gate was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gate: Option<String>,
@@ -77,6 +96,7 @@ impl Tree {
             pods: 0,
             waiting: 0,
             workloads: Vec::new(),
+            lacking: Vec::new(),
             podless: false,
             unseen: Vec::new(),
         }
@@ -109,7 +129,61 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// The UIDs of the objects whose Events may say more: of pods whose gates have not started, and of workloads that lack pods.
+    pub(super) fn silent(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pods = self.pods().filter(|pod| pod.is_to_start());
+        let pods = pods.map(|pod| (pod.namespace.as_str(), pod.uid.as_str()));
+        let lacking = self.lacking.iter();
+        pods.chain(lacking.map(|it| (it.workload.namespace.as_str(), it.uid.as_str())))
+    }
+
+    /// Adds what Events say, by the UID of the object that each is about.
+    pub(super) fn learn(&mut self, events: &BTreeMap<String, Trouble>) {
+        for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
+            if let Some(trouble) = events.get(&pod.uid).filter(|_| pod.is_to_start()) {
+                pod.not_started = Some(trouble.to_string());
+            }
+        }
+        for Lacking { uid, workload } in std::mem::take(&mut self.lacking) {
+            if let Some(trouble) = events.get(&uid) {
+                self.refuse(workload, trouble.refusal());
+            }
+        }
+    }
+
+    /// Notes that the pods of a workload are refused.
+    pub(super) fn refuse(&mut self, mut workload: Workload, why: String) {
+        let is_it =
+            |it: &&mut Workload| (&it.namespace, &it.name) == (&workload.namespace, &workload.name);
+        match self.workloads.iter_mut().find(is_it) {
+            Some(known) => known.refused = Some(why),
+            None => {
+                workload.refused = Some(why);
+                self.workloads.push(workload);
+            }
+        }
+    }
+
+    /// How many workloads have pods that are refused.
+    pub(super) fn refused(&self) -> usize {
+        let workloads = self.workloads.iter();
+        workloads.filter(|it| it.refused.is_some()).count()
+    }
+}
+
 impl Workload {
+    /// A workload of this namespace without a pod.
+    pub(super) fn without_pods(kind: &Kind, object: &Value, namespace: &str) -> Self {
+        Self {
+            namespace: namespace.to_owned(),
+            name: format!("{kind}/{}", object::name(object)),
+            release: Scope::of(object).map(|scope| scope.name),
+            refused: None,
+            pods: Vec::new(),
+        }
+    }
+
     /// The workload above a pod; the pod itself where that is unknown.
     pub(super) fn above(pod: &Value, above: Option<&Dependent>) -> Self {
         let namespace = pod["metadata"]["namespace"].as_str();
@@ -118,12 +192,19 @@ impl Workload {
             namespace: namespace.unwrap_or_default().to_owned(),
             name: above.map_or_else(|| format!("Pod/{}", object::name(pod)), Dependent::name),
             release: scope.map(|scope| scope.name.clone()),
+            refused: None,
             pods: Vec::new(),
         }
     }
 }
 
 impl Pod {
+    /// Whether its gate has yet to start on a node, and nothing but an Event may say why it does not.
+    pub(super) fn is_to_start(&self) -> bool {
+        let is_new = self.since.is_none() && self.stage == Stage::Waits;
+        is_new && self.node.is_some() && self.not_started.is_none()
+    }
+
     /// Whether the gate has begun, and may have written a line.
     pub(super) fn may_say(&self) -> bool {
         self.since.is_some() && self.stage != Stage::Held

@@ -31,6 +31,17 @@ pub(super) struct Kept<'p> {
 }
 
 impl<'p> Kept<'p> {
+    /// The gate of a pod.
+    pub(super) fn gate(pod: &'p Value) -> Option<Self> {
+        let mut statuses = pod["status"]["initContainerStatuses"].as_array()?.iter();
+        let status = statuses.find(|it| it["name"] == keys::GATE_CONTAINER)?;
+        Some(Self {
+            name: keys::GATE_CONTAINER,
+            status,
+            first: true,
+        })
+    }
+
     /// The containers of a pod but the gate, in the order in which they start.
     pub(super) fn all(pod: &'p Value) -> impl Iterator<Item = Self> {
         let of = |field: &str| pod["status"][field].as_array().into_iter().flatten();

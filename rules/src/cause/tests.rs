@@ -56,6 +56,98 @@ fn told_of(phase: &str, container: &Value) -> String {
     told(&pod(phase, &json!([container])))
 }
 
+/// Nothing behind a gate starts before it does, so what keeps the gate from starting is the cause.
+#[test]
+fn a_gate_that_cannot_start_says_why() {
+    let gate = |reason: &str, message: &str| {
+        let mut pod = pod("Pending", &json!([waiting("PodInitializing", "")]));
+        pod["status"]["initContainerStatuses"] = json!([
+            {"name": "sluice-gate", "image": "example.com/gate:1", "state": {"waiting": {"reason": reason, "message": message}}},
+        ]);
+        told(&pod)
+    };
+    assert_eq!(
+        gate(
+            "ImagePullBackOff",
+            "Back-off pulling image \"example.com/gate:1\""
+        ),
+        "its pod db-0 cannot pull image example.com/gate:1"
+    );
+    let said = gate(
+        "CreateContainerConfigError",
+        "container has runAsNonRoot and image will run as root",
+    );
+    assert_eq!(
+        said,
+        "its pod db-0 cannot start container \"sluice-gate\": container has runAsNonRoot and image will run as root"
+    );
+}
+
+#[test]
+fn a_workload_lacks_pods_until_its_controller_has_made_them() {
+    for (kind, spec, status, expected) in [
+        ("Deployment", json!({}), json!({}), true),
+        (
+            "StatefulSet",
+            json!({"replicas": 3}),
+            json!({"replicas": 2}),
+            true,
+        ),
+        (
+            "StatefulSet",
+            json!({"replicas": 2}),
+            json!({"replicas": 2}),
+            false,
+        ),
+        ("ReplicaSet", json!({"replicas": 0}), json!({}), false),
+        (
+            "DaemonSet",
+            json!({}),
+            json!({"desiredNumberScheduled": 2, "currentNumberScheduled": 1}),
+            true,
+        ),
+        (
+            "DaemonSet",
+            json!({}),
+            json!({"desiredNumberScheduled": 2, "currentNumberScheduled": 2}),
+            false,
+        ),
+        ("Job", json!({}), json!({}), true),
+        ("Job", json!({}), json!({"active": 1}), false),
+        (
+            "Job",
+            json!({}),
+            json!({"conditions": [{"type": "Failed", "status": "True"}]}),
+            false,
+        ),
+        ("Job", json!({"suspend": true}), json!({}), false),
+        ("CronJob", json!({}), json!({}), false),
+    ] {
+        let workload = json!({"kind": kind, "spec": spec, "status": status});
+        assert_eq!(lacks_pods(&workload), expected, "{workload}");
+    }
+}
+
+#[test]
+fn a_refusal_is_told_without_the_pods_name() {
+    for (says, expected) in [
+        (
+            "create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: exceeded quota: q",
+            "exceeded quota: q",
+        ),
+        (
+            "Error creating: admission webhook \"pods.sluice.dev\" denied the request: no gate",
+            "no gate",
+        ),
+        (
+            "Error creating: something else",
+            "Error creating: something else",
+        ),
+    ] {
+        assert_eq!(refusal(says), expected);
+    }
+}
+
 #[test]
 fn an_image_that_cannot_be_pulled() {
     let reference = "\"docker.io/postgres:17.2\"";

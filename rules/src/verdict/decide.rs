@@ -188,7 +188,7 @@ impl Verdict {
             Some(_) => {
                 "asking again after the boot of its node: this revision has passed its gate before"
             }
-            None => "asking again: another pod of this revision has passed its gate before",
+            None => "asking again: a pod of this revision has passed its gate before",
         };
         Self::without_edges(Why::Passed, note.to_owned())
     }

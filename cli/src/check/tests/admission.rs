@@ -19,7 +19,18 @@ fn a_pod_that_is_tried_and_has_no_gate_in_the_end_is_told() {
     assert_line(
         &refused("exceeded quota"),
         "warning  admission: another rule of the cluster refuses ",
-        ": exceeded quota; name another namespace with -n",
+        ": exceeded quota; the tried pod asks for 10m and 16Mi, and a gate for what its pod's smallest container asks for: pods that fit are \
+         admitted with their gates, unless gate.resources of sluice's chart is set and does not fit; then leave it empty",
+    );
+    assert_line(
+        &refused("minimum memory usage per Container is 32Mi, but request is 16Mi"),
+        "warning  admission: another rule of the cluster refuses ",
+        "then leave it empty",
+    );
+    assert_line(
+        &refused("ValidatingAdmissionPolicy 'tags' denied request: no tag"),
+        "warning  admission: another rule of the cluster refuses ",
+        "let it admit that of the gate (gate.image of sluice's chart); or name another namespace with -n",
     );
     assert_line(
         &tried(TrialOutcome::Forbidden),

@@ -1,6 +1,9 @@
 use super::*;
 use crate::gate_log::GateWord;
+use crate::status::events::Trouble;
+use crate::status::tree::Lacking;
 use crate::style::Color;
+use serde_json::json;
 use std::collections::BTreeMap;
 use wire::Decision;
 
@@ -38,6 +41,7 @@ fn pod(name: &str, stage: Stage, answer: Option<Answer>) -> Pod {
         node: Some("n1".to_owned()),
         answer,
         unknown: None,
+        not_started: None,
         gate: None,
     }
 }
@@ -55,6 +59,7 @@ fn shop() -> Tree {
         namespace: "shop".to_owned(),
         name: name.to_owned(),
         release: Some("shop".to_owned()),
+        refused: None,
         pods,
     };
     Tree {
@@ -182,4 +187,69 @@ fn an_object_without_pods_has_none_that_wait() {
     let expected = "Service db in namespace shop: it has no pods, so none that wait; \
                     kubectl sluice graph shows what waits for it";
     assert_eq!(told(&tree, false, Color::Never), expected);
+}
+
+#[test]
+fn a_gate_that_cannot_start_says_why() {
+    let mut tree = shop();
+    let pod = &mut tree.workloads[0].pods[1];
+    pod.since = None;
+    assert!(pod.is_to_start());
+    let uid = pod.uid.clone();
+    let event =
+        |reason: &str| json!({"reason": reason, "message": "secret \"client-cert\" not found"});
+    let trouble = Trouble::newest(&[event("FailedMount")]).unwrap();
+    tree.learn(&BTreeMap::from([(uid, trouble)]));
+    let told = told(&tree, false, Color::Never);
+    let expected = "gate  cannot start: FailedMount: secret \"client-cert\" not found\n";
+    assert!(told.contains(expected), "{told}");
+    assert!(!tree.workloads[0].pods[1].is_to_start(), "it is known");
+}
+
+#[test]
+fn a_workload_whose_pods_are_refused_says_why() {
+    let strict = || Workload {
+        namespace: "shop".to_owned(),
+        name: "Deployment/strict".to_owned(),
+        release: None,
+        refused: None,
+        pods: Vec::new(),
+    };
+    let mut tree = Tree {
+        podless: true,
+        ..Tree::new("Deployment strict in namespace shop".to_owned())
+    };
+    let why = "minimum memory usage per Container is 32Mi, but request is 8Mi";
+    tree.refuse(strict(), why.to_owned());
+    let expected = "Deployment strict in namespace shop: it has no pods, since they are refused\n\nDeployment/strict\n\
+                    fail  its pods are refused: minimum memory usage per Container is 32Mi, but request is 8Mi";
+    assert_eq!(told(&tree, false, Color::Never), expected);
+
+    let mut tree = shop();
+    tree.refuse(tree.workloads[0].clone(), why.to_owned());
+    let shown = told(&tree, false, Color::Never);
+    let expected = "2 of 3 pods with a gate wait; the pods of 1 workload are refused\n\nDeployment/api\n\
+                    fail  more pods are refused: minimum";
+    assert!(shown.contains(expected), "{shown}");
+    assert_eq!(tree.workloads.len(), 2);
+
+    // A StatefulSet has no condition for it: an Event says so.
+    let mut tree = Tree::new("namespace shop".to_owned());
+    tree.lacking.push(Lacking {
+        uid: "u".to_owned(),
+        workload: strict(),
+    });
+    assert_eq!(tree.silent().collect::<Vec<_>>(), [("shop", "u")]);
+    let event =
+        json!({"reason": "FailedCreate", "message": "pods \"a\" is forbidden: exceeded quota: q"});
+    let trouble = Trouble::newest(&[event]).unwrap();
+    tree.learn(&BTreeMap::from([("u".to_owned(), trouble)]));
+    assert_eq!(
+        headline(&tree),
+        "namespace shop: nothing waits; the pods of 1 workload are refused"
+    );
+    assert_eq!(
+        tree.workloads[0].refused.as_deref(),
+        Some("exceeded quota: q")
+    );
 }

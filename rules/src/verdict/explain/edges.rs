@@ -5,7 +5,7 @@ use super::basis::Explain;
 use super::cycle::Goal;
 use super::targets::needed;
 use super::too_late;
-use crate::dependency::Edge;
+use crate::dependency::{Edge, Reference};
 use crate::dependent::Dependent;
 use crate::judged::Reason;
 use crate::world::World;
@@ -66,8 +66,18 @@ impl Explain<'_> {
         if lack.is_some() {
             edge.judged.reason = Reason::Unschedulable;
         }
-        for told in lack.into_iter().chain(cause) {
+        let labelled = self.labelled(edge);
+        for told in lack.into_iter().chain(cause).chain(labelled) {
             edge.judged.message = format!("{}; {told}", edge.judged.message);
+        }
+    }
+
+    /// What is told of a selector that finds no object.
+    fn labelled(&self, edge: &JudgedEdge) -> Option<String> {
+        let missing = edge.judged.reason == Reason::NotFound;
+        match edge.edge.entry().map(|it| &it.reference) {
+            Some(Reference::Selected(selection)) if missing => self.labelled_pods(selection),
+            _ => None,
         }
     }
 }

@@ -2,12 +2,33 @@
 //! own namespace are suggested.
 
 use super::basis::Explain;
-use crate::dependency::{Dependency, Edge, ObjectRef, Reference};
+use crate::dependency::{Dependency, Edge, ObjectRef, Reference, Selection};
+use crate::edges;
 use crate::kinds::Kind;
+use crate::object::name;
 use crate::scope;
 use crate::suggest::{affixed, nearest};
+use std::slice;
 
 impl Explain<'_> {
+    /// A workload whose pods have the labels of a selector that finds no such workload: the labels are on its pod template alone.
+    pub(super) fn labelled_pods(&self, selection: &Selection) -> Option<String> {
+        let Selection { kind, selector, .. } = selection;
+        if !scope::workloads().any(|it| it == *kind) {
+            return None;
+        }
+        let key = format!("{kind} {selector}");
+        let look = || edges::behind(self.selected_by(selector, slice::from_ref(kind)));
+        let found = self.hints.behind(&self.dependent().namespace, &key, &look);
+        let mut found = found.into_iter().map(|link| link.to);
+        let (_, workload) =
+            found.find(|(it, workload)| it == kind && !self.dependent().is_itself(it, workload))?;
+        Some(format!(
+            "the pods of {kind}/{} have them, and a selector looks at the labels of the {kind} itself: label that too, or write kind: Pod",
+            name(&workload)
+        ))
+    }
+
     /// An object with the affixes that a tool gave every name, an object with nearly this name, or a workload of another kind with
     /// this name: `Deployment/db`.
     pub(super) fn near_miss(&self, missing: &ObjectRef) -> Option<String> {

@@ -90,7 +90,7 @@ impl Explain<'_> {
     }
 
     /// The workloads of these kinds whose pods have these labels, and such pods without a workload.
-    fn selected_by(&self, selector: &Selector, kinds: &[Kind]) -> Vec<Typed> {
+    pub(super) fn selected_by(&self, selector: &Selector, kinds: &[Kind]) -> Vec<Typed> {
         let home = Some(self.dependent().namespace.as_str());
         let mut found = Vec::new();
         for kind in kinds {

@@ -288,11 +288,20 @@ fn a_job_whose_sidecar_runs_on_says_which() {
     );
     assert!(
         said.contains(
-            "; its pod migrate-0 has done its work, and its container \"istio-proxy\" runs on"
+            "; its pod migrate-0 does not end: its container \"migrate\" has ended, and \"istio-proxy\" still runs; make that an init container"
         ),
         "{said}"
     );
     // It has only just ended.
     let said = told("job/migrate", vec![migrate, pod("1970-01-01T00:00:00Z", 0)]);
-    assert!(!said.contains("runs on"), "{said}");
+    assert!(!said.contains("still runs"), "{said}");
+    let mut alone = pod("1969-12-31T00:00:00Z", 0);
+    alone["metadata"]["name"] = json!("migrate-0");
+    let said = told("pod/migrate-0:complete", vec![alone]);
+    assert!(
+        said.contains(
+            "it does not end: its container \"migrate\" has ended, and \"istio-proxy\" still runs"
+        ),
+        "{said}"
+    );
 }

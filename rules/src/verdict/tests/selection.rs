@@ -123,6 +123,29 @@ fn a_selector_that_finds_the_dependent_alone_says_so() {
 }
 
 #[test]
+fn labels_that_are_on_the_pods_alone_are_told() {
+    let of = |list: &str, template: Value| {
+        let mut web = owned("Deployment", "web", None, json!({}));
+        web["spec"]["template"] =
+            json!({"metadata": {"labels": template}, "spec": {"containers": []}});
+        told(&pod(list), &Cluster::of(vec![web]))
+    };
+    let list = "- {kind: Deployment, selector: tier=back}";
+    assert_eq!(
+        of(list, json!({"tier": "back"})),
+        "wait NotFound NotFound: no Deployment with these labels has been created yet; the pods of Deployment/web have them, and a \
+         selector looks at the labels of the Deployment itself: label that too, or write kind: Pod"
+    );
+    let unknown = "wait NotFound NotFound: no Deployment with these labels has been created yet";
+    assert_eq!(of(list, json!({"tier": "front"})), unknown);
+    let job = "- {kind: Job, selector: tier=back}";
+    assert_eq!(
+        of(job, json!({"tier": "back"})),
+        "wait NotFound NotFound: no Job with these labels has been created yet"
+    );
+}
+
+#[test]
 fn nothing_that_matches_is_not_found() {
     let cluster = Cluster::of(vec![job("shop", "x", "other", true)]);
     assert_eq!(

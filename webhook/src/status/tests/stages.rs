@@ -182,7 +182,7 @@ async fn a_pod_that_another_of_its_revision_let_through_is_told_so() {
     of_pods.sort();
     let by_itself = "its dependency is satisfied";
     let by_another =
-        "opened without asking again: another pod of this revision has passed its gate before";
+        "opened without asking again: a pod of this revision has passed its gate before";
     assert_eq!(of_pods, [by_itself, by_another].map(released));
     assert_eq!(
         last("d1"),
