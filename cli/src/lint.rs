@@ -9,6 +9,8 @@ mod identity;
 mod plans;
 mod report;
 mod spots;
+mod targets;
+mod uses;
 mod waves;
 
 pub(crate) use report::ReportFormat;
@@ -82,6 +84,8 @@ fn check(objects: &[Object]) -> Vec<Finding> {
     findings.extend(waves::check(objects));
     findings.extend(plans::check(objects));
     findings.extend(dependencies::check(&graph));
+    findings.extend(targets::check(&graph));
+    findings.extend(uses::check(&graph));
     findings.extend(cycles::check(&graph));
     findings.extend(flux::check(&graph));
     findings

@@ -3,6 +3,7 @@
 //! Admission prints each advice as a warning, `kubectl sluice lint` as a finding. Both call this module, each with the objects
 //! that it may look at ([`Seen`]), so that the same object gets the same advice from both.
 
+mod expressions;
 mod limits;
 mod seen;
 mod sentence;
@@ -16,9 +17,11 @@ pub use spelling::{of_list, of_metadata};
 pub use target::too_late;
 pub use template::{of_hold, of_position};
 
-use crate::dependency::{Dependency, Reference};
+use crate::dependency::{Dependency, ObjectRef, Reference};
+use crate::expression::NeverHolds;
 use crate::installer::Installer;
 use crate::kinds::Kind;
+use crate::ordinals;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -140,6 +143,13 @@ pub enum Advice {
         /// The only value of the label that counts: `enabled`.
         value: &'static str,
     },
+    /// A health expression of an entry that can hold on no object.
+    NeverHolds {
+        /// The object or objects that the entry names: `ConfigMap/flags`.
+        dependency: String,
+        /// Why the expression never holds, and the way out.
+        why: NeverHolds,
+    },
     /// The gate's position is written where no pod carries it.
     PositionOnWorkload,
     /// Whether pods are held is written where no pod carries it.
@@ -209,7 +219,11 @@ pub fn of(
     }
     let of_each = dependencies.iter();
     of_each
-        .flat_map(|it| target::of(workload, it, known))
+        .flat_map(|it| {
+            target::of(workload, it, known)
+                .into_iter()
+                .chain(expressions::of(it))
+        })
         .chain(limits::of(workload))
         .chain(limits::of_entries(workload, dependencies))
         .collect()
@@ -220,15 +234,23 @@ pub fn of(
 fn is_itself(dependency: &Dependency, workload: &Workload<'_>) -> bool {
     match &dependency.reference {
         Reference::Object(object) => {
-            object.kind.group() == workload.group
+            let named = object.kind.group() == workload.group
                 && object.kind.word().eq_ignore_ascii_case(workload.kind)
-                && object.name == workload.name
+                && object.name == workload.name;
+            (named || is_later_ordinal(object, workload))
                 && is_here(object.namespace.as_ref(), workload)
         }
         Reference::Selected(_) | Reference::Part(_) | Reference::Address(_) => false,
         // Another alternative may still open the gate.
         Reference::Any(alternatives) => alternatives.of.iter().all(|it| is_itself(it, workload)),
     }
+}
+
+/// Whether an object is a pod of the workload, a StatefulSet, for which its other pods may not wait: any but ordinal 0.
+fn is_later_ordinal(object: &ObjectRef, workload: &Workload<'_>) -> bool {
+    let is_set = (workload.group, workload.kind) == ("apps", "StatefulSet");
+    let ordinal = ordinals::of(&object.name).filter(|_| is_set && object.kind.is_pod());
+    ordinal.is_some_and(|(set, ordinal)| set == workload.name && ordinal > 0)
 }
 
 /// Whether a namespace, as it is written, is the workload's own.
@@ -264,6 +286,7 @@ impl Advice {
             Self::ForeignList(_) => "ForeignList",
             Self::LabelOnly(_) => "LabelOnly",
             Self::IdleLabel { .. } => "IdleLabel",
+            Self::NeverHolds { .. } => "NeverHolds",
             Self::PositionOnWorkload => "PositionOnWorkload",
             Self::HoldOnWorkload => "HoldOnWorkload",
             Self::NoSuchInitContainer(_) => "NoSuchInitContainer",
@@ -279,6 +302,7 @@ impl Advice {
             | Self::RunsBefore { .. }
             | Self::LaterHook { .. }
             | Self::LaterWave { .. }
+            | Self::NeverHolds { .. }
             | Self::NameTaken { .. } => Level::Error,
             // Argo CD always waits; Helm does with --wait.
             Self::RunsAfterwards { hook, .. } if hook == "PostSync" => Level::Error,

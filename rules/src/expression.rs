@@ -18,8 +18,10 @@ mod holds;
 mod literal;
 mod path;
 mod problem;
+mod texts;
 
 pub use problem::{ExpressionError, ExpressionProblem};
+pub use texts::NeverHolds;
 
 use crate::comparison::Operator;
 use literal::Literal;

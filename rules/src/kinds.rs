@@ -129,6 +129,8 @@ pub const NODE: &Builtin = exactly("", "Node");
 pub const CONFIG_MAP: &Builtin = exactly("", "ConfigMap");
 /// The built-in kind `Secret`.
 pub const SECRET: &Builtin = exactly("", "Secret");
+/// The built-in kind `ServiceAccount`.
+pub const SERVICE_ACCOUNT: &Builtin = exactly("", "ServiceAccount");
 /// The built-in kind `Job`.
 pub const JOB: &Builtin = exactly("batch", "Job");
 /// The built-in kind `Deployment`.

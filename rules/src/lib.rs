@@ -22,9 +22,9 @@
 //! * readiness, scope
 //! * annotation, edges
 //! * variables
-//! * dependency, ends, hold, judged, kept, rights
+//! * dependency, ends, hold, judged, kept, rights, uses
 //! * expression, gate, installer, job, jsonpath, kinds, object
-//! * comparison, definition, keys, kstatus, lookup, quantity, selector, sheets, suggest, terms, text
+//! * comparison, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, sheets, suggest, terms, text
 //! * path
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
@@ -61,6 +61,7 @@ pub mod kstatus;
 pub mod lookup;
 pub mod memory;
 pub mod object;
+pub mod ordinals;
 pub mod path;
 pub mod plan;
 pub mod probed;
@@ -69,6 +70,7 @@ pub mod quantity;
 pub mod readiness;
 pub mod reboot;
 pub mod rights;
+pub mod rollout;
 pub mod room;
 pub mod scope;
 pub mod selector;
@@ -77,6 +79,7 @@ pub mod slots;
 pub mod suggest;
 pub mod terms;
 mod text;
+pub mod uses;
 pub mod variables;
 pub mod verdict;
 pub mod world;

@@ -284,12 +284,8 @@ mod tests {
                 "the pod has no container \"api\"",
             ),
             (
-                "- tcp: $(SLUICE_ADDRESSES)",
-                "SLUICE_ADDRESSES cannot be copied into the gate, which has settings of its own under names that begin with SLUICE_; give",
-            ),
-            (
                 "- tcp: $(BY_WAY)",
-                "SLUICE_ADDRESSES cannot be copied into the gate",
+                "SLUICE_ADDRESSES cannot be copied into the gate, which has settings of its own under names that begin with SLUICE_; give",
             ),
             (
                 "- tcp: $(DB_ADDRESS)",

@@ -5,6 +5,7 @@ use crate::objects::{Holder, Object, Role};
 use rules::advice::{self, Advice, Level};
 use rules::annotation::{self, ParseError, Problem};
 use rules::keys;
+use rules::object::group_kind;
 use rules::readiness;
 use rules::verdict::consents_to_nobody;
 use serde_json::{Map, Value};
@@ -23,6 +24,7 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
             findings.extend(of_key(object, holder, key, value));
         }
         findings.extend(pair(object, holder));
+        findings.extend(never_healthy(object, holder));
     }
     findings.extend(twice(object, &holders));
     for (path, metadata) in object.metadata() {
@@ -57,6 +59,14 @@ fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Opt
     // A patch takes an annotation away so.
     let removes = value.is_null() && !object.is_dependent() && object.is_of_workload_kind();
     if !removes && (is_list(key) || key.starts_with(keys::PREFIX)) {
+        if key == keys::CONFIG_DEPENDS_ON
+            && let Some(advice) = advice::of_list(holder.annotations)
+        {
+            let spot = Where::Field(pointer(holder.path, "annotations", key));
+            let finding = Finding::advice(&object.place, &advice).spot(spot);
+            // On an object without pods the key is the other product's alone.
+            return Some(finding).filter(|_| object.is_dependent());
+        }
         if let Err(error) = grammar(object, holder, key, value) {
             return Some(refused(object, holder, &error));
         }
@@ -177,6 +187,21 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Optio
         ));
     }
     None
+}
+
+/// The findings on health expressions of an object that can hold on no object of its kind.
+fn never_healthy(object: &Object, holder: &Holder<'_>) -> Vec<Finding> {
+    if holder.role != Role::Own {
+        return Vec::new();
+    }
+    let (group, kind) = group_kind(&object.value);
+    let expressions = annotation::health(holder.annotations).unwrap_or_default();
+    let never = expressions.into_iter().filter_map(|(key, it)| {
+        let why = it.never_holds(group, kind)?.to_string();
+        let finding = Finding::new("NeverHolds", Level::Error, &object.place, why);
+        Some(finding.at(holder.path, key))
+    });
+    never.collect()
 }
 
 /// The findings on HIP-0025's two readiness annotations of an object.

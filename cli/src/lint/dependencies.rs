@@ -25,16 +25,30 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
             }
             _ => true,
         });
-        findings.extend(advice.map(|advice| {
+        let advice = advice.map(|advice| {
             let spot = spots::of_advice(object, &advice);
             Finding::advice(&object.place, &advice).spot(spot)
-        }));
-        for dependency in listed(graph, at) {
-            findings.extend(absent::check(graph, at, &dependency));
-            findings.extend(consent(graph, at, &dependency));
-        }
+        });
+        findings.extend(once(advice));
+        let of_entries = listed(graph, at).into_iter().flat_map(|dependency| {
+            let absent = absent::check(graph, at, &dependency).into_iter();
+            absent.chain(consent(graph, at, &dependency))
+        });
+        findings.extend(once(of_entries));
     }
     findings
+}
+
+/// Each finding once: several entries, or alternatives, may name one object.
+fn once(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut told: Vec<Finding> = Vec::new();
+    for finding in findings {
+        let same = |it: &Finding| it.rule == finding.rule && it.message == finding.message;
+        if !told.iter().any(same) {
+            told.push(finding);
+        }
+    }
+    told
 }
 
 /// The advice of admission on an object, if the cluster held these objects before it.

@@ -16,6 +16,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
         | Advice::LaterHook { dependency, .. }
         | Advice::LaterWave { dependency, .. }
         | Advice::Removed { dependency, .. }
+        | Advice::NeverHolds { dependency, .. }
         | Advice::EntryTimeout { dependency, .. }
         | Advice::Suspended(dependency)
         | Advice::NoSelector(dependency)

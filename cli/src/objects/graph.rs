@@ -5,6 +5,7 @@ use rules::dependency::{ObjectRef, Part, Parts, Selection};
 use rules::dependent::{Unknown, Wait};
 use rules::keys;
 use rules::kinds::{self, Kind};
+use rules::ordinals;
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -82,7 +83,7 @@ impl<'a> Graph<'a> {
             && (object.asks_for_a_gate() || self.injected.contains(object.namespace()))
     }
 
-    /// The object that a dependent's entry names, by its index.
+    /// The object that a dependent's entry names, by its index; of a pod of a StatefulSet that is the set, which makes it.
     pub(crate) fn find(&self, from: usize, to: &ObjectRef) -> Option<usize> {
         let namespace = self.namespace(from, to.namespace.as_ref());
         let found = |namespace: &str| {
@@ -96,7 +97,23 @@ impl<'a> Graph<'a> {
             named.or_else(by_kind)
         };
         // A cluster-scoped object has no namespace.
-        found(namespace).or_else(|| found("").filter(|at| self.is_cluster_scoped(*at)))
+        let alone = || found("").filter(|at| self.is_cluster_scoped(*at));
+        let set = || {
+            let (set, ordinal) = self.set_of(from, to)?;
+            ordinals::made_by(&self.objects[set].value)
+                .contains(&ordinal)
+                .then_some(set)
+        };
+        found(namespace).or_else(alone).or_else(set)
+    }
+
+    /// The StatefulSet of which a named pod would be, by its index, and the ordinal that the pod would have.
+    pub(crate) fn set_of(&self, from: usize, pod: &ObjectRef) -> Option<(usize, u64)> {
+        let (name, ordinal) = ordinals::of(&pod.name).filter(|_| pod.kind.is_pod())?;
+        let namespace = self.namespace(from, pod.namespace.as_ref());
+        let kind = Kind::Builtin(kinds::STATEFUL_SET);
+        let same = self.named.get(&(&kind, namespace, name))?;
+        Some((self.nearest_of(from, same)?, ordinal))
     }
 
     /// The object among several with one name that is of the same source as `from`; else the last one, which counts in a cluster.
@@ -150,6 +167,17 @@ impl<'a> Graph<'a> {
     pub(crate) fn may_mean(&self, from: usize, written: Option<&String>, object: &Object) -> bool {
         let (meant, own) = (self.namespace(from, written), object.namespace());
         meant == own || meant.is_empty() || own.is_empty()
+    }
+
+    /// Whether two objects are installed together. Helm does not write the release on a hook, and objects that are read together
+    /// belong together.
+    pub(crate) fn is_of_one_release(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|at| &self.objects[at]);
+        let of_one_chart = one.rendered && other.rendered && one.place.file == other.place.file;
+        match (&one.scope, &other.scope) {
+            (Some(own), Some(theirs)) if !of_one_chart => own.is_of_release(theirs),
+            _ => true,
+        }
     }
 
     /// The object of the kind Namespace with this name.

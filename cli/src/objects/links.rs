@@ -9,6 +9,7 @@ use rules::edges;
 use rules::keys;
 use rules::kinds::Kind;
 use rules::lookup::Lookup;
+use rules::ordinals;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -142,8 +143,13 @@ struct Beside<'g, 'o> {
 impl edges::Targets for Beside<'_, '_> {
     type Object = usize;
 
+    /// Ordinal 0 of the dependent's own StatefulSet holds the other ordinals back, and is no object beside it.
     fn named(&self, named: &ObjectRef) -> Option<usize> {
-        self.graph.find(self.from, named)
+        let found = self.graph.find(self.from, named)?;
+        let is_first = || ordinals::of(&named.name).is_some_and(|(_, ordinal)| ordinal == 0);
+        let is_own = found == self.from && self.graph.objects[found].is_stateful_set();
+        let is_own_first = is_own && named.kind.is_pod() && is_first();
+        (!is_own_first).then_some(found)
     }
 
     fn selected(&self, selection: &Selection) -> Vec<usize> {

@@ -83,6 +83,23 @@ impl Object {
         self.is_of("batch", "Job")
     }
 
+    /// Whether the object is a StatefulSet of Kubernetes.
+    pub(crate) fn is_stateful_set(&self) -> bool {
+        self.is_of("apps", "StatefulSet")
+    }
+
+    /// Whether the object is a Deployment of Kubernetes.
+    pub(crate) fn is_deployment(&self) -> bool {
+        self.is_of("apps", "Deployment")
+    }
+
+    /// Whether the object is, or makes, pods of Kubernetes that go on running.
+    pub(crate) fn serves(&self) -> bool {
+        let policy = self.template().map(|it| &it["spec"]["restartPolicy"]);
+        let is_built_in = matches!(self.kind, Some(Kind::Builtin(_)));
+        is_built_in && policy.is_some_and(|it| it.is_null() || it == "Always")
+    }
+
     fn is_of(&self, group: &str, word: &str) -> bool {
         let kind = self.kind.as_ref();
         kind.is_some_and(|kind| (kind.group(), kind.word()) == (group, word))

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_newest_warning_of_another_program_counts() {
-        let event = |by: &str, reason: &str, at: &str| json!({"source": {"component": by}, "reason": reason, "message": "secret \"a\"\nnot found", "lastTimestamp": at});
+        let event = |by: &str, reason: &str, at: &str| json!({"source": {"component": by}, "reason": reason, "message": "secret \"a\" not found", "lastTimestamp": at});
         let events = [
             event("kubelet", "FailedMount", "2026-01-01T00:00:05Z"),
             event(

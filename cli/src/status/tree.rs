@@ -156,12 +156,11 @@ impl Tree {
     pub(super) fn refuse(&mut self, mut workload: Workload, why: String) {
         let is_it =
             |it: &&mut Workload| (&it.namespace, &it.name) == (&workload.namespace, &workload.name);
-        match self.workloads.iter_mut().find(is_it) {
-            Some(known) => known.refused = Some(why),
-            None => {
-                workload.refused = Some(why);
-                self.workloads.push(workload);
-            }
+        if let Some(known) = self.workloads.iter_mut().find(is_it) {
+            known.refused = Some(why);
+        } else {
+            workload.refused = Some(why);
+            self.workloads.push(workload);
         }
     }
 

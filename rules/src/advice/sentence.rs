@@ -9,6 +9,9 @@ use wire::said::clean;
 /// The longest quoted part of an entry, in characters: the sentence has to fit into a header.
 const LONGEST_ENTRY: usize = 30;
 
+/// The longest shown name of a dependency beside an expression, in characters.
+const LONGEST_NAMED: usize = 50;
+
 impl fmt::Display for Advice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,18 +104,32 @@ impl fmt::Display for Advice {
             Self::Windows(windows) => self::windows(out, *windows),
             Self::PositionOnWorkload => of_pods(out, keys::GATE_POSITION),
             Self::HoldOnWorkload => of_pods(out, keys::HOLD),
-            Self::NoSuchInitContainer(name) => write!(
-                out,
-                "it has no init container \"{name}\", so unless something adds it first the gate stands where it would \
-                 without {}; correct the name",
-                keys::GATE_POSITION
-            ),
             _ => self.late(out),
         }
     }
 }
 
 impl Advice {
+    /// Writes the advice about a name or an expression that nothing has.
+    fn of_text(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NeverHolds { dependency, why } => {
+                write!(
+                    out,
+                    "it waits for {}: {why}",
+                    clean(dependency, LONGEST_NAMED)
+                )
+            }
+            Self::NoSuchInitContainer(name) => write!(
+                out,
+                "it has no init container \"{name}\", so unless something adds it first the gate stands where it would \
+                 without {}; correct the name",
+                keys::GATE_POSITION
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes the advice about a dependency that its installer makes too late.
     fn late(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -158,7 +175,7 @@ impl Advice {
                 "{dependency} is in sync wave {theirs} of Argo CD, which comes only once wave {own}, where this one is, is \
                  healthy: neither comes; put it into an earlier wave"
             ),
-            _ => Ok(()),
+            _ => self.of_text(out),
         }
     }
 }

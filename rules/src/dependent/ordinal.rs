@@ -3,13 +3,14 @@
 use super::Dependent;
 use crate::dependency::{Dependency, Reference};
 use crate::kinds::{self, Kind};
+use crate::ordinals;
 
 impl Dependent {
     /// Whether this is the name of ordinal 0 of the dependent's own StatefulSet, for which its other ordinals may wait.
     pub(crate) fn has_ordinal(&self, kind: &Kind, name: &str) -> bool {
         let nearest = self.owners.first();
         let set = nearest.filter(|owner| owner.kind == Kind::Builtin(kinds::STATEFUL_SET));
-        kind.is_pod() && set.is_some_and(|set| name.strip_prefix(&*set.name) == Some("-0"))
+        kind.is_pod() && set.is_some_and(|set| ordinals::of(name) == Some((&set.name, 0)))
     }
 
     /// Whether an entry of a StatefulSet's list names the set's own pod of ordinal 0: that pod does not wait for itself, and the

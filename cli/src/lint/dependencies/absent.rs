@@ -7,6 +7,7 @@ use rules::advice::Level;
 use rules::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection};
 use rules::keys;
 use rules::kinds::{self, Kind};
+use rules::ordinals;
 use rules::scope;
 use rules::suggest::{affixed, nearest};
 
@@ -65,10 +66,21 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
     if is_known {
         return None;
     }
-    let others = || {
-        let here = objects().filter(of_kind).filter(here);
-        here.map(|it| it.place.name.as_str())
-    };
+    if let Some((set, ordinal)) = graph.set_of(from, named) {
+        return Some(beyond(graph, from, named, &graph.objects[set], ordinal));
+    }
+    let others = objects().filter(of_kind).filter(here);
+    let others = others.map(|it| it.place.name.clone());
+    // A slip in the name of the set, not in its ordinal.
+    let sets = objects().filter(here).filter(|_| kind.is_pod());
+    let ordinal = ordinals::of(name).map(|(_, ordinal)| ordinal);
+    let pods = sets.filter_map(|it| {
+        let is_made = |ordinal: &u64| ordinals::made_by(&it.value).contains(ordinal);
+        let ordinal = ordinal.filter(|ordinal| it.is_stateful_set() && is_made(ordinal))?;
+        Some(format!("{}-{ordinal}", it.place.name))
+    });
+    let all: Vec<String> = others.chain(pods).collect();
+    let others = || all.iter().map(String::as_str);
     // A workload of another kind that is called the same.
     let namesake = || {
         let mut named = objects().filter(|it| is_there(it));
@@ -94,6 +106,31 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
     ))
 }
 
+/// A pod of a StatefulSet of the input that has no such ordinal.
+fn beyond(
+    graph: &Graph<'_>,
+    from: usize,
+    named: &ObjectRef,
+    set: &Object,
+    ordinal: u64,
+) -> Finding {
+    let made = ordinals::made_by(&set.value);
+    let name = &set.place.name;
+    let makes = match made.end.saturating_sub(made.start) {
+        0 => "makes no pod (its spec.replicas is 0)".to_owned(),
+        1 => format!("makes {name}-{} alone", made.start),
+        _ => format!("makes {name}-{} to {name}-{}", made.start, made.end - 1),
+    };
+    let way_out = if ordinal < made.start {
+        "name one of those"
+    } else {
+        "name another, or raise its spec.replicas"
+    };
+    let told =
+        format!("it depends on {named}, and StatefulSet/{name} {makes}, so it waits; {way_out}");
+    finding(graph, from, Level::Warning, &named.name, told)
+}
+
 fn selected(graph: &Graph<'_>, from: usize, selection: &Selection) -> Option<Finding> {
     let is_of_pods = selection.kind == Kind::Builtin(kinds::POD);
     let selects = |it: &Object| {
@@ -106,6 +143,23 @@ fn selected(graph: &Graph<'_>, from: usize, selection: &Selection) -> Option<Fin
     };
     if graph.objects.iter().any(selects) {
         return None;
+    }
+    let kind = &selection.kind;
+    let mut of_kind = graph.objects.iter().filter(|it| {
+        let is_it = it.kind.as_ref().is_some_and(|it| means(kind, it));
+        is_it && graph.may_mean(from, selection.namespace.as_ref(), it)
+    });
+    let makes = |it: &&Object| {
+        let template = it.template();
+        template.is_some_and(|pods| selection.selector.selects(pods))
+    };
+    if let Some(workload) = of_kind.find(makes) {
+        let told = format!(
+            "it depends on {selection}, which selects none of these objects: the pods of {kind}/{} have the labels, and a selector looks at \
+             those of the {kind} itself; label that too, or write kind: Pod",
+            workload.place.name
+        );
+        return Some(finding(graph, from, Level::Warning, "", told));
     }
     let told = format!("it depends on {selection}, which selects none of these objects");
     Some(finding(graph, from, Level::Note, "", told))

@@ -16,16 +16,9 @@ pub(super) struct Files<'g, 'o> {
 
 impl Files<'_, '_> {
     fn target(&self, to: usize) -> Target {
-        let [from, to] = [self.at, to].map(|at| &self.graph.objects[at]);
-        let of_one_chart = from.rendered && to.rendered && from.place.file == to.place.file;
-        let same_release = match (&from.scope, &to.scope) {
-            (Some(own), Some(theirs)) if !of_one_chart => own.is_of_release(theirs),
-            // Helm does not write the release on a hook, and objects that are read together belong together.
-            _ => true,
-        };
         Target {
-            object: to.value.clone(),
-            same_release: Some(same_release),
+            object: self.graph.objects[to].value.clone(),
+            same_release: Some(self.graph.is_of_one_release(self.at, to)),
         }
     }
 }
