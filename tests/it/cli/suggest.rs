@@ -121,6 +121,11 @@ fn the_diff_applies_and_the_chart_is_in_order() {
             println!("no helm renders {name}");
             continue;
         };
+        // Its templates render with no values.
+        if name == "needs-values" {
+            assert!(ran.error.contains("helm cannot render"), "{}", ran.error);
+            continue;
+        }
         // A wait loop that knows a port alone stands beside pods without a probe.
         let mut findings = ran.out.lines();
         let found = findings.find(|it| !it.contains("has a readiness probe"));
