@@ -158,7 +158,8 @@ impl Ca {
         Ok(ca)
     }
 
-    /// Returns the texts to store.
+    /// Returns the texts to store, in PEM: the certificate, its private key, and the private keys of the former CAs that
+    /// vouch for this CA, the newest first.
     pub fn parts(&self) -> CaParts {
         CaParts {
             certificate: self.pem.clone(),

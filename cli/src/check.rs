@@ -87,7 +87,12 @@ fn is_wrong(findings: &[Checked]) -> bool {
     findings.iter().any(|it| it.result == Outcome::Problem)
 }
 
-/// Prints the versions of the installed sluice.
+/// Prints three lines: the version of the installed chart, by the label `app.kubernetes.io/version` of the controller's Deployment, the
+/// image of the controller and the image of the gate. The exit code is 0.
+///
+/// # Errors
+///
+/// The API server cannot be asked, or the cluster has no Deployment of the controller, or several.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
     let installation = Installation::read(client, None).await?;

@@ -107,7 +107,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// `10.96.0.10:9764: connection refused; sluice.sluice-system.svc:9764: ...`
+/// Prints each address with its failure, such as `10.96.0.10:9764: connection refused; sluice.sluice-system.svc:9764: ...`.
 pub(crate) struct Attempts<'a>(pub(crate) &'a [Attempt]);
 
 impl fmt::Display for Attempts<'_> {

@@ -71,7 +71,8 @@ const ANNOTATIONS: [&str; 20] = [
     keys::DEFAULT_CLASS[1],
 ];
 
-/// The annotations of a pod template that may concern its object, and the pods that a held Job has yet to make.
+/// The annotations that are kept of the pod template of a built-in workload; trimming drops all others. Those that are kept may concern
+/// the workload itself, or the pods that a held Job has yet to make.
 const TEMPLATE_ANNOTATIONS: [&str; 14] = [
     keys::TIMEOUT,
     keys::ON_TIMEOUT,
@@ -96,7 +97,7 @@ enum Cut {
     /// Removes these fields from the mapping at this path.
     Only(&'static [&'static str], &'static [&'static str]),
     /// The pod template in the mapping at this path, except for its labels, by which Services select its pods, and its
-    /// annotations that concern the object.
+    /// [`TEMPLATE_ANNOTATIONS`].
     Template(&'static [&'static str]),
     /// The schema and the printer columns of a version of a kind, except for those of the status.
     Version(&'static [&'static str]),

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The text of another program as one line of at most `longest` bytes, with an ellipsis at its end where it had more.
+/// The text of another program as one line of at most `longest` bytes, of which an ellipsis takes 3. A longer text is cut between two
+/// characters first, and ends with the ellipsis. Then each control character, such as a line break, becomes a space.
 pub(crate) fn one_line(mut text: String, longest: usize) -> String {
     const ELLIPSIS: &str = "…";
     // Cut first: the part that is never shown need not be kept or searched.

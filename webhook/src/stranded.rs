@@ -201,7 +201,8 @@ struct GateTrust<'p> {
     name: &'p str,
 }
 
-/// Returns what the gate of a pod trusts; `None` where the pod has no waiting gate.
+/// Returns the CA bundle (PEM) and the server name from the environment of a pod's gate. `None` where no gate of the pod waits, or
+/// where the gate's environment lacks one of the two values. A gate that has not started counts as one that waits.
 fn waits_with(pod: &Value) -> Option<GateTrust<'_>> {
     if !is_pending(pod) || matches!(Gate::of(pod), Gate::Passed { .. }) {
         return None;

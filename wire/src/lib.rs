@@ -35,8 +35,9 @@ pub const PATH: &str = "/v1/verdict";
 /// The time between two signs that the service holds a request.
 pub const SIGN: Duration = Duration::from_secs(20);
 
-/// The silence on a held request after which a side takes the other for gone: two signs are overdue. A service of
-/// version 0.1 sends no sign, and answers after half a minute.
+/// The silence on a held request after which the gate takes the service for gone: two signs are overdue. The gate alone
+/// measures it; the service keeps the review of a token shorter. A service of version 0.1 sends no sign, and answers
+/// after half a minute.
 pub const SILENCE: Duration = Duration::from_secs(2 * SIGN.as_secs() + 5);
 
 /// The longest answer that a gate reads, in bytes. It must not grow: gates of older versions may wait for days, with

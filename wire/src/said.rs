@@ -232,7 +232,7 @@ fn reorders(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `3s`, `1m03s`, `1h02m03s`.
+/// Prints a duration in whole seconds, such as `3s`, `1m03s` or `1h02m03s`.
 pub struct Elapsed(pub Duration);
 
 impl fmt::Display for Elapsed {

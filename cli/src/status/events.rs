@@ -54,7 +54,7 @@ impl Trouble {
     }
 }
 
-/// `FailedMount: MountVolume.SetUp failed for volume "s": secret "client-cert" not found`
+/// Writes reason and message, such as `FailedMount: MountVolume.SetUp failed for volume "s": secret "client-cert" not found`.
 impl fmt::Display for Trouble {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reason, message } = self;

@@ -153,7 +153,7 @@ fn test(program: &str, arguments: &[&str], looped: bool) -> Option<Vec<For>> {
     })
 }
 
-/// `nc -z -w3 db 5432`
+/// The addresses that a look at a port names, such as `nc -z -w3 db 5432`.
 fn port(arguments: &[&str]) -> Vec<For> {
     if arguments.iter().any(|it| it.contains("sctp")) {
         return vec![For::Nothing(Reason::Sctp)];
@@ -254,7 +254,7 @@ fn http(program: &str, arguments: &[&str]) -> Vec<For> {
     vec![address(url, Asks::Http)]
 }
 
-/// `nslookup db`, `getent hosts db`
+/// The name that a look-up asks for, such as `nslookup db` or `getent hosts db`; `None` where a look-up asks for no host.
 fn name(arguments: &[&str]) -> Option<Vec<For>> {
     let databases = ["hosts", "ahosts", "ahostsv4", "ahostsv6"];
     let others = ["passwd", "group", "services"];
@@ -272,7 +272,7 @@ fn name(arguments: &[&str]) -> Option<Vec<For>> {
     })
 }
 
-/// `mc alias set store http://minio:9000 KEY SECRET`
+/// The first address that MinIO's client names, such as `mc alias set store http://minio:9000 KEY SECRET`.
 fn minio(arguments: &[&str]) -> Vec<For> {
     let mut urls = arguments
         .iter()
@@ -283,7 +283,7 @@ fn minio(arguments: &[&str]) -> Vec<For> {
         .collect()
 }
 
-/// `aws --endpoint-url http://minio:9000 s3 ls`
+/// The address that an option names, such as `aws --endpoint-url http://minio:9000 s3 ls`; `None` without such an option.
 fn endpoint(arguments: &[&str]) -> Option<Vec<For>> {
     let url = option(arguments, &["--endpoint-url", "--endpoint", "--host"])?;
     Some(vec![address(&url, Asks::Protocol)])

@@ -11,7 +11,7 @@ pub(super) fn of(container: &Container) -> Vec<Wait> {
     waits
 }
 
-/// `DEPENDENCY_SERVICE=ns:keystone-api,mariadb`
+/// The waits of kubernetes-entrypoint, which its variables list, such as `DEPENDENCY_SERVICE=ns:keystone-api,mariadb`.
 fn entrypoint(container: &Container) -> Vec<Wait> {
     let mut waits = Vec::new();
     for (variable, kind) in [
@@ -68,7 +68,7 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
     waits
 }
 
-/// `ready.py --service-name a --job-name b --container-name c --app-name d`
+/// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`.
 fn readiness(words: &[String]) -> Vec<Wait> {
     let words: Vec<&str> = words.iter().flat_map(|it| it.split_whitespace()).collect();
     if !words.iter().any(|it| it.ends_with("ready.py")) {

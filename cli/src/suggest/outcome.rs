@@ -44,7 +44,7 @@ pub(super) fn object(
     format!("{namespace}{kind}/{name}{state}")
 }
 
-/// `{kind: Pod, selector: "app=db"}`
+/// The entry for the objects that a selector selects, such as `{kind: Pod, selector: "app=db"}`.
 pub(super) fn selected(namespace: Option<&str>, kind: &str, selector: &str) -> String {
     let namespace = namespace.map_or(String::new(), |it| format!(", namespace: {it}"));
     format!("{{kind: {kind}, selector: \"{selector}\"{namespace}}}")

@@ -6,31 +6,31 @@ use std::fmt;
 /// The reason why a wait stays as it is, from a closed set: no list can say the wait, or the chart does not tell enough about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// A client without an address in its arguments or in its environment.
+    /// A client without an address in its arguments or in its environment. The text is the client's program, or `it`.
     NoHost(String),
-    /// A variable that has no value in the container.
+    /// A variable, `$NAME`, that has no value in the container.
     Unsaid(String),
-    /// A variable whose value is in a Secret, a ConfigMap or the pod.
+    /// A variable, `NAME`, whose value is in a Secret, a ConfigMap or the pod.
     Elsewhere(String),
-    /// An address outside of the cluster.
+    /// A host outside of the cluster.
     Outside(String),
-    /// An address that the chart's values say, and that no Service of the chart has.
+    /// A host that the chart's values say, and that no Service of the chart has.
     OfValues(String),
     /// A name that no object of the render has.
     NotHere(String),
-    /// A look at a Service that does not tell which state of the Service is wanted.
+    /// A look at the Service of this name, which does not tell which state of the Service is wanted.
     OfService(String),
-    /// A look into a store.
+    /// A look into a store. The text is the program that looks.
     Data(String),
     /// The waiting workload itself, or a Service behind which its pods are.
     Own(String),
-    /// A Job that Helm runs before it creates any other object.
+    /// A Job, by its name, that Helm runs before it creates any other object.
     EarlyJob(String),
-    /// An address that has no value.
+    /// A template text, or the words `the address`, that has no value.
     NoValue(String),
     /// A template text whose meaning depends on its place, so it cannot be moved into the annotation.
     Bound(String),
-    /// A name of two parts, of which the second may be a namespace or a domain.
+    /// A host of two parts, of which the second may be a namespace or a domain, and the entry for the namespace.
     Ambiguous {
         host: String,
         entry: String,
@@ -43,11 +43,11 @@ pub(super) enum Reason {
     Inside,
     /// An object that has to be deleted.
     Deleted,
-    /// A kind that needs its group.
+    /// An entry of a kind that needs its group.
     Kind(String),
     /// A Secret that is waited for.
     Secret(String),
-    /// A file on the node.
+    /// A file on the node, by its path.
     NodeFile(String),
     /// Vault's content.
     Vault,
@@ -56,13 +56,13 @@ pub(super) enum Reason {
     Ping(String),
     /// No Job of the chart migrates.
     NoMigration,
-    /// The Job that migrates is run after everything else.
+    /// The Job that migrates, by its name, is run after everything else.
     LateJob(String),
     /// A hook that migrates after everything else is there.
     LateHook,
     /// An entry of a Compose file's `depends_on`.
     Compose(Unlabelled),
-    /// The Job that migrates is one of several.
+    /// The Job that migrates is one of these, by name.
     ManyJobs(Vec<String>),
     /// No container of this name is known.
     NoContainer(String),
@@ -71,15 +71,15 @@ pub(super) enum Reason {
         entry: String,
         why: String,
     },
-    /// The rendered list would not mean the same as the loop.
+    /// The list of this entry would not mean the same as the loop.
     Untrue(String),
     /// The entry of a wait in a text that nothing renders, so the entry cannot be tried.
     Untried(String),
     /// The workload has a list already.
     Listed,
-    /// The annotations are computed, or those of another chart.
+    /// The annotations are computed, or those of another chart, so this list cannot be written there.
     Closed(String),
-    /// The wait is in a helper, and no workload that includes the helper is known.
+    /// The wait for this entry is in a helper, and no workload that includes the helper is known.
     Helper(String),
     /// The container has the name of a wait, or a loop, and its commands do not tell what it waits for.
     Unread,

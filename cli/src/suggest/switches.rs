@@ -14,7 +14,7 @@ const ELSEWHERE: &str = "sluice.example.com";
 /// A switch: one value of the chart, changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Switch {
-    /// `postgresql.enabled`
+    /// The path of the value in the chart's values, such as `postgresql.enabled`.
     pub(super) path: String,
     pub(super) value: String,
     /// Whether the template compares the value with `text`; otherwise it tests whether the value is set.

@@ -19,7 +19,7 @@ pub(super) struct Report {
 /// One remark about a place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Told {
-    /// `templates/web.yaml:17`
+    /// The file and the line that the remark is about, such as `templates/web.yaml:17`.
     pub(super) place: String,
     /// The name of the container that the remark is about; empty where it is about none.
     pub(super) container: String,

@@ -5,7 +5,7 @@ use super::reason::Reason;
 /// One wait: its command, and the thing that is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wait {
-    /// `nc -z db 5432`
+    /// The command or the setting that waits, for a message, such as `nc -z db 5432`.
     pub(super) what: String,
     pub(super) for_what: For,
 }
@@ -51,7 +51,7 @@ pub(super) struct Address {
     pub(super) host: String,
     /// The port; empty where the text names none.
     pub(super) port: String,
-    /// `http`, `postgres`, or empty.
+    /// The scheme of a URL, such as `http` or `postgres`; empty where the text has none.
     pub(super) scheme: String,
     /// The path of a URL, behind host and port; else empty.
     pub(super) path: String,
@@ -91,7 +91,8 @@ impl Address {
         }
     }
 
-    /// The entry that has the gate try the address itself; `None` where it has no port.
+    /// The entry that has the gate try the address itself. `None` where the address has no port, and its scheme has no usual one; an
+    /// HTTP request needs none.
     pub(super) fn entry(&self) -> Option<String> {
         let Self {
             host,

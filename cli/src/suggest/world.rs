@@ -98,7 +98,11 @@ impl World<'_> {
         }))
     }
 
-    /// An address that the gate tries itself.
+    /// An address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one.
+    ///
+    /// # Errors
+    ///
+    /// The host or the port is a variable whose value the container does not tell.
     fn outside(&self, address: &Address, container: &Container) -> Result<Option<Target>, Reason> {
         let host = known(&address.host, container)?;
         let port = known(&address.port, container)?;

@@ -187,7 +187,7 @@ fn status_of(stream: &mut (impl Read + Write), request: &str) -> Result<Outcome,
 /// How a status line begins.
 const HTTP: &[u8] = b"HTTP/1.";
 
-/// `HTTP/1.1 200 OK`
+/// The status code of a status line such as `HTTP/1.1 200 OK`; `None` where the line has no code from 100 to 599.
 fn code(line: &[u8]) -> Option<u16> {
     let line = str::from_utf8(line).ok()?;
     let code = line.split_whitespace().nth(1)?;

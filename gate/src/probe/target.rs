@@ -12,7 +12,7 @@ pub(crate) enum Target {
     Answer {
         place: Place,
         tls: bool,
-        /// `/health?deep=1`
+        /// The path of the request, with its query, such as `/health?deep=1`.
         path: String,
     },
     /// Whether a name has an address.

@@ -43,7 +43,8 @@ pub(super) fn of_entries(
     })
 }
 
-/// Whether the annotations say what follows a timeout, and set no timeout.
+/// Whether the annotations say that a timeout ends the wait (`fail` or `proceed`), and set no timeout. A wait that goes on after its timeout
+/// (`wait`) needs none.
 fn lacks_timeout(workload: &Workload<'_>) -> bool {
     let said = |key: &str| {
         let mut places = [workload.template, workload.object].into_iter();

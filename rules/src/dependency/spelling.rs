@@ -30,7 +30,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// `any of (Service/a, Service/b)`, `2 of (Job/a, Job/b, Job/c)`
+/// Writes the alternatives for a message, such as `any of (Service/a, Service/b)` or `2 of (Job/a, Job/b, Job/c)`.
 impl fmt::Display for Alternatives {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.min {

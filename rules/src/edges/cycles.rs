@@ -30,7 +30,8 @@ pub fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The part of the graph that each node is in; the nodes of one part lead to each other.
+/// The part of the graph that each node is in, indexed by node: the number of one node of that part, the same for all its nodes. The nodes
+/// of one part lead to each other.
 fn parts(needs: &[Vec<usize>]) -> Vec<usize> {
     let mut leads: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
     for (from, needs) in needs.iter().enumerate() {

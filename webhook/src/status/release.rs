@@ -109,7 +109,8 @@ pub(super) enum HoldState {
 pub(super) struct HoldEnd {
     /// The word for the end of the hold in the log.
     pub(super) outcome: &'static str,
-    /// Whether the wait took too long. The patch notes that, or the gate would count from the start of its pod.
+    /// Whether the wait took too long. The patch of a Job notes that, or the gates of its pods would count from the start of their pods.
+    /// The patch of a pod notes nothing: the gate of a pod that was held counts from the creation of the pod in any case.
     pub(super) timed_out: bool,
 }
 
@@ -185,7 +186,7 @@ impl Releaser {
 /// The wait of a waiter until its hold has to end.
 struct HeldWait<'a, H> {
     hold: &'a H,
-    /// `None` where the waiter has as many waits as it may.
+    /// `None` where the waiter has as many waits as one may have, `MOST` of `wait_registry.rs`.
     entry: Option<WaitEntry>,
     began: Instant,
     /// The digest of the answer that was told last.

@@ -37,7 +37,7 @@ pub(crate) enum Unidentified {
     /// The request's token was not reviewed in time, because too many others are.
     #[error("too many tokens are being reviewed; try again")]
     NoTurn,
-    /// The pod has as many open requests as it may.
+    /// The pod has as many open requests to this replica as one may have: `MOST` of `wait_registry.rs`.
     #[error("this pod waits for too many answers already; its gate waits for one at a time")]
     Asking,
     /// The API server could not be asked to review the token.

@@ -49,7 +49,7 @@ pub(super) struct WaitEntry {
 }
 
 impl WaitRegistry {
-    /// Registers one more wait of a waiter; `None` if the waiter has as many as it may.
+    /// Registers one more wait of a waiter; `None` if the waiter has [`MOST`] already.
     pub(super) fn begin(self: &Arc<Self>, waiter: &Waiter) -> Option<WaitEntry> {
         let new = || Registered {
             namespace: waiter.namespace.clone(),

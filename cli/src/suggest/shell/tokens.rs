@@ -196,7 +196,7 @@ impl ShellReader {
         inside
     }
 
-    /// `(( ))`
+    /// Skips the rest of a sum, `(( … ))`, with both brackets at its end.
     fn skip_sum(&mut self) {
         while let Some(letter) = self.peek(0) {
             self.at += 1;

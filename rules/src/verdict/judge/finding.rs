@@ -21,7 +21,7 @@ pub(in crate::verdict) enum Lead {
     NothingThere,
     /// Only the installer of this object can mend the object.
     OnlyByInstaller {
-        /// `Job/migrate`
+        /// Kind and name of the object, such as `Job/migrate`.
         name: String,
         object: Value,
     },

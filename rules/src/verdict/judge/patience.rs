@@ -15,7 +15,7 @@ use wire::turn;
 /// An entry that holds a gate back although its own timeout has passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overdue {
-    /// `Service/cache`
+    /// The dependency that the entry names, such as `Service/cache`.
     pub dependency: String,
     /// The timeout of the entry, and its effect.
     pub patience: Patience,
