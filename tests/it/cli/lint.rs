@@ -31,7 +31,7 @@ fn an_error_is_told_with_its_place() {
     assert_eq!(ran.code, Some(1));
 
     let page = include_str!("../../../docs/cli.md");
-    let shown = expected.replace(path, "shop.yaml");
+    let shown = expected.replace(path, "examples/mistakes.yaml");
     assert!(page.contains(&shown), "docs/cli.md must show:\n{shown}");
 }
 

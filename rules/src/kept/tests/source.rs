@@ -85,7 +85,7 @@ pub(super) const LABELS: [&str; 14] = [
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 22] = [
     // These modules read applied objects, which are there whole.
     "advice/limits",
     "advice/spelling",
@@ -110,6 +110,9 @@ const OTHERS: [&str; 20] = [
     "terms",
     // Reads the pod of a request, which is there whole.
     "variables",
+    // These modules read the manifests of `lint`, which are there whole.
+    "rollout",
+    "uses",
 ];
 
 /// The texts in the source of the rules about built-in kinds, tests and comments apart.
