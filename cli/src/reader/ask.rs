@@ -12,17 +12,37 @@ use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::selector::Selector;
 use serde_json::Value;
+use std::time::Duration;
+
+/// How often one question is asked, as client-go asks a request that is answered with 429.
+const TIMES: u32 = 10;
+/// The longest pause before a question is asked again: a person waits for the answer.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// The pause after which a question may be asked again that the API server has put off, after it was `asked` so often: a 429 says that
+/// the server is busy, or that it prepares a new kind for a moment. `None` for every other error, and after [`TIMES`].
+fn put_off(error: &Error, asked: u32) -> Option<Duration> {
+    let Error::Api(status) = error else {
+        return None;
+    };
+    let is_put_off = status.code == 429 && asked < TIMES;
+    let seconds = status
+        .details
+        .as_ref()
+        .map_or(1, |it| it.retry_after_seconds);
+    is_put_off.then(|| Duration::from_secs(u64::from(seconds.max(1))).min(PAUSE))
+}
 
 impl Reader {
     pub(super) async fn ask(&self, question: &Question) -> Result<Lookup<Reply>> {
-        let answer = match question {
-            Question::Kind(kind) => self.served(kind).await,
-            Question::Object(kind, namespace, name) => {
-                self.get(kind, namespace.as_deref(), name).await
-            }
-            Question::List(kind, namespace, selector) => {
-                self.get_all(kind, namespace.as_deref(), selector).await
-            }
+        let mut asked = 1;
+        let answer = loop {
+            let answer = self.once(question).await;
+            let Some(pause) = answer.as_ref().err().and_then(|it| put_off(it, asked)) else {
+                break answer;
+            };
+            tokio::time::sleep(pause).await;
+            asked += 1;
         };
         let is_kind = matches!(question, Question::Kind(_));
         match answer {
@@ -42,6 +62,18 @@ impl Reader {
                 Ok(Lookup::Unavailable(Unavailable::Undiscovered))
             }
             Err(error) => Err(access::failed(error)),
+        }
+    }
+
+    async fn once(&self, question: &Question) -> Result<Reply, Error> {
+        match question {
+            Question::Kind(kind) => self.served(kind).await,
+            Question::Object(kind, namespace, name) => {
+                self.get(kind, namespace.as_deref(), name).await
+            }
+            Question::List(kind, namespace, selector) => {
+                self.get_all(kind, namespace.as_deref(), selector).await
+            }
         }
     }
 
@@ -147,5 +179,36 @@ impl Reader {
         let (version, word) = self.type_of(kind);
         object["apiVersion"] = version.into();
         object["kind"] = word.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::core::Status;
+    use kube::core::response::StatusDetails;
+
+    fn refused(code: u16, seconds: u32) -> Error {
+        let details = StatusDetails {
+            retry_after_seconds: seconds,
+            ..StatusDetails::default()
+        };
+        let status = Status::failure("storage is (re)initializing", "TooManyRequests");
+        Error::Api(Box::new(status.with_code(code).with_details(details)))
+    }
+
+    #[test]
+    fn what_is_put_off_is_asked_again_for_some_seconds() {
+        for (error, asked, expected) in [
+            (refused(429, 1), 1, Some(1)),
+            (refused(429, 0), 1, Some(1)),
+            (refused(429, 60), 1, Some(2)),
+            (refused(429, 1), TIMES, None),
+            (refused(403, 1), 1, None),
+            (refused(503, 1), 1, None),
+        ] {
+            let pause = put_off(&error, asked).map(|it| it.as_secs());
+            assert_eq!(pause, expected, "{error}, {asked}");
+        }
     }
 }
