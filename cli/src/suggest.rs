@@ -24,6 +24,7 @@ mod outcome;
 mod reason;
 mod removed;
 mod render;
+mod scripts;
 mod settle;
 mod shell;
 mod source;
@@ -51,6 +52,7 @@ use render::Copy;
 use source::ObjectSource;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 use texts::Texts;
 use told::{Report, Says};
 
@@ -79,7 +81,7 @@ pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
         let mut charts = Vec::new();
         find_charts(path, &mut charts)?;
         for chart in &charts {
-            let texts = Texts::read(chart, &[])?;
+            let texts = Texts::of_chart(chart)?;
             read += texts.files.len();
             of_chart(chart, &texts, asked, &mut report)?;
         }
@@ -180,7 +182,7 @@ fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report
         for pair in &asked.set {
             given.extend(["--set".to_owned(), pair.clone()]);
         }
-        let source = ObjectSource::Chart(Copy::of(chart, given)?);
+        let source = ObjectSource::Chart(Copy::of(chart, given, Instant::now())?);
         if let Err(error) = flow::run(chart, texts, source, report) {
             let why = format!("it was read as text, since it cannot be rendered: {error:#}");
             report.tell(chart.display().to_string(), "", Says::Note(why));

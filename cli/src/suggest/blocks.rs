@@ -37,11 +37,12 @@ pub(super) fn all(template: &Template) -> Vec<Block> {
         let mut branches: Vec<Container> = Vec::new();
         for branch in 0..BRANCHES {
             let text = text_of(template, block, first, branch);
-            let Some(container) = read(&text, init) else {
-                continue;
-            };
-            if !branches.contains(&container) {
-                branches.push(container);
+            for mut container in read(&text, init) {
+                let words = container.words.iter();
+                container.words = words.map(|it| revealed(template, it)).collect();
+                if !branches.contains(&container) {
+                    branches.push(container);
+                }
             }
         }
         found.push(Block {
@@ -140,19 +141,43 @@ fn last_branch(template: &Template, line: usize, frame: &[String]) -> usize {
     same.map(|it| it.len() - 1).max().unwrap_or(0)
 }
 
-fn read(text: &str, init: bool) -> Option<Container> {
-    let entry = Entries::new(text.as_bytes()).next()?;
-    let value = match entry {
-        Ok(entry) => entry.object,
+fn read(text: &str, init: bool) -> Vec<Container> {
+    let containers = match Entries::new(text.as_bytes()).next() {
+        None => return Vec::new(),
+        Some(Ok(entry)) => Container::each(&entry.object, init, &Value::Null),
         // A text that is no YAML without its actions is read as one long script.
-        Err(_) => return Some(crude(text, init)),
+        Some(Err(_)) => Vec::new(),
     };
-    Container::of(&value, init, &Value::Null).or_else(|| Some(crude(text, init)))
+    if containers.is_empty() {
+        return vec![crude(text, init)];
+    }
+    containers
+}
+
+/// A word, or the text that its only action prints: `{{ printf "until nc db 1; do sleep 1; done" }}`.
+fn revealed(template: &Template, word: &str) -> String {
+    let seen = template.masked.seen(word);
+    let printed = ["{{ printf \"", "{{ print \""];
+    let text = printed.iter().find_map(|it| seen.trim().strip_prefix(it));
+    let Some(text) = text.and_then(|it| it.strip_suffix("\" }}")) else {
+        return word.to_owned();
+    };
+    text.replace("\\\"", "\"")
 }
 
 fn crude(text: &str, init: bool) -> Container {
     let name = text.lines().find_map(|it| it.trim().strip_prefix("name:"));
-    let words = ["sh", "-c", text].map(str::to_owned);
+    // A script may stand in quotes on one line.
+    let mut script = text.to_owned();
+    for line in text.lines() {
+        let quoted = line.replace("\\\"", "\u{0}");
+        let quoted = quoted.split('"').skip(1).step_by(2);
+        for part in quoted.filter(|it| it.contains(' ')) {
+            script.push('\n');
+            script.push_str(&part.replace('\u{0}', "\""));
+        }
+    }
+    let words = ["sh", "-c", script.as_str()].map(str::to_owned);
     Container {
         name: name
             .unwrap_or_default()

@@ -64,7 +64,7 @@ pub(super) fn of_text(
                 let what = file.template.masked.seen(&wait.what);
                 let name = file.template.masked.seen(&container.name);
                 told.push(WaitInText {
-                    line,
+                    line: block.first,
                     container: name,
                     what,
                     outcome,
@@ -194,6 +194,17 @@ fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String>
     let documents = document::all(&lines);
     let kind = text(&object.value, "/kind");
     let document = document_of(&documents, kind, text(&object.value, "/metadata/name"))?;
+    let best = literal(document.name()?);
+    let mut as_like = documents.iter().filter(|it| {
+        let own = it.name().unwrap_or_default();
+        it.kind() == Some(kind)
+            && fits(own, text(&object.value, "/metadata/name"))
+            && literal(own) == best
+    });
+    // Of several documents that are as like, none tells the name.
+    if as_like.nth(1).is_some() {
+        return None;
+    }
     let written = mask(document.name()?);
     let name = written
         .seen(&written.text)

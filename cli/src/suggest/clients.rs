@@ -251,7 +251,22 @@ fn http(program: &str, arguments: &[&str]) -> Vec<For> {
     if let Some(of_api) = super::kubectl::of_url(url) {
         return vec![of_api];
     }
-    vec![address(url, Asks::Http)]
+    let asks_for_success = |it: &&str| {
+        let is_short = it.starts_with('-') && !it.starts_with("--");
+        it.starts_with("--fail") || it.contains("_code}") || is_short && it[1..].contains('f')
+    };
+    vec![For::Address(Address {
+        // `curl` alone takes any answer.
+        succeeds: program != "curl" || arguments.iter().any(asks_for_success),
+        ..Address::of(url, Asks::Http)
+    })]
+}
+
+/// Whether a command fetches something once: a loop, or an option to try again, makes a wait of it.
+pub(super) fn fetches(call: &Call) -> bool {
+    let program = call.words[0].rsplit('/').next().unwrap_or_default();
+    let again = |it: &String| it.starts_with("--retry") || it.starts_with("--tries");
+    matches!(program, "curl" | "wget") && !call.looped && !call.words.iter().any(again)
 }
 
 /// The name that a look-up asks for, such as `nslookup db` or `getent hosts db`; `None` where a look-up asks for no host.

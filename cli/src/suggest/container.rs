@@ -18,6 +18,30 @@ pub(super) struct Container {
     pub(super) elsewhere: BTreeSet<String>,
     /// The paths at which folders of the node are mounted.
     pub(super) node_paths: Vec<String>,
+    /// The ConfigMaps that are mounted.
+    pub(super) config_maps: Vec<MountedMap>,
+    /// Whether this is the command that is run once the container has started.
+    pub(super) after_start: bool,
+}
+
+/// A ConfigMap, where a container has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct MountedMap {
+    pub(super) map: String,
+    path: String,
+    /// The only key that is mounted there.
+    only: Option<String>,
+}
+
+impl MountedMap {
+    /// The key that a path is.
+    pub(super) fn key(&self, path: &str) -> Option<String> {
+        let behind = path.strip_prefix(&self.path)?;
+        match &self.only {
+            Some(key) => behind.is_empty().then(|| key.clone()),
+            None => Some(behind.strip_prefix('/')?.to_owned()),
+        }
+    }
 }
 
 impl Container {
@@ -34,6 +58,7 @@ impl Container {
             init,
             words: words.collect(),
             node_paths: node_paths(value, pod),
+            config_maps: config_maps(value, pod),
             ..Self::default()
         };
         for variable in value["env"].as_array().into_iter().flatten() {
@@ -56,11 +81,32 @@ impl Container {
     pub(super) fn all(pod: &Value) -> Vec<Self> {
         let of = |key: &str, init: bool| {
             let list = pod[key].as_array().into_iter().flatten();
-            list.filter_map(move |it| Self::of(it, init, pod))
+            list.flat_map(move |it| Self::each(it, init, pod))
         };
         of("initContainers", true)
             .chain(of("containers", false))
             .collect()
+    }
+
+    /// The container, and as another the command that is run once it has started.
+    pub(super) fn each(value: &Value, init: bool, pod: &Value) -> Vec<Self> {
+        let Some(own) = Self::of(value, init, pod) else {
+            return Vec::new();
+        };
+        let command = value.pointer("/lifecycle/postStart/exec/command");
+        let after_start = command.map(|command| Self {
+            words: texts(command),
+            after_start: true,
+            ..own.clone()
+        });
+        std::iter::once(own).chain(after_start).collect()
+    }
+
+    /// Whether its script speaks of an answer that refuses, such as 401: then one is as good as success.
+    pub(super) fn takes_refusals(&self) -> bool {
+        let is_number = |it: char| !it.is_ascii_digit();
+        let mut words = self.words.iter().flat_map(|it| it.split(is_number));
+        words.any(|it| matches!(it, "401" | "403" | "404"))
     }
 
     /// Whether a path is on the node, and not in a volume of the pod alone.
@@ -105,4 +151,22 @@ fn node_paths(container: &Value, pod: &Value) -> Vec<String> {
         .filter(is_of_node)
         .filter_map(|mount| Some(mount["mountPath"].as_str()?.to_owned()))
         .collect()
+}
+
+/// The ConfigMaps that a container mounts.
+fn config_maps(container: &Value, pod: &Value) -> Vec<MountedMap> {
+    let mounts = container["volumeMounts"].as_array().into_iter().flatten();
+    let of_map = |mount: &Value| {
+        let mut volumes = pod["volumes"].as_array()?.iter();
+        let volume = volumes.find(|it| it["name"] == mount["name"])?;
+        Some(MountedMap {
+            map: volume["configMap"]["name"].as_str()?.to_owned(),
+            path: mount["mountPath"]
+                .as_str()?
+                .trim_end_matches('/')
+                .to_owned(),
+            only: mount["subPath"].as_str().map(str::to_owned),
+        })
+    };
+    mounts.filter_map(of_map).collect()
 }

@@ -68,25 +68,46 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
             added,
         });
     };
-    if block[found].trim() != "annotations:" {
-        return None;
-    }
+    let computed = match block[found].trim().strip_prefix("annotations:")?.trim() {
+        "" => None,
+        // `annotations: {{- toYaml .Values.x | nindent 4 }}` brings its own line break, so it may stand below a list.
+        action if action.starts_with("{{-") && action.contains("nindent") && is_action(action) => {
+            Some(pad(inner + 2, action))
+        }
+        _ => return None,
+    };
     let conditions = block[..found].iter().filter(|it| is_action(it));
     let open = conditions.fold(0_i32, |open, it| open + opens(it));
-    match open {
-        0 => Some(Edit {
+    // Variables may be set between a condition and the key.
+    let between = block[..found].iter().rev();
+    let sets = between.take_while(|it| is_action(it) && opens(it) == 0);
+    let from = found - sets.count();
+    let mut added = vec![pad(inner, "annotations:")];
+    added.extend(padded());
+    match (open, computed) {
+        (0, None) => Some(Edit {
             at: first + found + 1,
             removed: 0,
             added: padded().collect(),
         }),
-        // `{{- with .Values.podAnnotations }}` before the key goes behind it.
-        1 if found > 0 && opens(block[found - 1]) == 1 && closes_behind(&block[found..], inner) => {
-            let mut added = vec![pad(inner, "annotations:")];
-            added.extend(padded());
-            added.push(block[found - 1].to_owned());
+        (0, Some(computed)) => {
+            added.push(computed);
             Some(Edit {
-                at: first + found - 1,
-                removed: 2,
+                at: first + found,
+                removed: 1,
+                added,
+            })
+        }
+        // `{{- with .Values.podAnnotations }}` before the key goes behind it.
+        (1, computed)
+            if from > 0 && opens(block[from - 1]) == 1 && closes_behind(&block[found..], inner) =>
+        {
+            let before = block[from - 1..found].iter();
+            added.extend(before.map(|it| (*it).to_owned()));
+            added.extend(computed);
+            Some(Edit {
+                at: first + from - 1,
+                removed: found - from + 2,
                 added,
             })
         }

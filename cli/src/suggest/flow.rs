@@ -3,10 +3,11 @@
 
 use super::known::Known;
 use super::object::{ChartObject, own_pods, text};
+use super::render;
 use super::settle;
 use super::source::ObjectSource;
 use super::survey::{self, SeenContainer};
-use super::switches;
+use super::switches::{self, Switch};
 use super::telling;
 use super::texts::Texts;
 use super::told::{Report, Says};
@@ -53,7 +54,8 @@ pub(super) fn run(
     source.render_first(&texts.values)?;
     let mut sets = vec![Vec::new()];
     sets.extend(switches::of(texts));
-    let all = source.render_all(&sets);
+    let all = source.render_all(&sets, render::FOR_SETS);
+    let late = sets.split_off(all.len());
     let mut tried = Vec::new();
     let mut rendered: Vec<Option<Vec<ChartObject>>> = Vec::new();
     let mut seen: Vec<SeenContainer> = Vec::new();
@@ -86,6 +88,17 @@ pub(super) fn run(
         tried.push(switches);
         rendered.push(objects);
     }
+    let untried = tried.len()..tried.len() + late.len();
+    if !late.is_empty() {
+        let pairs: Vec<String> = late.iter().flatten().map(Switch::pair).collect();
+        let note = format!(
+            "it takes long to render, so that it was not tried with {}; give values with --set and ask again",
+            pairs.join(", ")
+        );
+        report.tell(folder.display().to_string(), "", Says::Note(note));
+    }
+    rendered.extend(late.iter().map(|_| None));
+    tried.extend(late);
     let sets = tried;
     let known = Known {
         folder,
@@ -93,6 +106,7 @@ pub(super) fn run(
         sets,
         rendered,
         seen,
+        untried: untried.collect(),
         missing: source.missing().to_vec(),
     };
     let groups = known.groups();
@@ -102,7 +116,7 @@ pub(super) fn run(
         .enumerate();
     let ways = ways.filter(|(_, ways)| !ways.is_empty()).collect();
     let settled = settle::settle(&known, &mut source, &groups, ways)?;
-    let wanted = ways::by_values(&known, &groups, &settled);
+    let wanted = ways::by_values(&known, &groups, &settled.lists);
     let by_values = values::settle(folder, texts, &mut source, wanted, report)?;
     let covered = telling::of_groups(&known, &groups, &settled, &by_values, report);
     let broken: Vec<PathBuf> = source

@@ -61,6 +61,7 @@ impl Context<'_> {
                     host: self.expression(&self.known(&address.host)?)?,
                     port: self.expression(&self.known(&address.port)?)?,
                     path: self.expression(&address.path)?,
+                    scheme: self.expression(&address.scheme)?,
                     ..address.clone()
                 };
                 Some(known.entry().ok_or(reason)?)
@@ -314,6 +315,10 @@ fn seen(reason: &Reason, masked: &Masked) -> Reason {
 /// The entry, where admission's reader takes it once a name stands where its actions are.
 fn tried(entry: ListEntry) -> Outcome {
     let text = super::mask::mask(&entry.text).stand_in();
+    let text = match text.strip_prefix("x://") {
+        Some(rest) => format!("http://{rest}"),
+        None => text,
+    };
     match super::tried::entry(&text) {
         Ok(()) => Outcome::Entry(entry),
         Err(reason) => Outcome::Left(match reason {

@@ -12,6 +12,7 @@ use super::switches::Switch;
 use super::texts::{File, Texts};
 use super::tried;
 use rules::keys;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,8 @@ pub(super) struct Known<'f> {
     pub(super) sets: Vec<Vec<Switch>>,
     pub(super) rendered: Vec<Option<Vec<ChartObject>>>,
     pub(super) seen: Vec<SeenContainer>,
+    /// The sets that there was no time for.
+    pub(super) untried: Vec<usize>,
     /// The sub-charts that are not there.
     pub(super) missing: Vec<String>,
 }
@@ -107,12 +110,16 @@ impl Known<'_> {
         let [switch] = self.sets[set].as_slice() else {
             return false;
         };
-        let own = self.folder.join(&group.source);
-        let reads = |file: &&File| {
-            let is_helper = file.path.extension().is_some_and(|it| it == "tpl");
-            (is_helper || file.path == own) && file.text.contains(&switch.path)
-        };
-        self.texts.files.iter().any(|it| reads(&it))
+        // Of a value that the chart does not have nothing tells what it may be.
+        let path = switch.path.split('.');
+        let own = path.fold(Some(&self.texts.values), |value, key| value?.get(key));
+        if own.is_none_or(Value::is_null) && !self.untried.contains(&set) {
+            return false;
+        }
+        let text = self.with_document(group, |_, it| Some(it.lines.join("\n")));
+        let whole = || self.file(&group.source).map(|it| it.text.clone());
+        let text = text.or_else(whole).unwrap_or_default();
+        self.texts.reach(&text).contains(&switch.path)
     }
 
     /// Whether an object is rendered from the document of a group.

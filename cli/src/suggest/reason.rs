@@ -56,6 +56,10 @@ pub(super) enum Reason {
     Ping(String),
     /// No Job of the chart migrates.
     NoMigration,
+    /// No time was left to render the chart with the list.
+    NoTime(String),
+    /// The command runs once its container has started.
+    AfterStart,
     /// The Job that migrates, by its name, is run after everything else.
     LateJob(String),
     /// A hook that migrates after everything else is there.
@@ -179,6 +183,14 @@ impl fmt::Display for Reason {
             Self::NoContainer(name) => write!(
                 out,
                 "no workload of these has a container {name}; wait for the workload that has"
+            ),
+            Self::NoTime(entry) => write!(
+                out,
+                "the chart takes long to render, and no time was left to try a list; if the loop means {entry}, add \
+                 sluice.dev/depends-on: {entry}"
+            ),
+            Self::AfterStart => out.write_str(
+                "it waits once its container has started, and a list waits before; it stays, or the container waits for the same by a list",
             ),
             Self::Refused { entry, why } => write!(out, "{entry} is no entry of a list: {why}"),
             Self::Untrue(why) => write!(out, "no list was found that says the same whatever the values are: {why}"),

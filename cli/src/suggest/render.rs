@@ -3,19 +3,28 @@
 mod copy;
 mod needs;
 
+pub(super) use needs::MADE_UP;
+
 use super::object::ChartObject;
 use crate::manifest::Entries;
 use anyhow::{Context, Result, bail};
 use copy::Missing;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 /// The comment that Helm prints before the objects of a template.
 const SOURCE: &str = "# Source: ";
 /// The most tries of a chart that does not render, each with one value more or one template less.
 const TRIES: usize = 24;
+
+/// How long sets of values are tried before the lists are.
+pub(super) const FOR_SETS: Duration = Duration::from_secs(20);
+/// How long all of it may take; a list that could not be tried by then is not proposed.
+pub(super) const IN_ALL: Duration = Duration::from_secs(45);
 
 /// The most tries of a set of values that does not render, each with one value more.
 const TRIES_OF_A_SET: usize = 4;
@@ -42,11 +51,14 @@ pub(super) struct Copy {
     given: Vec<String>,
     /// The chart's own values.
     own: Value,
+    /// The sets that were rendered, with the values that each needs besides; `None` for a set that does not render.
+    completed: BTreeMap<Values, Option<Values>>,
+    started: Instant,
 }
 
 impl Copy {
     /// Copies a chart, and takes the sub-charts that it lacks from the folders around it.
-    pub(super) fn of(folder: &Path, given: Vec<String>) -> Result<Self> {
+    pub(super) fn of(folder: &Path, given: Vec<String>, started: Instant) -> Result<Self> {
         let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
         let chart = root.join("chart");
         let mut copy = Self {
@@ -57,6 +69,8 @@ impl Copy {
             broken: Vec::new(),
             given,
             own: Value::Null,
+            completed: BTreeMap::new(),
+            started,
         };
         let _ = fs::remove_dir_all(&copy.root);
         copy::tree(folder, &copy.chart)?;
@@ -97,30 +111,63 @@ impl Copy {
         bail!("{}", needs::shown(&last))
     }
 
-    /// Renders the chart with each of several sets of values; `None` for a set with which it does not render.
-    pub(super) fn render_all(&self, sets: &[(String, Values)]) -> Vec<Option<Vec<ChartObject>>> {
+    /// Renders the chart with each of several sets of values; `None` for a set with which it does not render. The answer is
+    /// shorter than `sets` where `limit`, from the start of all, is over.
+    pub(super) fn render_all(
+        &mut self,
+        sets: &[Values],
+        limit: Duration,
+    ) -> Vec<Option<Vec<ChartObject>>> {
         const AT_ONCE: usize = 4;
         let mut all = Vec::new();
         for some in sets.chunks(AT_ONCE) {
-            std::thread::scope(|scope| {
+            if self.started.elapsed() > limit {
+                break;
+            }
+            let this = &*self;
+            let found: Vec<_> = std::thread::scope(|scope| {
                 let renders = some
                     .iter()
-                    .map(|(release, values)| scope.spawn(move || self.rendered(release, values)));
+                    .map(|set| scope.spawn(move || this.rendered(set)));
                 let renders: Vec<_> = renders.collect();
-                all.extend(renders.into_iter().map(|it| it.join().ok().flatten()));
+                let ended = renders.into_iter().map(|it| it.join().ok().flatten());
+                ended.collect()
             });
+            for (set, found) in some.iter().zip(found) {
+                let (objects, values) = found.unzip();
+                self.completed.entry(set.clone()).or_insert(values);
+                all.push(objects);
+            }
         }
         all
     }
 
     /// Renders the chart with a set of values, and with the values that this set needs besides: a database outside of the chart has
     /// to have a password.
-    fn rendered(&self, release: &str, set: &[String]) -> Option<Vec<ChartObject>> {
-        let mut values = set.to_vec();
+    fn rendered(&self, set: &Values) -> Option<(Vec<ChartObject>, Values)> {
+        match self.completed.get(set) {
+            Some(known) => self.tried(known.clone()?),
+            None => self
+                .tried(set.clone())
+                .or_else(|| self.tried(self.as_text(set)?)),
+        }
+    }
+
+    /// A set of one value that the chart does not have, which need not be a switch.
+    fn as_text(&self, set: &[String]) -> Option<Values> {
+        let [pair] = set else { return None };
+        let path = pair.strip_suffix("=true")?;
+        let own = path.split('.');
+        let own = own.fold(Some(&self.own), |value, key| value?.get(key));
+        let is_absent = own.is_none_or(Value::is_null);
+        is_absent.then(|| vec![format!("{path}={MADE_UP}")])
+    }
+
+    fn tried(&self, mut values: Values) -> Option<(Vec<ChartObject>, Values)> {
         for _ in 0..TRIES_OF_A_SET {
-            let output = self.helm(release, &values).ok()?;
+            let output = self.helm(RELEASE, &values).ok()?;
             if output.status.success() {
-                return Some(objects(&output.stdout));
+                return Some((objects(&output.stdout), values));
             }
             let error = String::from_utf8_lossy(&output.stderr);
             let mut more = needs::of(error.trim()).values(&self.chart, &self.own, &values);

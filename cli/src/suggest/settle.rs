@@ -5,11 +5,18 @@ use super::diff::{self, Edit};
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, text};
+use super::render::IN_ALL;
 use super::source::ObjectSource;
 use super::tried;
 use anyhow::Result;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+/// The lists by the number of their group, and the groups for whose lists no time was left.
+pub(super) struct Settled {
+    pub(super) lists: BTreeMap<usize, Vec<Listed>>,
+    pub(super) late: BTreeSet<usize>,
+}
 
 /// Takes for each group the first candidate that means the same as the group's loops.
 pub(super) fn settle(
@@ -17,7 +24,7 @@ pub(super) fn settle(
     source: &mut ObjectSource,
     groups: &[Group],
     mut open: Vec<(usize, Vec<Vec<Listed>>)>,
-) -> Result<BTreeMap<usize, Vec<Listed>>> {
+) -> Result<Settled> {
     let mut settled: BTreeMap<usize, Vec<Listed>> = BTreeMap::new();
     while !open.is_empty() {
         let mut now = settled.clone();
@@ -25,7 +32,9 @@ pub(super) fn settle(
             open.iter()
                 .filter_map(|(at, candidates)| Some((*at, candidates.first()?.clone()))),
         );
-        let patched = rendered_with(known, source, groups, &now)?;
+        let Some(patched) = rendered_with(known, source, groups, &now)? else {
+            break;
+        };
         let broke = patched
             .iter()
             .zip(&known.rendered)
@@ -34,8 +43,13 @@ pub(super) fn settle(
         for (at, mut candidates) in open {
             let fits = if broke {
                 let alone = BTreeMap::from([(at, candidates[0].clone())]);
-                let patched = rendered_with(known, source, groups, &alone)?;
-                holds(known, &groups[at], &patched)
+                match rendered_with(known, source, groups, &alone)? {
+                    Some(patched) => holds(known, &groups[at], &patched),
+                    None => {
+                        next.push((at, candidates));
+                        continue;
+                    }
+                }
             } else {
                 holds(known, &groups[at], &patched)
             };
@@ -50,7 +64,11 @@ pub(super) fn settle(
         }
         open = next;
     }
-    Ok(settled)
+    let late = open.into_iter().map(|(at, _)| at).collect();
+    Ok(Settled {
+        lists: settled,
+        late,
+    })
 }
 
 /// Renders the folder with these lists.
@@ -59,7 +77,7 @@ fn rendered_with(
     source: &mut ObjectSource,
     groups: &[Group],
     lists: &BTreeMap<usize, Vec<Listed>>,
-) -> Result<Vec<Option<Vec<ChartObject>>>> {
+) -> Result<Option<Vec<Option<Vec<ChartObject>>>>> {
     let mut by_file: BTreeMap<&Path, Vec<Edit>> = BTreeMap::new();
     for (at, list) in lists {
         let group = &groups[*at];
@@ -76,11 +94,11 @@ fn rendered_with(
     for (path, new, _) in &files {
         source.put(path, new)?;
     }
-    let rendered = source.render_all(&known.sets);
+    let rendered = source.render_all(&known.sets, IN_ALL);
     for (path, _, old) in &files {
         source.put(path, old)?;
     }
-    Ok(rendered)
+    Ok((rendered.len() == known.sets.len()).then_some(rendered))
 }
 
 /// Whether the lists of a group's objects say what their loops say, with every set of values.

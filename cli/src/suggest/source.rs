@@ -1,12 +1,13 @@
 //! The source of objects: a chart that Helm renders, or manifests as they are.
 
 use super::object::ChartObject;
-use super::render::{Copy, RELEASE};
+use super::render::Copy;
 use super::switches::Switch;
 use crate::manifest::Entries;
 use anyhow::Result;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A chart's copy, or the texts of manifests by their paths below the folder.
 #[derive(Debug)]
@@ -23,15 +24,16 @@ impl ObjectSource {
         }
     }
 
-    pub(super) fn render_all(&self, sets: &[Vec<Switch>]) -> Vec<Option<Vec<ChartObject>>> {
+    pub(super) fn render_all(
+        &mut self,
+        sets: &[Vec<Switch>],
+        limit: Duration,
+    ) -> Vec<Option<Vec<ChartObject>>> {
         match self {
             Self::Chart(copy) => {
-                let set = |switches: &Vec<Switch>| {
-                    let pairs = switches.iter().map(Switch::pair).collect();
-                    (RELEASE.to_owned(), pairs)
-                };
-                let sets: Vec<_> = sets.iter().map(set).collect();
-                copy.render_all(&sets)
+                let pairs = |it: &Vec<Switch>| it.iter().map(Switch::pair).collect();
+                let sets: Vec<_> = sets.iter().map(pairs).collect();
+                copy.render_all(&sets, limit)
             }
             Self::Plain(texts) => {
                 let objects = texts.iter().flat_map(|(path, text)| {

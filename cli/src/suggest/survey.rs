@@ -4,7 +4,8 @@ use super::container::Container;
 use super::object::ChartObject;
 use super::object::{own_pods, text};
 use super::reason::Reason;
-use super::render::NAMESPACE;
+use super::render::{MADE_UP, NAMESPACE};
+use super::scripts;
 use super::target::Target;
 use super::waits;
 use super::world::World;
@@ -42,6 +43,8 @@ pub(super) fn of(
 ) -> Vec<SeenContainer> {
     let mut texts = Vec::new();
     leaves(values, &mut texts);
+    // A made-up host stands for one that the user has to give.
+    texts.push(MADE_UP.to_owned());
     let mut seen = Vec::new();
     for object in objects {
         let Some(pods) = own_pods(object) else {
@@ -55,7 +58,12 @@ pub(super) fn of(
             values: &texts,
         };
         for container in Container::all(&pods["spec"]) {
-            let reading = waits::of(&container);
+            let mut reading = waits::of(&container);
+            // The script of a server has every branch of its life; that of a Job or an init container runs through.
+            if container.init || object.value["kind"] == "Job" {
+                let script = scripts::followed(&container, objects);
+                reading.join(script.map(|it| waits::of(&it)).unwrap_or_default());
+            }
             if !reading.looks {
                 continue;
             }

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// The most sets of values beside the chart's own.
 const MOST: usize = 32;
+/// A name that is given to what a chart lets its user name.
+const NAMED: &str = "sluice-named";
 /// An address that is no object of the chart.
 const ELSEWHERE: &str = "sluice.example.com";
 
@@ -105,6 +107,12 @@ fn push<T: PartialEq>(all: &mut Vec<T>, one: T) {
     }
 }
 
+/// Whether a value names something, by its own name.
+fn is_name(path: &str) -> bool {
+    let key = path.rsplit('.').next().unwrap_or_default();
+    key.ends_with("Override") || key.to_lowercase().ends_with("name")
+}
+
 fn dedup(switches: Vec<Switch>) -> Vec<Switch> {
     let mut once: Vec<Switch> = Vec::new();
     for switch in switches {
@@ -186,6 +194,8 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
             (Some(Value::String(now)), Some(literal)) if now == literal => continue,
             (_, Some(literal)) if !literal.is_empty() => (literal.to_owned(), true),
             (Some(Value::Bool(now)), _) => ((!now).to_string(), false),
+            // A value that the chart does not have is a text where it is called like one, else most likely a switch.
+            (None | Some(Value::Null), _) if is_name(&path) => (NAMED.to_owned(), false),
             (None | Some(Value::Null), _) => ("true".to_owned(), false),
             (Some(Value::String(now)), _)
                 if now.is_empty() && path.to_lowercase().contains("host") =>

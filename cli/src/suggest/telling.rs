@@ -4,12 +4,12 @@ use super::by_text;
 use super::candidates;
 use super::edits;
 use super::known::{Group, Known};
-use super::list::Listed;
 use super::reason::Reason;
 use super::removed;
+use super::settle::Settled;
 use super::survey::SeenContainer;
 use super::told::{Report, Says};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The places of containers: file, and line from 0.
@@ -19,13 +19,13 @@ pub(super) type ContainerPlaces = BTreeSet<(PathBuf, usize)>;
 pub(super) fn of_groups(
     known: &Known<'_>,
     groups: &[Group],
-    settled: &BTreeMap<usize, Vec<Listed>>,
+    settled: &Settled,
     by_values: &BTreeSet<usize>,
     report: &mut Report,
 ) -> ContainerPlaces {
     let mut covered = ContainerPlaces::new();
     for (at, group) in groups.iter().enumerate() {
-        let list = settled.get(&at);
+        let list = settled.lists.get(&at);
         if let Some(list) = list {
             let edit = known.edit(group, list);
             report
@@ -40,10 +40,24 @@ pub(super) fn of_groups(
             let seen = &known.seen[*index];
             let (place, block) = known.place(seen);
             covered.extend(block);
-            of_container(known, group, seen, &place, is_taken, report);
+            let taken = match (is_taken, settled.late.contains(&at)) {
+                (true, _) => Taken::Yes,
+                (false, true) => Taken::Late,
+                (false, false) => Taken::No,
+            };
+            of_container(known, group, seen, &place, taken, report);
         }
     }
     covered
+}
+
+/// Whether a group has got a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Yes,
+    No,
+    /// No time was left to try one.
+    Late,
 }
 
 fn of_container(
@@ -51,7 +65,7 @@ fn of_container(
     group: &Group,
     seen: &SeenContainer,
     place: &str,
-    is_taken: bool,
+    taken: Taken,
     report: &mut Report,
 ) {
     let name = &seen.container.name;
@@ -60,7 +74,7 @@ fn of_container(
     let mut itself = false;
     for found in &seen.found {
         match &found.target {
-            Ok(Some(target)) if is_taken => {
+            Ok(Some(target)) if taken == Taken::Yes => {
                 let entry =
                     candidates::names(known.texts, known.folder, objects, target).swap_remove(0);
                 if let Some(note) = removed::note(target, &entry, objects, &known.missing) {
@@ -71,7 +85,11 @@ fn of_container(
             Ok(Some(target)) => {
                 let entry =
                     candidates::names(known.texts, known.folder, objects, target).swap_remove(0);
-                let reason = why_not(known, group, entry.text);
+                let reason = if taken == Taken::Late {
+                    Reason::NoTime(entry.text)
+                } else {
+                    why_not(known, group, entry.text)
+                };
                 report.tell(
                     place.to_owned(),
                     name,

@@ -57,6 +57,18 @@ impl Texts {
         Ok(texts)
     }
 
+    /// Reads a chart: its templates, those of its sub-charts, and the values. Its examples and tests are no part of it.
+    pub(super) fn of_chart(chart: &Path) -> Result<Self> {
+        let mut texts = Self::read(chart, &[])?;
+        texts.files.retain(|file| {
+            let below = file.path.strip_prefix(chart).unwrap_or(&file.path);
+            let is_part = |it: &std::ffi::OsStr| it == "templates" || it == "charts";
+            let first = below.iter().next();
+            below == Path::new(VALUES) || first.is_some_and(is_part)
+        });
+        Ok(texts)
+    }
+
     pub(super) fn add(&mut self, path: PathBuf, text: String) {
         let template = Template::of(&text);
         let blocks = blocks::all(&template);
@@ -80,6 +92,26 @@ impl Texts {
             let body = &file.text[at + file.text[at..].find("}}")? + 2..];
             Some(&body[..end_of(body)])
         })
+    }
+
+    /// A text, and behind it the helpers that it includes, and that these include.
+    pub(super) fn reach(&self, text: &str) -> String {
+        let mut names: Vec<String> = Vec::new();
+        let mut all = text.to_owned();
+        let mut from = 0;
+        while from < all.len() {
+            let new = all[from..].to_owned();
+            from = all.len();
+            let named = new.split("include \"").skip(1);
+            for name in named.chain(new.split("template \"").skip(1)) {
+                let name = name.split('"').next().unwrap_or_default().to_owned();
+                if !names.contains(&name) {
+                    all.push_str(self.helper(&name).unwrap_or_default());
+                    names.push(name);
+                }
+            }
+        }
+        all
     }
 }
 

@@ -5,7 +5,7 @@ use super::diff::{self, Edit};
 use super::document::{self, Document, indent};
 use super::object::ChartObject;
 use super::object::text;
-use super::render::RELEASE;
+use super::render::{IN_ALL, RELEASE};
 use super::source::ObjectSource;
 use super::switches::Switch;
 use super::target::Target;
@@ -93,7 +93,7 @@ pub(super) fn settle(
                 Path::new(FILE),
                 &diff::applied(&values.text, std::slice::from_ref(&edit)),
             )?;
-            let rendered = source.render_all(std::slice::from_ref(&wanted.switches));
+            let rendered = source.render_all(std::slice::from_ref(&wanted.switches), IN_ALL);
             source.put(Path::new(FILE), &values.text)?;
             let objects = rendered.into_iter().flatten().flatten();
             let mut own =

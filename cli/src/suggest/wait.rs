@@ -57,6 +57,8 @@ pub(super) struct Address {
     pub(super) path: String,
     /// How much the loop learns of the address.
     pub(super) asks: Asks,
+    /// Whether an HTTP request has to be answered with success.
+    pub(super) succeeds: bool,
 }
 
 /// How much a loop learns of an address.
@@ -88,6 +90,7 @@ impl Address {
             scheme: scheme.to_owned(),
             path: path.to_owned(),
             asks,
+            succeeds: asks == Asks::Http,
         }
     }
 
@@ -99,14 +102,17 @@ impl Address {
             port,
             scheme,
             path,
-            asks,
+            succeeds,
+            ..
         } = self;
         let host = if host.contains(':') {
             format!("[{host}]")
         } else {
             host.clone()
         };
-        if *asks == Asks::Http && matches!(scheme.as_str(), "http" | "https") {
+        // A scheme that a value says is one of the two.
+        let is_http = matches!(scheme.as_str(), "http" | "https") || scheme.starts_with("{{");
+        if *succeeds && is_http {
             let port = if port.is_empty() {
                 String::new()
             } else {
@@ -120,6 +126,8 @@ impl Address {
             "redis" => "6379",
             "amqp" => "5672",
             "mongodb" => "27017",
+            "http" => "80",
+            "https" => "443",
             _ => "",
         };
         let port = if port.is_empty() { usual } else { port };

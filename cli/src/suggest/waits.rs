@@ -3,6 +3,7 @@
 use super::clients;
 use super::container::Container;
 use super::declared;
+use super::host::{self, Host};
 use super::kubectl;
 use super::reason::Reason;
 use super::shell::{self, Call};
@@ -16,11 +17,25 @@ pub(super) struct Reading {
     pub(super) looks: bool,
 }
 
+impl Reading {
+    /// Takes the waits of a script besides.
+    pub(super) fn join(&mut self, other: Self) {
+        let is_new = |it: &Wait| self.waits.iter().all(|own| own.for_what != it.for_what);
+        let new: Vec<Wait> = other.waits.into_iter().filter(is_new).collect();
+        self.waits.extend(new);
+        self.looks |= other.looks;
+    }
+}
+
 /// Reads a container.
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
     let mut waits = declared::of(container);
+    let named = container.init && is_called_like_a_wait(&container.name);
     for (at, call) in script.calls.iter().enumerate() {
+        if !named && clients::fetches(call) {
+            continue;
+        }
         let looks = container.init || call.looped;
         let before = at.checked_sub(1).map(|it| &script.calls[it]);
         if looks && clients::asks_for_members(before, call) {
@@ -39,6 +54,15 @@ pub(super) fn of(container: &Container) -> Reading {
             for_what,
         }));
     }
+    for wait in &mut waits {
+        match &mut wait.for_what {
+            For::File(_) => {}
+            For::Address(address) if host::of(&address.host) == Host::Itself => {}
+            other if container.after_start => *other = For::Nothing(Reason::AfterStart),
+            For::Address(address) => address.succeeds &= !container.takes_refusals(),
+            _ => {}
+        }
+    }
     let mut once: Vec<Wait> = Vec::new();
     for wait in waits {
         if once.iter().all(|it| it.for_what != wait.for_what) {
@@ -50,7 +74,6 @@ pub(super) fn of(container: &Container) -> Reading {
     if once.iter().any(more) {
         once.retain(more);
     }
-    let named = container.init && is_called_like_a_wait(&container.name);
     Reading {
         looks: !once.is_empty() || named || (script.pauses && container.init),
         waits: once,
@@ -77,6 +100,9 @@ fn is_called_like_a_wait(name: &str) -> bool {
                 | "until"
                 | "validation"
                 | "dbchecker"
+                | "alive"
+                | "isalive"
+                | "isready"
         )
     };
     let joined = name.starts_with("wait") || name.contains("-wait") || name.contains("checker");

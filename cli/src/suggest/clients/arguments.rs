@@ -26,7 +26,7 @@ pub(super) fn option(arguments: &[&str], names: &[&str]) -> Option<String> {
                 Some(behind) => behind.strip_prefix('=').or(short.then_some(behind)),
                 None => None,
             };
-            if let Some(value) = value.filter(|it| !it.is_empty()) {
+            if let Some(value) = value.filter(|it| !it.is_empty() && !it.starts_with('-')) {
                 return Some(value.to_owned());
             }
         }

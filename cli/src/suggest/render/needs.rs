@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The text of a value that the command makes up so that a chart renders.
-const MADE_UP: &str = "sluice";
+pub(in crate::suggest) const MADE_UP: &str = "sluice";
 
 /// An error of Helm, as far as it tells which values are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
