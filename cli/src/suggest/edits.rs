@@ -90,14 +90,7 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
             removed: 0,
             added: padded().collect(),
         }),
-        (0, Some(computed)) => {
-            added.push(computed);
-            Some(Edit {
-                at: first + found,
-                removed: 1,
-                added,
-            })
-        }
+        // Without a condition the computed text may be `{}`, which stands below no list.
         // `{{- with .Values.podAnnotations }}` before the key goes behind it.
         (1, computed)
             if from > 0 && opens(block[from - 1]) == 1 && closes_behind(&block[found..], inner) =>
