@@ -7,7 +7,8 @@ use super::known::{Group, Known};
 use super::reason::Reason;
 use super::removed;
 use super::settle::Settled;
-use super::survey::SeenContainer;
+use super::survey::{Found, SeenContainer};
+use super::switches::Switch;
 use super::told::{Report, Says};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -113,6 +114,8 @@ fn of_container(
             let stays = seen.found.iter().any(|it| it.target.is_err());
             let removed = if stays {
                 "the loop stays for the rest".to_owned()
+            } else if let Some(values) = with_more(known, group, seen) {
+                format!("the loop stays: with {values} it waits for something that no list says")
             } else {
                 removed::of(&seen.container, workload, objects)
             };
@@ -127,6 +130,22 @@ fn of_container(
             Says::Left(String::new(), Reason::Unread),
         );
     }
+}
+
+/// The values, as `--set` takes them, with which a container waits for something that no list says: a host that the user has to
+/// give, or a container of its own pod.
+fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<String> {
+    let others = group.seen.iter().map(|at| &known.seen[*at]);
+    let mut others = others.filter(|it| it.container.name == seen.container.name);
+    let is_listed = |it: &Found| matches!(it.target, Ok(Some(_)));
+    // Without the host a command may name nothing that can be read.
+    let has_more = |it: &SeenContainer| it.found.is_empty() || !it.found.iter().all(is_listed);
+    let other = others.find(|it| it.set != seen.set && has_more(it))?;
+    let pairs: Vec<String> = known.sets[other.set].iter().map(Switch::pair).collect();
+    if pairs.is_empty() {
+        return Some("the chart's own values".to_owned());
+    }
+    Some(pairs.join(", "))
 }
 
 /// Reports the containers of the texts that no set of values renders.
