@@ -111,8 +111,8 @@ impl Known<'_> {
             return false;
         };
         // Of a value that the chart does not have nothing tells what it may be.
-        let path = switch.path.split('.');
-        let own = path.fold(Some(&self.texts.values), |value, key| value?.get(key));
+        let mut path = switch.path.split('.');
+        let own = path.try_fold(&self.texts.values, |value, key| value.get(key));
         if own.is_none_or(Value::is_null) && !self.untried.contains(&set) {
             return false;
         }

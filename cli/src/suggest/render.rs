@@ -157,8 +157,8 @@ impl Copy {
     fn as_text(&self, set: &[String]) -> Option<Values> {
         let [pair] = set else { return None };
         let path = pair.strip_suffix("=true")?;
-        let own = path.split('.');
-        let own = own.fold(Some(&self.own), |value, key| value?.get(key));
+        let mut keys = path.split('.');
+        let own = keys.try_fold(&self.own, |value, key| value.get(key));
         let is_absent = own.is_none_or(Value::is_null);
         is_absent.then(|| vec![format!("{path}={MADE_UP}")])
     }

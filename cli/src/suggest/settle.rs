@@ -43,13 +43,11 @@ pub(super) fn settle(
         for (at, mut candidates) in open {
             let fits = if broke {
                 let alone = BTreeMap::from([(at, candidates[0].clone())]);
-                match rendered_with(known, source, groups, &alone)? {
-                    Some(patched) => holds(known, &groups[at], &patched),
-                    None => {
-                        next.push((at, candidates));
-                        continue;
-                    }
-                }
+                let Some(patched) = rendered_with(known, source, groups, &alone)? else {
+                    next.push((at, candidates));
+                    continue;
+                };
+                holds(known, &groups[at], &patched)
             } else {
                 holds(known, &groups[at], &patched)
             };

@@ -102,8 +102,8 @@ impl Texts {
         while from < all.len() {
             let new = all[from..].to_owned();
             from = all.len();
-            let named = new.split("include \"").skip(1);
-            for name in named.chain(new.split("template \"").skip(1)) {
+            let includes = new.split("include \"").skip(1);
+            for name in includes.chain(new.split("template \"").skip(1)) {
                 let name = name.split('"').next().unwrap_or_default().to_owned();
                 if !names.contains(&name) {
                     all.push_str(self.helper(&name).unwrap_or_default());
