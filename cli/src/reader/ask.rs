@@ -190,8 +190,12 @@ mod tests {
 
     fn refused(code: u16, seconds: u32) -> Error {
         let details = StatusDetails {
+            name: String::new(),
+            group: String::new(),
+            kind: String::new(),
+            uid: String::new(),
+            causes: Vec::new(),
             retry_after_seconds: seconds,
-            ..StatusDetails::default()
         };
         let status = Status::failure("storage is (re)initializing", "TooManyRequests");
         Error::Api(Box::new(status.with_code(code).with_details(details)))
