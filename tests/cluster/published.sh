@@ -44,7 +44,7 @@ grep -q /tmp/seen "$folder/shop.yaml"
 first() { blocks README.md sh,first; }
 { blocks README.md sh,published; first; for page in README.md docs/*.md; do blocks "$page" sh,published; done; } | awk '!told[$0]++' > "$folder/commands"
 # What looks at the pods prints what the page shows below it.
-first | sed '1,/^kubectl apply/d' > "$folder/looks"
+first | sed '0,/^kubectl apply/d' > "$folder/looks"
 blocks README.md '' > "$folder/shown"
 grep -q "oci://$name" "$folder/commands"
 grep -q 'sh install.sh' "$folder/commands"
