@@ -6,6 +6,9 @@ use rules::judged;
 use rules::kinds::{Builtin, Kind};
 use rules::lookup::Unavailable;
 
+/// The most requests to the API server at once, the default of kubectl.
+pub(crate) const AT_ONCE: usize = 5;
+
 /// kubectl's name for the objects of a kind: `deployments.apps`.
 pub(crate) fn resource(kind: &Kind) -> String {
     match kind {

@@ -5,6 +5,7 @@
 
 mod ask;
 
+use crate::access;
 use anyhow::{Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
 use kube::discovery::ApiResource;
@@ -23,9 +24,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The most rounds of questions, more than the longest chain of questions can need: pod, owners, kinds, objects, slices, class; and a
 /// cause and a cycle some objects further.
 const MAX_ROUNDS: usize = 64;
-
-/// The most questions to the API server at once, the default of kubectl.
-const AT_ONCE: usize = 5;
 
 /// One question to the API server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -109,7 +107,10 @@ impl Reader {
     async fn fetch(&mut self) -> Result<bool> {
         let open = self.open.take();
         let asked = open.iter().map(|question| self.ask(question));
-        let replies: Vec<_> = stream::iter(asked).buffered(AT_ONCE).try_collect().await?;
+        let replies: Vec<_> = stream::iter(asked)
+            .buffered(access::AT_ONCE)
+            .try_collect()
+            .await?;
         let any = !open.is_empty();
         self.known.extend(open.into_iter().zip(replies));
         Ok(any)

@@ -12,9 +12,6 @@ use rules::lookup::Lookup;
 use serde_json::Value;
 use std::process::ExitCode;
 
-/// The most writes at once, the default of kubectl.
-const AT_ONCE: usize = 5;
-
 #[expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -35,7 +32,7 @@ pub(super) async fn run(
         let freed = free(client, *what, object, manner).await;
         (*what, name(*what, object), freed)
     });
-    let mut freed = stream::iter(freed).buffered(AT_ONCE);
+    let mut freed = stream::iter(freed).buffered(access::AT_ONCE);
     let mut failed = 0;
     while let Some((what, name, freed)) = freed.next().await {
         match freed {

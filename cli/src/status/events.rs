@@ -1,6 +1,8 @@
 //! The Events that say why a pod does not begin, or why a workload gets no pods.
 
+use crate::access::AT_ONCE;
 use crate::installation::list;
+use futures::{StreamExt, future, stream};
 use kube::Client;
 use kube::api::ListParams;
 use rules::cause;
@@ -67,18 +69,17 @@ pub(super) async fn read<'a>(
     client: &Client,
     objects: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> BTreeMap<String, Trouble> {
-    let mut found = BTreeMap::new();
-    for (namespace, uid) in objects.take(MOST) {
+    let asked = objects.take(MOST).map(async |(namespace, uid)| {
         let path = format!("/api/v1/namespaces/{namespace}/events");
         let about = format!("involvedObject.uid={uid},type=Warning");
         let events = list(client, &path, &ListParams::default().fields(&about)).await;
-        if let Ok(Lookup::Found(events)) = events
-            && let Some(trouble) = Trouble::newest(&events)
-        {
-            found.insert(uid.to_owned(), trouble);
-        }
-    }
-    found
+        let Ok(Lookup::Found(events)) = events else {
+            return None;
+        };
+        Some((uid.to_owned(), Trouble::newest(&events)?))
+    });
+    let found = stream::iter(asked).buffered(AT_ONCE);
+    found.filter_map(future::ready).collect().await
 }
 
 #[cfg(test)]

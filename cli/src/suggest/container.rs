@@ -1,5 +1,6 @@
 //! A container, as far as it tells what it waits for.
 
+use super::reason::Reason;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +46,26 @@ impl MountedMap {
 }
 
 impl Container {
+    /// A word of a command without variables of a shell: as it stands, or the Service whose address the variable in front of the word
+    /// has. Another variable is an error that names the variable.
+    pub(super) fn known(&self, word: &str) -> Result<String, Reason> {
+        let Some((before, behind)) = word.split_once("$(") else {
+            return Ok(word.to_owned());
+        };
+        let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
+        // The kubelet puts the address of every Service into the environment of a pod.
+        let service = name.strip_suffix("_SERVICE_HOST");
+        if let Some(service) = service.filter(|_| before.is_empty()) {
+            let service = service.to_lowercase().replace('_', "-");
+            return Ok(format!("{service}{behind}"));
+        }
+        Err(if self.elsewhere.contains(name) {
+            Reason::Elsewhere(name.to_owned())
+        } else {
+            Reason::Unsaid(format!("${name}"))
+        })
+    }
+
     /// Reads a container of a pod's spec, or of any list of containers, where `pod` is null.
     pub(super) fn of(value: &Value, init: bool, pod: &Value) -> Option<Self> {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();

@@ -49,7 +49,8 @@ impl Context<'_> {
     }
 
     fn address(&self, address: &Address) -> Result<Option<ListEntry>, Reason> {
-        let by_value = self.by_address && self.value(&self.known(&address.host)?).is_some();
+        let by_value =
+            self.by_address && self.value(&self.container.known(&address.host)?).is_some();
         let entry = match self.host(&address.host, None) {
             Ok(entry) if !by_value => entry,
             Err(reason) if !by_value && !matches!(reason, Reason::Outside(_)) => {
@@ -58,8 +59,8 @@ impl Context<'_> {
             found => {
                 let reason = found.err().unwrap_or(Reason::Outside(address.host.clone()));
                 let known = Address {
-                    host: self.expression(&self.known(&address.host)?)?,
-                    port: self.expression(&self.known(&address.port)?)?,
+                    host: self.expression(&self.container.known(&address.host)?)?,
+                    port: self.expression(&self.container.known(&address.port)?)?,
                     path: self.expression(&address.path)?,
                     scheme: self.expression(&address.scheme)?,
                     ..address.clone()
@@ -80,7 +81,7 @@ impl Context<'_> {
 
     /// The entry for the Service of a host; `None` where the host is the pod itself.
     fn host(&self, text: &str, state: Option<&str>) -> Result<Option<String>, Reason> {
-        let own = self.known(text)?;
+        let own = self.container.known(text)?;
         let shown = self.masked.seen(&own);
         if host::is_number(&own) {
             return Err(Reason::NoHost("it".to_owned()));
@@ -135,7 +136,7 @@ impl Context<'_> {
     }
 
     fn object(&self, named: &NamedObject) -> Result<Option<ListEntry>, Reason> {
-        let name = self.known(&named.name)?;
+        let name = self.container.known(&named.name)?;
         let name = self.expression(&name)?;
         let namespace = self.namespace(named.namespace.as_deref())?;
         if named.same_node {
@@ -154,7 +155,7 @@ impl Context<'_> {
         selector: &str,
         namespace: Option<&str>,
     ) -> Result<Option<ListEntry>, Reason> {
-        let selector = self.expression(&self.known(selector)?)?;
+        let selector = self.expression(&self.container.known(selector)?)?;
         let namespace = self.namespace(namespace)?;
         let kind = if matches!(kind, "pod" | "pods" | "po") {
             "Pod"
@@ -179,31 +180,7 @@ impl Context<'_> {
         if is_own(&seen) {
             return Ok(None);
         }
-        Ok(Some(self.expression(&self.known(namespace)?)?))
-    }
-
-    /// A text without variables of a shell.
-    fn known(&self, text: &str) -> Result<String, Reason> {
-        let Some((before, behind)) = text.split_once("$(") else {
-            return Ok(text.to_owned());
-        };
-        let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
-        // The kubelet puts the address of every Service into the environment of a pod.
-        if let Some(service) = name
-            .strip_suffix("_SERVICE_HOST")
-            .filter(|_| before.is_empty())
-        {
-            return Ok(format!(
-                "{}{behind}",
-                service.to_lowercase().replace('_', "-")
-            ));
-        }
-        let name = name.to_owned();
-        Err(if self.container.elsewhere.contains(&name) {
-            Reason::Elsewhere(name)
-        } else {
-            Reason::Unsaid(format!("${name}"))
-        })
+        Ok(Some(self.expression(&self.container.known(namespace)?)?))
     }
 
     /// A text with its actions in sight, where those mean the same at the list.

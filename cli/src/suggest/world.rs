@@ -50,7 +50,7 @@ impl World<'_> {
                 } else {
                     kind
                 };
-                let selector = known(selector, container)?;
+                let selector = container.known(selector)?;
                 Ok(Some(Target {
                     form: Form::Selected {
                         kind: kind.to_owned(),
@@ -104,8 +104,8 @@ impl World<'_> {
     ///
     /// The host or the port is a variable whose value the container does not tell.
     fn outside(&self, address: &Address, container: &Container) -> Result<Option<Target>, Reason> {
-        let host = known(&address.host, container)?;
-        let port = known(&address.port, container)?;
+        let host = container.known(&address.host)?;
+        let port = container.known(&address.port)?;
         let mut texts = self.values.iter();
         let of_values = texts.any(|it| *it == host || host::is_within(it, &host));
         let known = Address {
@@ -129,7 +129,7 @@ impl World<'_> {
         container: &Container,
         own: &ChartObject,
     ) -> Resolved {
-        let host = known(&address.host, container)?;
+        let host = container.known(&address.host)?;
         if host.is_empty() {
             return Err(Reason::NoValue("the address".to_owned()));
         }
@@ -214,7 +214,7 @@ impl World<'_> {
         container: &Container,
         own: &ChartObject,
     ) -> Result<Target, Reason> {
-        let name = known(&named.name, container)?;
+        let name = container.known(&named.name)?;
         let namespace = self.foreign(named.namespace.as_deref(), container)?;
         let word = rules::annotation::kind(&named.kind)
             .ok()
@@ -286,7 +286,7 @@ impl World<'_> {
         if namespace.to_uppercase().contains("NAMESPACE)") {
             return Ok(None);
         }
-        let namespace = known(namespace, container)?;
+        let namespace = container.known(namespace)?;
         Ok(Some(namespace).filter(|it| it != self.home))
     }
 
@@ -316,29 +316,6 @@ impl World<'_> {
             same && object.value["kind"] == kind && text(&object.value, "/metadata/name") == name
         })
     }
-}
-
-/// A text without variables of a shell.
-fn known(text: &str, container: &Container) -> Result<String, Reason> {
-    let Some((before, behind)) = text.split_once("$(") else {
-        return Ok(text.to_owned());
-    };
-    let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
-    // The kubelet puts the address of every Service into the environment of a pod.
-    if let Some(service) = name
-        .strip_suffix("_SERVICE_HOST")
-        .filter(|_| before.is_empty())
-    {
-        return Ok(format!(
-            "{}{behind}",
-            service.to_lowercase().replace('_', "-")
-        ));
-    }
-    Err(if container.elsewhere.contains(name) {
-        Reason::Elsewhere(name.to_owned())
-    } else {
-        Reason::Unsaid(format!("${name}"))
-    })
 }
 
 fn pod(name: &str, namespace: Option<String>) -> Target {

@@ -69,8 +69,8 @@ impl Rounds {
         Self { known, shared }
     }
 
-    /// A round for a pod: the shared round of pods like it while that serves, else a new one. `probed` are the outcomes that the pod's
-    /// own gate has reported; only a round for this pod alone takes them into account.
+    /// A round for a pod: the shared round of pods like it while that serves, else a new one. `report` is what the
+    /// pod's own gate tells; only a round for this pod alone takes the report into account.
     pub(super) fn of(&self, pod: &Value, report: &GateReport, now: Timestamp) -> Arc<Round> {
         // The boot of one node is nothing to the pods on others.
         let alike = dependent::alike(pod).filter(|_| report.rebooted.is_none());
