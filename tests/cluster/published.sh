@@ -23,7 +23,8 @@ leave() {
 }
 trap leave EXIT
 
-make release VERSION="$version" ARCHES="$architecture"
+# Of the programs that are there already: how the compiler optimised them makes no difference here.
+make release VERSION="$version" ARCHES="$architecture" PROFILE="$PROFILE"
 # Where the pages say that sluice is published.
 home() { sed -n "s/^$1=//p" release/home; }
 name=$(home registry)

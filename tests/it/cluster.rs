@@ -1,5 +1,5 @@
 //! The effects of sluice that a user sees in a real cluster. `make test` brings one up, installs sluice and runs these; by hand:
-//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored --test-threads 8 cluster::`. They mostly wait, so more
+//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored --test-threads 16 cluster::`. They mostly wait, so more
 //! of them than there are processors run at a time.
 
 mod admitted; // what admission makes of pods and workloads that are out of the ordinary
@@ -35,7 +35,6 @@ mod port; // what is sent to the port of admission that is no review
 mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
 mod reinvoked; // another webhook beside ours
-mod rights; // what sluice's own account may do
 mod rolled_back; // what a rollback brings back
 pub(crate) mod room; // what fits on no node
 mod selected; // entries that mean several objects
@@ -49,7 +48,6 @@ mod terms; // timeouts, failures, what is asked again, and skipping
 mod told; // events and `kubectl sluice`
 mod updates; // what becomes of a workload that is applied, replaced, scaled or restarted
 mod waves; // weights
-mod when; // how long after its dependency an application starts; each test runs alone
 mod without_others; // each runs alone: what is one for the whole cluster
 mod without_sluice;
 mod writers; // kubectl, other than by a plain apply // last, because each runs alone: sluice removed, rolled, stopped

@@ -1,9 +1,8 @@
 use super::helm::missing;
 use crate::docs::runner::{Setting, run};
 use crate::docs::{Stage, has, pages};
-use harness::cluster::{alone, with_sluice};
+use harness::cluster::with_sluice;
 use std::path::PathBuf;
-use tokio::task::spawn_blocking;
 
 /// The chart whose pods need an image of their own.
 const SHOP: &str = "examples/shop/chart";
@@ -23,20 +22,8 @@ async fn the_pages_hold_in_a_cluster() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// A command about the whole cluster prints something else while other tests run.
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn the_pages_hold_while_nobody_else_is_there() {
-    alone("documented", async |_| {
-        let ran = spawn_blocking(|| complaints(Stage::Alone, &with(Stage::Alone))).await;
-        let complaints = ran.expect("it ends");
-        assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
-    })
-    .await;
-}
-
 /// The pages that have commands for it.
-fn with(stage: Stage) -> Vec<PathBuf> {
+pub(super) fn with(stage: Stage) -> Vec<PathBuf> {
     let only = std::env::var("SLUICE_PAGE").unwrap_or_default();
     let named = |page: &PathBuf| page.ends_with(&only) || only.is_empty();
     let pages = pages().into_iter().filter(named);
@@ -48,7 +35,8 @@ fn installs_the_shop(page: &PathBuf) -> bool {
     text.contains(&format!("helm install shop {SHOP}"))
 }
 
-fn complaints(stage: Stage, pages: &[PathBuf]) -> Vec<String> {
+/// The complaints about these pages, whose commands of the stage run.
+pub(super) fn complaints(stage: Stage, pages: &[PathBuf]) -> Vec<String> {
     let kubeconfig = std::env::var_os("KUBECONFIG").map(PathBuf::from);
     let setting = Setting {
         stages: &[Stage::Offline, stage],
