@@ -26,9 +26,14 @@ export SLUICE_OWN_CLUSTER := $(own)
 
 target := $(shell uname -m)-unknown-linux-gnu
 images := target/images
-programs := $(CURDIR)/target/$(target)/release
+# The profile of controller and plugin: what is released and measured is optimised as a whole, what is only tried is not.
+PROFILE ?= tried
+bench release release-check: PROFILE = release
+export PROFILE
+programs = $(CURDIR)/target/$(target)/$(PROFILE)
 # The cluster's programs, and kubectl-sluice, which kubectl finds on the path.
-export PATH := $(bin):$(programs):$(PATH)
+path := $(PATH)
+export PATH = $(bin):$(programs):$(path)
 # Static, because the images hold nothing but the program; with a target of its own, so that tests need not link that way.
 # Nor does the machine show in them: from whatever folder, and whatever home of cargo, the same bytes come out.
 cargo_home := $(or $(CARGO_HOME),$(HOME)/.cargo)
@@ -104,7 +109,7 @@ chaos: install ## what becomes of gates and admission while everything around th
 
 .PHONY: programs
 programs:
-	@$(static) --release -p webhook -p cli
+	@$(static) --profile $(PROFILE) -p webhook -p cli
 	@$(static) --profile gate -p gate
 
 .PHONY: images
@@ -113,7 +118,7 @@ images: ## target/images/*.tar, OCI archives made without a container engine, an
 	@$(MAKE) programs
 	@mkdir -p $(images)
 	@OCI_LABELS='$(call labels,sluice-webhook)' tests/cluster/mkoci.py $(images)/sluice-webhook.tar localhost/sluice-webhook:dev \
-	  '["/sluice-webhook"]' target/$(target)/release/sluice-webhook=/sluice-webhook
+	  '["/sluice-webhook"]' $(programs)/sluice-webhook=/sluice-webhook
 	@OCI_LABELS='$(call labels,sluice-gate)' tests/cluster/mkoci.py $(images)/sluice-gate.tar localhost/sluice-gate:dev \
 	  '["/sluice-gate"]' target/$(target)/gate/sluice-gate=/sluice-gate
 	@tests/cluster/sbom.py webhook $(target) > $(images)/sluice-webhook.cdx.json

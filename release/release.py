@@ -40,7 +40,7 @@ class Sources:
         self.names = {component: f"{where['registry']}/sluice-{component}" for component in DESCRIBED}
 
     def program(self, architecture, name):
-        profile = "gate" if name == "sluice-gate" else "release"
+        profile = "gate" if name == "sluice-gate" else os.environ.get("PROFILE", "release")
         return Path("target", self.triples[architecture], profile, name)
 
 
