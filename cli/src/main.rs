@@ -44,11 +44,19 @@ mod watches;
 
 use std::io::Write;
 use std::process::ExitCode;
-use tikv_jemallocator::Jemalloc;
 
 /// A large manifest is millions of small texts: a third of the time that reading one takes is the C library's heap.
+/// Its library builds on Linux alone.
+#[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: Jemalloc = Jemalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// How Rust ends the message of an error that says that the reader has gone.
+const BROKEN_PIPE: &str = if cfg!(windows) {
+    "(os error 232)"
+} else {
+    "(os error 32)"
+};
 
 /// The exit code with which wrong arguments end a process.
 const WRONG_ARGUMENTS: u8 = 2;
@@ -61,7 +69,7 @@ fn end_where_nothing_can_be_written() {
     std::panic::set_hook(Box::new(move |panic| {
         let said = panic.payload_as_str().unwrap_or_default();
         match said.strip_prefix("failed printing to std") {
-            Some(why) if why.ends_with("(os error 32)") => std::process::exit(128 + 13),
+            Some(why) if why.ends_with(BROKEN_PIPE) => std::process::exit(128 + 13),
             Some(why) => {
                 // Standard error may be the full one.
                 let _ = writeln!(std::io::stderr(), "error: cannot write to std{why}");

@@ -8,12 +8,14 @@ mod server;
 
 use anyhow::{Context, Result, anyhow};
 use feed::{Feeds, PageSubject};
+use futures::FutureExt;
 use guard::Guard;
 use kube::Client;
 use std::net::Ipv4Addr;
+use std::pin::pin;
 use std::process::ExitCode;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::ctrl_c;
 
 /// The subject that the page shows first, and its port.
 #[derive(Debug)]
@@ -40,8 +42,12 @@ pub(crate) async fn run(client: Client, options: PageOptions) -> Result<ExitCode
     let port = listener.local_addr()?.port();
     let secret = random().context("cannot make a secret for the address")?;
     let shown = PageSubject { namespace, release };
-    // A user who has read the address may end the process: a signal that comes while its listener is being set up would be lost.
-    let mut interrupted = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
+    // A user who has read the address may end the process: a signal that comes while its listener is being set up would be lost. The
+    // first poll sets it up.
+    let mut interrupted = pin!(ctrl_c());
+    if let Some(done) = interrupted.as_mut().now_or_never() {
+        done.context("cannot listen for Ctrl-C")?;
+    }
     println!("http://127.0.0.1:{port}/{secret}/");
     println!(
         "Open this address in a browser. Whoever has it sees what you may see, until Ctrl-C ends it."
@@ -51,7 +57,7 @@ pub(crate) async fn run(client: Client, options: PageOptions) -> Result<ExitCode
     tokio::select! {
         served = axum::serve(listener, router) => served?,
         () = telling => {}
-        _ = interrupted.recv() => {}
+        _ = interrupted => {}
     }
     Ok(ExitCode::SUCCESS)
 }

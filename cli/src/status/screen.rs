@@ -6,9 +6,9 @@ use super::{Manner, StatusFormat};
 use crate::output::printable;
 use anyhow::Result;
 use jiff::Timestamp;
-use rustix::termios::tcgetwinsize;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stdout};
+use terminal_size::terminal_size_of;
 use wire::{Decision, said};
 
 /// The last tree that was shown, and its screen.
@@ -70,8 +70,8 @@ impl Screen {
             now,
         };
         let mut lines = view.lines(tree);
-        let (rows, columns) =
-            tcgetwinsize(stdout()).map_or((0, 0), |size| (size.ws_row.into(), size.ws_col.into()));
+        let (rows, columns) = terminal_size_of(stdout())
+            .map_or((0, 0), |(width, height)| (height.0.into(), width.0.into()));
         let (rows, columns) = (known(rows), known(columns));
         let room = rows.saturating_sub(1).max(2);
         if lines.len() > room {
