@@ -96,7 +96,7 @@ enum Command {
     /// warning where one with nearly its name is. Weights, caps and plans are looked at as well. Asks no cluster. A
     /// chart's folder is rendered by helm, that of a kustomization is built by kubectl.
     ///
-    /// Exit code 0: no error; 1: an error, or with --strict anything; 2: wrong arguments.
+    /// Exit code 0: no error; 1: an error, or with --strict anything but a note on rights; 2: wrong arguments.
     Lint(LintArgs),
     /// The annotations that say what a chart's own wait loops do, as a diff that `git apply` and `patch -p1` take.
     ///

@@ -30,7 +30,7 @@ const PAGES: [(&str, &str); 8] = [
 /// The endings that a query adds to the name of a metric.
 const QUERIED: [&str; 5] = ["_total", "_bucket", "_sum", "_count", "_info"];
 
-const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
+pub(crate) const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
 
 /// One word that `explain` knows, and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]

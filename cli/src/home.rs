@@ -45,7 +45,7 @@ impl<'a> Home<'a> {
         } else {
             format!(
                 "nothing is released yet, so build its images in a clone (docs/install.md) and run there: helm install sluice \
-                 charts/sluice {INTO} --set global.imageRegistry=REGISTRY"
+                 charts/sluice {INTO} --set image.registry=REGISTRY"
             )
         }
     }

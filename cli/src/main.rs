@@ -3,7 +3,8 @@
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
 //! * ui
-//! * check, explain, graph, lint, release, suggest
+//! * lint
+//! * check, explain, graph, release, suggest
 //! * objects, status
 //! * held, installed
 //! * installation, watches

@@ -10,7 +10,7 @@ mod place;
 mod sources;
 
 pub(crate) use files::{Doubt, Input, Read, place, read};
-pub(crate) use graph::{Graph, means};
+pub(crate) use graph::{Graph, is_plural, means};
 #[cfg(test)]
 pub(crate) use object::Alias;
 pub(crate) use object::{Holder, Object, Role};

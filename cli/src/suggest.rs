@@ -47,14 +47,18 @@ use crate::input;
 use crate::output::printable;
 use crate::source::ManifestSource;
 use anyhow::{Result, ensure};
+use container::Container;
 use reason::Reason;
 use render::Copy;
+use rules::keys;
+use serde_json::Value;
 use source::ObjectSource;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use texts::Texts;
 use told::{Report, Says};
+use wait::For;
 
 /// The paths to read, and the values to render charts with.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +69,34 @@ pub(crate) struct Suggesting {
     pub(crate) values: Vec<PathBuf>,
     /// Single values, as Helm's `--set` has them.
     pub(crate) set: Vec<String>,
+}
+
+/// An init container that waits by itself.
+pub(crate) struct WaitLoop {
+    /// The index of the container among the init containers.
+    pub(crate) at: usize,
+    pub(crate) name: String,
+    /// The command that waits: `nc -z db 5432`.
+    pub(crate) what: String,
+}
+
+/// The init containers of a pod's spec that wait for something that a list can name.
+pub(crate) fn wait_loops(spec: &Value) -> Vec<WaitLoop> {
+    let init = spec["initContainers"].as_array().into_iter().flatten();
+    let waits = |(at, value): (usize, &Value)| {
+        let container = Container::of(value, true, spec)?;
+        let mut waits = waits::of(&container).waits.into_iter();
+        let wait = waits.find(|it| !matches!(it.for_what, For::File(_) | For::Nothing(_)))?;
+        Some(WaitLoop {
+            at,
+            name: container.name,
+            what: wait.what,
+        })
+    };
+    let others = init
+        .enumerate()
+        .filter(|(_, it)| it["name"] != keys::GATE_CONTAINER);
+    others.filter_map(waits).collect()
 }
 
 /// Prints the diff, and on standard error what is left, what goes with the loops, and what to know.

@@ -94,6 +94,12 @@ pub enum Advice {
     NoSelector(String),
     /// A dependency is a Service that selects no pod.
     NoPods(String),
+    /// A dependency is a Service whose pods' workloads are scaled to zero.
+    NoReplicas(String),
+    /// A dependency is a workload that is scaled to zero, and so is ready without a pod.
+    ScaledToZero(String),
+    /// A dependency is a CronJob, of which nothing but its existence is waited for.
+    OnlyExists(String),
     /// sluice may not watch the kind of a dependency.
     KindForbidden(Kind),
     /// The wait counts against the `progressDeadlineSeconds` of this many seconds.
@@ -274,6 +280,9 @@ impl Advice {
             Self::Suspended(_) => "Suspended",
             Self::NoSelector(_) => "NoSelector",
             Self::NoPods(_) => "NoPods",
+            Self::NoReplicas(_) => "NoReplicas",
+            Self::ScaledToZero(_) => "ScaledToZero",
+            Self::OnlyExists(_) => "OnlyExists",
             Self::KindForbidden(_) => "KindForbidden",
             Self::ProgressDeadline(_) => "ProgressDeadline",
             Self::ProgressAbort(_) => "ProgressAbort",

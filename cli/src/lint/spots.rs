@@ -21,6 +21,9 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
         | Advice::Suspended(dependency)
         | Advice::NoSelector(dependency)
         | Advice::NoPods(dependency)
+        | Advice::NoReplicas(dependency)
+        | Advice::ScaledToZero(dependency)
+        | Advice::OnlyExists(dependency)
         | Advice::OwnService(dependency) => dependency,
         Advice::PartElsewhere { subchart, .. } => subchart,
         Advice::SelfReference => &object.place.name,

@@ -291,6 +291,12 @@ pub(crate) fn means(kind: &Kind, other: &Kind) -> bool {
     other.group() == group && words.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 
+/// Whether a word of a list, a kind or its plural, names the kind with this plural.
+pub(crate) fn is_plural(word: &str, plural: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    word == plural || self::plural(&word) == plural
+}
+
 /// The plural that the definition of a kind most likely has: `gateways`, `policies`, `ingresses`.
 fn plural(word: &str) -> String {
     let before_y = word.strip_suffix('y');

@@ -73,6 +73,8 @@ pub enum Served {
     Yes,
     /// No pod serves the Service yet.
     NotYet,
+    /// No pod serves the Service, since the workloads that would make the pods are scaled to zero.
+    Stopped,
     /// No pod serves the Service, and none ever will.
     Never,
     /// sluice cannot tell whether pods serve the Service.

@@ -30,6 +30,7 @@ impl fmt::Display for Advice {
                 out,
                 "{dependency} selects no pod of these objects, and without an endpoint it is never ready; correct its selector"
             ),
+            Self::NoReplicas(_) | Self::ScaledToZero(_) | Self::OnlyExists(_) => self.idle(out),
             Self::PartElsewhere {
                 subchart,
                 namespace,
@@ -110,6 +111,27 @@ impl fmt::Display for Advice {
 }
 
 impl Advice {
+    /// Writes the advice about a dependency that makes no pods.
+    fn idle(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoReplicas(dependency) => write!(
+                out,
+                "{dependency} has no endpoint while the workloads behind it are scaled to zero, so the wait does not end; raise \
+                 their spec.replicas"
+            ),
+            Self::ScaledToZero(dependency) => write!(
+                out,
+                "{dependency} is scaled to zero, and counts as ready without a pod; raise its spec.replicas, or take the entry away"
+            ),
+            Self::OnlyExists(dependency) => write!(
+                out,
+                "{dependency} counts as ready as soon as it exists, whatever becomes of its Jobs; wait for a Job, or for what its \
+                 runs leave behind"
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes the advice about a name or an expression that nothing has.
     fn of_text(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,6 +4,7 @@ use super::{Advice, Removal, Seen, Served, Target, Workload, is_here, is_itself}
 use crate::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection, State};
 use crate::installer::{self, Late};
 use crate::job;
+use crate::kinds::Kind;
 use crate::lookup::Lookup;
 use crate::selector::Selector;
 use serde_json::Value;
@@ -41,7 +42,10 @@ pub(super) fn of(
         known,
     };
     match &dependency.reference {
-        Reference::Object(named) => asked.named(named),
+        Reference::Object(named) => {
+            let existence = asked.only_exists(named).into_iter();
+            existence.chain(asked.named(named)).collect()
+        }
         Reference::Selected(selection) => asked.selected(selection),
         _ => Vec::new(),
     }
@@ -77,6 +81,7 @@ impl AskedOfTarget<'_> {
                 let late = late.or_else(|| self.service(named, &target.object));
                 late.into_iter()
                     .chain(self.job(named, &target.object))
+                    .chain(self.scaled_to_zero(named, &target.object))
                     .collect()
             }
             Lookup::NotFound => self.absent(named).into_iter().collect(),
@@ -128,10 +133,31 @@ impl AskedOfTarget<'_> {
         removed(named.to_string(), found)
     }
 
+    /// Whether the rule of the kind says when the dependency is ready.
+    fn asks_the_kind(&self) -> bool {
+        matches!(self.state, State::Ready | State::Available) && self.judged_by_kind
+    }
+
+    /// Warns of a CronJob, whatever becomes of its Jobs. It may well not be known: its kind says enough.
+    fn only_exists(&self, named: &ObjectRef) -> Option<Advice> {
+        let is_cron = is_of(&named.kind, "batch", &["CronJob"]);
+        (is_cron && self.asks_the_kind()).then(|| Advice::OnlyExists(named.to_string()))
+    }
+
+    /// Warns of a workload without replicas, which is ready without a pod.
+    fn scaled_to_zero(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
+        let scales = is_of(
+            &named.kind,
+            "apps",
+            &["Deployment", "StatefulSet", "ReplicaSet"],
+        ) || is_of(&named.kind, "", &["ReplicationController"]);
+        let is_zero = scales && found["spec"]["replicas"] == 0;
+        (is_zero && self.asks_the_kind()).then(|| Advice::ScaledToZero(named.to_string()))
+    }
+
     /// Warns of a Service without pods, where the state needs endpoints.
     fn service(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
-        let needs_endpoints = matches!(self.state, State::Ready | State::Available);
-        if !named.kind.is_service() || !needs_endpoints || !self.judged_by_kind {
+        if !named.kind.is_service() || !self.asks_the_kind() {
             return None;
         }
         let selector = Selector::labels(&found["spec"]["selector"]);
@@ -141,11 +167,19 @@ impl AskedOfTarget<'_> {
         let own = is_here(named.namespace.as_ref(), self.workload)
             && selector.selects(self.workload.template);
         match self.known.served_by_others(self.workload, named) {
-            Served::NotYet | Served::Never if own => Some(Advice::OwnService(named.name.clone())),
+            Served::NotYet | Served::Stopped | Served::Never if own => {
+                Some(Advice::OwnService(named.name.clone()))
+            }
             Served::Never => Some(Advice::NoPods(named.to_string())),
+            Served::Stopped => Some(Advice::NoReplicas(named.to_string())),
             Served::Yes | Served::NotYet | Served::Unknown => None,
         }
     }
+}
+
+/// Whether a kind is one of these built-in kinds of a group.
+fn is_of(kind: &Kind, group: &str, kinds: &[&str]) -> bool {
+    matches!(kind, Kind::Builtin(it) if it.group == group && kinds.contains(&it.kind))
 }
 
 /// Advice on a dependency that the installer makes too late for its dependent.

@@ -79,6 +79,7 @@ async fn admission_and_lint_say_the_same() {
         cases::of_jobs_that_go_away(),
         cases::of_installers(),
         cases::of_workloads(),
+        cases::of_what_counts_at_once(),
         cases::of_timeouts(),
         cases::of_holds(),
         cases::of_parts(),

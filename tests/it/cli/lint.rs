@@ -141,8 +141,8 @@ fn a_chart_is_one_release() {
         )
     };
     let jobs = [
-        job("late", "sluice.dev/weight: {{ .Values.weight | quote }}"),
-        job("early", "sluice.dev/depends-on: job/late"),
+        job("late-1", "sluice.dev/weight: {{ .Values.weight | quote }}"),
+        job("early-1", "sluice.dev/depends-on: job/late-1"),
     ];
     std::fs::write(templates.join("jobs.yaml"), jobs.concat()).unwrap();
     let path = folder.path().to_str().unwrap();
@@ -151,9 +151,9 @@ fn a_chart_is_one_release() {
         return;
     };
     assert!(
-        cycle
-            .out
-            .contains("Job default/late -> Job default/early (weight 0) -> Job default/late; "),
+        cycle.out.contains(
+            "Job default/late-1 -> Job default/early-1 (weight 0) -> Job default/late-1; "
+        ),
         "{}{}",
         cycle.out,
         cycle.error
@@ -239,7 +239,8 @@ fn each_chart_of_a_folder_is_rendered_and_its_templates_are_named() {
         println!("skipped: there is no helm");
         return;
     };
-    let lines: Vec<_> = ran.out.lines().collect();
+    let of_names = |it: &&str| !it.contains("its name is the same in every revision");
+    let lines: Vec<_> = ran.out.lines().filter(of_names).collect();
     let job = |name: &str| {
         format!("Job default/{name}: it depends on Job/gone, which is not among these objects")
     };

@@ -43,10 +43,13 @@ impl Seen for Files<'_, '_> {
         let Some(behind) = service.and_then(|service| self.graph.backends(service)) else {
             return Served::Unknown;
         };
-        if behind.iter().any(|at| *at != self.at) {
-            Served::Yes
-        } else {
-            Served::Never
+        let others = behind.into_iter().filter(|at| *at != self.at);
+        let stopped = others.map(|at| self.graph.objects[at].value["spec"]["replicas"] == 0);
+        // Stopped only if each of them is.
+        match stopped.reduce(|one, other| one && other) {
+            None => Served::Never,
+            Some(true) => Served::Stopped,
+            Some(false) => Served::Yes,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Kinds that are not built in: their spellings, and custom kinds that have the name of a built-in kind.
 
-use super::{NOTHING, deployment, lint, service};
+use super::{NOTHING, deployment, lint, lint_with_rights, service};
 
 fn custom(group: &str, kind: &str, name: &str) -> String {
     format!(
@@ -23,7 +23,7 @@ fn a_custom_kind_is_found_by_its_plural() {
             format!("{plural}.{group}/web"),
             format!("[{{kind: {plural}.{group}, selector: app=web}}]"),
         ] {
-            let lines = lint(&[deployment("api", &list), object.clone()].concat());
+            let lines = lint_with_rights(&[deployment("api", &list), object.clone()].concat());
             assert_eq!(lines, NOTHING, "{list}");
         }
     }
@@ -32,7 +32,7 @@ fn a_custom_kind_is_found_by_its_plural() {
         custom("cert-manager.io", "Certificate", "web"),
     ];
     assert_eq!(
-        lint(&other.concat()).len(),
+        lint_with_rights(&other.concat()).len(),
         1,
         "another group is another kind"
     );
@@ -57,7 +57,7 @@ fn a_workload_that_is_called_like_a_service_waits() {
     let knative = "---\napiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web, annotations: {sluice.dev/depends-on: deploy/api}}\n\
                    spec: {template: {metadata: {labels: {app: web}}, spec: {containers: []}}}\n";
     let list = "service.serving.knative.dev/web";
-    let lines = lint(&[deployment("api", list), knative.to_owned()].concat());
+    let lines = lint_with_rights(&[deployment("api", list), knative.to_owned()].concat());
     let told = "these wait for each other and never start: Deployment api -> Service web -> Deployment api; take one entry out";
     assert_eq!(lines, [format!("error: 1: Deployment api: {told}")]);
     let both = [

@@ -229,3 +229,93 @@ fn what_a_hook_uses_is_an_earlier_hook() {
         assert_eq!(lint(&[job, object].concat()), NOTHING);
     }
 }
+
+#[test]
+fn a_service_whose_workloads_are_scaled_to_zero_is_a_warning() {
+    let svc = service("db", "selector: {app: db}");
+    let api = deployment("api", "svc/db");
+    let stopped = db("replicas: 0, ", PROBED);
+    let lines = lint(&[&api, &svc, &stopped].map(String::as_str).concat());
+    let expected = "warning: 1: Deployment api: Service/db has no endpoint while the workloads behind it are scaled to zero, so the wait does \
+                    not end; raise their spec.replicas";
+    assert_eq!(lines, [expected]);
+    // One that runs is enough.
+    let other = db("", PROBED).replacen("name: db", "name: db-blue", 1);
+    let lines = lint(&[&api, &svc, &stopped, &other].map(String::as_str).concat());
+    assert_eq!(lines, NOTHING);
+}
+
+#[test]
+fn a_kind_that_needs_rights_is_one_note_with_the_value() {
+    let told = |list: &str, kind: &str, value: &str| {
+        format!(
+            "note: 1: Deployment api: it depends on {list}, and sluice may read {kind} only where the values of its chart have {value}; without \
+             that the wait does not end"
+        )
+    };
+    let of = |list: &str| lint(&deployment("api", list));
+    let rights = |lines: Vec<String>| -> Vec<String> {
+        let is_it = |it: &String| it.contains("may read");
+        lines.into_iter().filter(is_it).collect()
+    };
+    for (list, kind, value) in [
+        ("Secret/db", "Secret", "rbac.secrets: true"),
+        (
+            "Certificate.cert-manager.io/web",
+            "Certificate.cert-manager.io",
+            "rbac.presets: [cert-manager]",
+        ),
+        (
+            "policies.kyverno.io/p",
+            "policies.kyverno.io",
+            "rbac.presets: [kyverno]",
+        ),
+        (
+            "Widget.example.com/w",
+            "Widget.example.com",
+            "rbac.kinds with the group example.com",
+        ),
+    ] {
+        assert_eq!(rights(of(list)), [told(list, kind, value)], "{list}");
+        let any = format!("[{{any: [{list}, job/m]}}]");
+        assert_eq!(rights(of(&any)).len(), 1, "{any}");
+    }
+    for list in ["configmap/c", "Rollout.argoproj.io/r", "svc/db"] {
+        assert_eq!(rights(of(list)), NOTHING, "{list}");
+    }
+    let two = [
+        deployment("api", "secret/a"),
+        deployment("web", "secret/a, secret/b"),
+    ];
+    assert_eq!(rights(lint(&two.concat())).len(), 1, "once for a kind");
+    let role = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: w, labels: {sluice.dev/aggregate-to-watch: \
+                'true'}}\nrules: [{apiGroups: [example.com], resources: [widgets], verbs: [get, list, watch]}]\n";
+    let granted = [deployment("api", "Widget.example.com/w"), role.to_owned()];
+    assert_eq!(rights(lint(&granted.concat())), NOTHING);
+}
+
+#[test]
+fn a_loop_beside_a_list_is_a_note() {
+    let of = |list: &str, command: &str| {
+        let annotations = if list.is_empty() {
+            String::new()
+        } else {
+            format!(", annotations: {{sluice.dev/depends-on: '{list}'}}")
+        };
+        lint(&format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: api{annotations}}}\nspec: {{template: {{metadata: {{labels: {{app: \
+             api}}}}, spec: {{initContainers: [{{name: prepare, command: [sh, -c, '{command}']}}], containers: [{PROBED}]}}}}}}\n"
+        ))
+    };
+    let waits = "until nc -z db 5432; do sleep 1; done";
+    let expected = "note: 1: Deployment api: its init container \"prepare\" waits by itself (nc -z db 5432), beside the list; take it away once the \
+                    list says the same, which \"kubectl sluice suggest\" writes";
+    assert_eq!(of("node/x", waits), [expected]);
+    assert_eq!(of("", waits), NOTHING, "no list");
+    assert_eq!(of("node/x", "cp -r /seed /data"), NOTHING, "no loop");
+    assert_eq!(
+        of("node/x", "until [ -f /shared/done ]; do sleep 1; done"),
+        NOTHING,
+        "a file of its own pod"
+    );
+}

@@ -157,3 +157,49 @@ fn a_sub_chart_that_is_elsewhere_is_told_of_unless_the_entry_says_where() {
         assert_eq!(told(list, &known), "", "{list}");
     }
 }
+
+#[test]
+fn a_workload_that_is_scaled_to_zero_is_told_of() {
+    let told = |replicas: u32, list: &str| {
+        let db = json!({"spec": {"replicas": replicas}});
+        let known = Cluster {
+            objects: vec![("Deployment/db", db.clone()), ("StatefulSet/db", db)],
+            ..Cluster::default()
+        };
+        told(list, &known)
+    };
+    let expected = "Deployment/db is scaled to zero, and counts as ready without a pod; raise its spec.replicas, or take the entry away";
+    assert_eq!(told(0, "deploy/db"), expected);
+    assert_eq!(told(0, "deploy/db:available"), expected);
+    assert!(told(0, "sts/db").starts_with("StatefulSet/db is scaled to zero"));
+    assert_eq!(told(1, "deploy/db"), "");
+    assert_eq!(told(0, "deploy/db:present"), "");
+    let health = "[{kind: Deployment, name: db, health: /status/replicas >= 1}]";
+    assert_eq!(told(0, health), "");
+}
+
+#[test]
+fn a_service_of_stopped_workloads_is_told_of() {
+    let known = Cluster {
+        objects: vec![(
+            "Service/front",
+            json!({"spec": {"selector": {"app": "web"}}}),
+        )],
+        served: Some(Served::Stopped),
+        ..Cluster::default()
+    };
+    let expected = "Service/front has no endpoint while the workloads behind it are scaled to zero, so the wait does not end; raise \
+                    their spec.replicas";
+    assert_eq!(told("svc/front", &known), expected);
+    assert_eq!(told("svc/front:present", &known), "");
+}
+
+#[test]
+fn a_cron_job_is_told_of_whether_it_is_there_or_not() {
+    let expected = "CronJob/nightly counts as ready as soon as it exists, whatever becomes of its Jobs; wait for a Job, or for what its \
+                    runs leave behind";
+    assert_eq!(told("cronjob/nightly", &Cluster::default()), expected);
+    assert_eq!(told("cronjob/nightly:present", &Cluster::default()), "");
+    let optional = "[{kind: CronJob, name: nightly, optional: true}]";
+    assert_eq!(told(optional, &Cluster::default()), "");
+}

@@ -1,5 +1,9 @@
 //! Dependents with something to say about them, and without.
 
+mod at_once;
+
+pub(super) use at_once::of_what_counts_at_once;
+
 use super::Case;
 use serde_json::{Value, json};
 
