@@ -30,6 +30,7 @@ pub fn setting() -> Result<String> {
 pub fn role() -> Result<Value> {
     let rendered = Command::new("helm")
         .args(["template", "sluice", CHART, "--set", &setting()?])
+        .args(["--set", "image.registry=registry.example"])
         .args(["--show-only", "templates/customkinds.yaml"])
         .output()
         .context("failed to run helm")?;

@@ -20,6 +20,7 @@ mod holds;
 mod injection;
 mod matrix;
 pub(crate) mod monitoring;
+mod platforms;
 mod policy;
 mod presets;
 mod readme;

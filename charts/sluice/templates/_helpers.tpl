@@ -97,14 +97,24 @@ app.kubernetes.io/component: controller
 {{- merge $labels (.more | default dict) (.root.Values.commonLabels | default dict) (dict "app.kubernetes.io/part-of" "sluice") | toYaml }}
 {{- end }}
 
-{{/* The reference of an image, from a list of the root, image.* or gate.image.*, and the program's name. The global registry wins over the
-     image's own, and a digest over a tag. A gate without a tag has the controller's. Without tag and digest it is the image that was
-     released with the chart, whose digest `make release` has noted. */}}
+{{/* The registry of an image, from a list of the root, and image.* or gate.image.*. The global registry wins over the image's own, and a
+     gate without one has the controller's. Otherwise it is that of the chart's release, which `make release` has noted: a chart out of a
+     clone refuses to render, because a name without a registry would be pulled from one that others own. */}}
+{{- define "sluice.registry" -}}
+{{- $root := index . 0 }}
+{{- $released := index ($root.Chart.Annotations | default dict) "sluice.dev/registry" }}
+{{- $refusal := "image.registry is empty, and this chart belongs to no release: set it to the registry that you have pushed both images to, or to localhost where they are loaded onto the nodes" }}
+{{- coalesce ($root.Values.global | default dict).imageRegistry (index . 1).registry $root.Values.image.registry $released | required $refusal }}
+{{- end }}
+
+{{/* The reference of an image, from a list of the root, image.* or gate.image.*, and the program's name. A digest wins over a tag. A gate
+     without a tag has the controller's. Without tag and digest it is the image that was released with the chart, whose digest
+     `make release` has noted. */}}
 {{- define "sluice.image" -}}
 {{- $root := index . 0 }}
 {{- $released := index $root.Chart.Annotations (printf "sluice.dev/%s-digest" (index . 2)) }}
 {{- with index . 1 -}}
-{{- with ($root.Values.global | default dict).imageRegistry | default .registry }}{{ . }}/{{ end }}{{ .repository }}
+{{- include "sluice.registry" (list $root .) }}/{{ .repository }}
 {{- if .digest }}@{{ .digest }}
 {{- else if .tag | default $root.Values.image.tag }}:{{ .tag | default $root.Values.image.tag }}
 {{- else }}:{{ $root.Chart.AppVersion }}{{ with $released }}@{{ . }}{{ end }}
@@ -153,6 +163,12 @@ app.kubernetes.io/component: controller
 {{- end }}
 {{- $all | toJson }}
 {{- end }}
+{{- end }}
+
+{{/* The user of the gate; empty where the platform gives one: OpenShift refuses the image's own user, 65532, by its number. */}}
+{{- define "sluice.gateUser" -}}
+{{- $given := .Capabilities.APIVersions.Has "security.openshift.io/v1" }}
+{{- with .Values.gate.runAsUser }}{{ if not (and $given (eq (int64 .) 65532)) }}{{ int64 . }}{{ end }}{{ end }}
 {{- end }}
 
 {{/* The names of pull secrets as JSON. Each entry is a name, or {name: …} as in other charts. */}}

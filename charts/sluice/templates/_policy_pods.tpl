@@ -138,8 +138,8 @@ mutations:
         volumeMounts: [
         {{ include "sluice.policy.mount.sluice-token" . }},
         {{ include "sluice.policy.mount.sluice-state" . }}],
-        securityContext: {{ with .Values.gate.runAsUser }}!variables.named_user
-        ? Object.spec.initContainers.securityContext{runAsUser: {{ int64 . }}, {{ include "sluice.policy.context" $ | replace "\n" " " }}}
+        securityContext: {{ with include "sluice.gateUser" . }}!variables.named_user
+        ? Object.spec.initContainers.securityContext{runAsUser: {{ . }}, {{ include "sluice.policy.context" $ | replace "\n" " " }}}
         : {{ end }}Object.spec.initContainers.securityContext{ {{- include "sluice.policy.context" . | replace "\n" " " }}},
         resources: {{ include "sluice.policy.gate-resources" . | replace "\n" " " }},
         terminationMessagePolicy: 'File'}}]

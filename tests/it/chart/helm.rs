@@ -57,7 +57,8 @@ impl Render {
                 "1.36.0",
             ])
             .arg(chart_dir());
-        Self(command)
+        // A chart out of a clone names no registry.
+        Self(command).flags(&["image.registry=registry.example"])
     }
 
     /// One `--set` a flag.
@@ -65,6 +66,12 @@ impl Render {
         for flag in flags {
             self.0.args(["--set", flag]);
         }
+        self
+    }
+
+    /// A file of values.
+    pub(super) fn values(mut self, file: &Path) -> Self {
+        self.0.arg("--values").arg(file);
         self
     }
 

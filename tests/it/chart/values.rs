@@ -7,14 +7,16 @@ use serde_json::Value;
 /// A flag, and where it has to show: kind, JSON pointer, value. `@` stands for the container's own part of the Deployment.
 const BRANCHES: &str = r#"
 replicas=3                                      | Deployment | /spec/replicas | 3
-image.registry=                                 | Deployment | @/image | "sluice-dev/sluice-webhook:0.1.0"
 image.registry=mirror:5000                      | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
-image.repository=a/b                            | Deployment | @/image | "ghcr.io/a/b:0.1.0"
+image.registry=mirror:5000                      | Deployment | @/args/13 | "--gate-image=mirror:5000/sluice-dev/sluice-gate:0.1.0"
+gate.image.registry=mirror:5000                 | Deployment | @/image | "registry.example/sluice-dev/sluice-webhook:0.1.0"
+gate.image.registry=mirror:5000                 | Deployment | @/args/13 | "--gate-image=mirror:5000/sluice-dev/sluice-gate:0.1.0"
+image.repository=a/b                            | Deployment | @/image | "registry.example/a/b:0.1.0"
 global.imageRegistry=mirror:5000                | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
 global.imageRegistry=mirror:5000/proxy/ghcr     | Deployment | @/image | "mirror:5000/proxy/ghcr/sluice-dev/sluice-webhook:0.1.0"
-image.tag=1.0                                   | Deployment | @/image | "ghcr.io/sluice-dev/sluice-webhook:1.0"
-image.tag=1.0                                   | Deployment | @/args/13 | "--gate-image=ghcr.io/sluice-dev/sluice-gate:1.0"
-image.tag=1.0,gate.image.tag=2.0                | Deployment | @/args/13 | "--gate-image=ghcr.io/sluice-dev/sluice-gate:2.0"
+image.tag=1.0                                   | Deployment | @/image | "registry.example/sluice-dev/sluice-webhook:1.0"
+image.tag=1.0                                   | Deployment | @/args/13 | "--gate-image=registry.example/sluice-dev/sluice-gate:1.0"
+image.tag=1.0,gate.image.tag=2.0                | Deployment | @/args/13 | "--gate-image=registry.example/sluice-dev/sluice-gate:2.0"
 image.pullPolicy=Always                         | Deployment | @/imagePullPolicy | "Always"
 image.pullSecrets={a,b}                         | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
 image.pullSecrets={a},global.imagePullSecrets={a,b} | Deployment | /spec/template/spec/imagePullSecrets | [{"name": "a"}, {"name": "b"}]
@@ -57,6 +59,7 @@ podDisruptionBudget.minAvailable=1              | PodDisruptionBudget | /spec/mi
 podDisruptionBudget.minAvailable=1              | PodDisruptionBudget | /spec/maxUnavailable | null
 ports.admission=8443                            | NetworkPolicy | /spec/ingress/0 | {"ports": [{"port": 8443, "protocol": "TCP"}]}
 ports.status=9000                               | NetworkPolicy | /spec/ingress/1/ports/0/port | 9000
+replicas=2                                      | NetworkPolicy | /spec/ingress/1/from | null
 networkPolicy.hostGates=null                    | NetworkPolicy | /spec/ingress/1/from | [{"namespaceSelector": {}}]
 networkPolicy.hostGates={10.1.0.0/16}           | NetworkPolicy | /spec/ingress/1/from/1/ipBlock/cidr | "10.1.0.0/16"
 replicas=2                                      | NetworkPolicy | /spec/ingress/2 | null
@@ -167,7 +170,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --slots-config-map=sluice-slots
     --health-rules-configmap=health
     --builtin-health-rules=false
-    --gate-image=ghcr.io/sluice-dev/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    --gate-image=registry.example/sluice-dev/sluice-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     --gate-image-pull-policy=Always
     --gate-pull-secrets=mirror,shared
     --gate-requests=cpu=5m,memory=8Mi
@@ -280,13 +283,27 @@ fn names_the_values_that_do_not_go_together() {
     }
 }
 
+/// A name without a registry would be pulled from one that others own.
+#[test]
+fn renders_no_image_of_a_registry_that_nobody_has_named() {
+    let Some(helm) = helm() else { return };
+    let asked =
+        "image.registry is empty, and this chart belongs to no release: set it to the registry";
+    for flags in ["image.registry=", "image.registry=,gate.image.registry=a"] {
+        let said = Render::new(&helm).flags(&[flags]).run().expect_err(flags);
+        assert!(said.contains(asked), "--set {flags}: {said}");
+    }
+    let both = "image.registry=,global.imageRegistry=mirror";
+    assert!(Render::new(&helm).flags(&[both]).run().is_ok());
+}
+
 /// Helm removes a value that a user sets to null.
 #[test]
 fn takes_null_for_empty_or_names_what_is_missing() {
     let Some(helm) = helm() else { return };
     let values = std::fs::read_to_string(chart_dir().join("values.yaml")).expect("values.yaml");
     let values: Value = serde_saphyr::from_str(&values).expect("values.yaml is YAML");
-    let enabled = "holds.enabled=true,prometheusRule.enabled=true,helmTest.enabled=true";
+    let enabled = "holds.enabled=true,prometheusRule.enabled=true,helmTest.enabled=true,global.imageRegistry=mirror";
     for path in paths(&values) {
         let null = format!("{path}=null");
         if let Err(said) = Render::new(&helm).flags(&[enabled, &null]).run() {

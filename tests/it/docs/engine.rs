@@ -139,7 +139,8 @@ fn what_the_cluster_lacks_is_found() {
     for (right, wrong) in [
         ("--target gate", "--target gates"),
         ("sluice-gate:0.1.0 .", "sluice-gate:0.1.1 ."),
-        ("image.registry=localhost,", ""),
+        ("image.registry=localhost", "image.registry=elsewhere"),
+        (" --set image.registry=localhost", ""),
         ("kind create cluster\n", ""),
     ] {
         assert!(block.contains(right), "{right}");

@@ -70,11 +70,10 @@ fn chart_program_and_book_take_the_names_of_the_home() {
         (&values["image"], "webhook"),
         (&values["gate"]["image"], "gate"),
     ] {
-        let [host, path] = ["registry", "repository"].map(|it| image[it].as_str().expect("text"));
-        assert_eq!(
-            format!("{host}/{path}"),
-            format!("{registry}/sluice-{name}")
-        );
+        // The host is that of a release, which `release/chart.py` notes: a clone has none.
+        let (_, folder) = registry.split_once('/').expect("a folder");
+        assert_eq!(image["registry"], "");
+        assert_eq!(image["repository"], format!("{folder}/sluice-{name}"));
     }
     let book = read(&root().join("book.toml"));
     let line = format!("git-repository-url = \"{repository}\"");
