@@ -1,6 +1,6 @@
 #!/bin/bash
 # publish.sh VERSION [HOST]: the images and the chart of target/release-VERSION into the registry that release/home names, or under the
-# same paths at HOST. Needs crane (tests/cluster/versions.env says which) and Helm, both logged in where that is asked for; a host
+# same paths at HOST; prints each as NAME:TAG@DIGEST. Needs crane (tests/cluster/versions.env says which) and Helm, both logged in where that is asked for; a host
 # without TLS needs PLAIN=1.
 set -eu
 cd "$(dirname "$0")/.."
@@ -23,4 +23,6 @@ done < "$made/images.txt"
 charts=${target%/*}/charts
 # Helm tells where it went as it tells an error.
 said=$(helm push ${PLAIN:+--plain-http} "$made/sluice-$version.tgz" "oci://$charts" 2>&1) || { echo "publish: $said" >&2; exit 1; }
-echo "$said"
+digest=$(sed -n 's/^Digest: *//p' <<< "$said")
+[ -n "$digest" ] || { echo "publish: helm names no digest: $said" >&2; exit 1; }
+echo "$charts/sluice:$version@$digest"

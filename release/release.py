@@ -109,7 +109,7 @@ def release(sources):
     """Every file, by name."""
     archives, digests = images(sources)
     files = archives | plugins(sources) | lists_of_crates(sources)
-    files[f"sluice-{sources.version}.tgz"] = chart.package("charts/sluice", sources.version, digests)
+    files[f"sluice-{sources.version}.tgz"] = chart.package("charts/sluice", sources.version, digests, notes.cut(sources.changelog, sources.version))
     named = {f"{sources.names[component]}:{sources.version}@{digest}" for component, digest in digests.items()}
     files["install.sh"] = installer(sources)
     files["images.txt"] = "".join(f"{name}\n" for name in sorted(named)).encode()

@@ -15,6 +15,8 @@ from pathlib import Path
 import release
 from release import chart, home, notes
 
+import changes
+
 HOME = home.own()
 VERSION = "1.2.3"
 TRIPLES = {"amd64": "x86_64-unknown-linux-gnu", "arm64": "aarch64-unknown-linux-gnu"}
@@ -112,7 +114,7 @@ class Chart(unittest.TestCase):
     def setUpClass(cls):
         os.chdir(release.ROOT)
         cls.digests = {"webhook": "sha256:" + "1" * 64, "gate": "sha256:" + "2" * 64}
-        cls.archive = chart.package("charts/sluice", VERSION, cls.digests)
+        cls.archive = chart.package("charts/sluice", VERSION, cls.digests, Notes.CHANGES)
 
     def test_it_has_every_file_of_the_folder(self):
         tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "charts/sluice"], capture_output=True, text=True).stdout.splitlines()
@@ -138,11 +140,22 @@ class Chart(unittest.TestCase):
         self.assertIn(f"app.kubernetes.io/version: {VERSION}\n", text)
         self.assertIn(f"{HOME['registry']}/sluice-webhook:mine\n", rendered("--set", "image.tag=mine"))
 
-
     def test_what_comes_before_a_release_says_so(self):
         manifest = (release.ROOT / "charts/sluice/Chart.yaml").read_text()
-        says = lambda version: 'artifacthub.io/prerelease: "true"' in chart.released(manifest, version, self.digests)
+        says = lambda version: 'artifacthub.io/prerelease: "true"' in chart.released(manifest, version, self.digests, "")
         self.assertEqual([says("1.2.3"), says("1.2.3-rc.1")], [False, True])
+
+    def test_its_changes_are_those_of_the_notes(self):
+        manifest = entries(self.archive)["sluice/Chart.yaml"][0].decode()
+        expected = (
+            "  artifacthub.io/changes: |\n"
+            "    - kind: added\n      description: \"A list may name `tcp://a:1`, \\\"an address\\\": see the page\"\n"
+            "    - kind: fixed\n      description: \"x\"\n"
+            "    - kind: security\n      description: \"y\"\n"
+            '  artifacthub.io/containsSecurityUpdates: "true"\n'
+        )
+        self.assertIn(expected, manifest)
+        self.assertNotIn("containsSecurityUpdates", changes.annotations("### Added\n\n- z\n"))
 
 
 class Krew(unittest.TestCase):
@@ -179,8 +192,46 @@ class Krew(unittest.TestCase):
             self.assertIn("completions/bash", inside)
 
 
+class Signatures(unittest.TestCase):
+    """`sign.sh` with stand-ins for cosign and crane, which note what they are asked for."""
+
+    def test_each_image_and_the_chart_are_signed_and_each_image_has_its_crates(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "release").mkdir()
+            shutil.copy2(release.ROOT / "release/sign.sh", root / "release/sign.sh")
+            made_here = root / f"target/release-{VERSION}"
+            made_here.mkdir(parents=True)
+            for program in ("sluice-webhook", "sluice-gate", "kubectl-sluice"):
+                for architecture in TRIPLES:
+                    (made_here / f"{program}-{VERSION}-{architecture}.cdx.json").touch()
+            for name, script in (("cosign", 'echo "$*" >> "$ASKED"'), ("crane", 'echo "sha256:${3#linux/}"')):
+                (root / name).write_text(f"#!/bin/bash\n{script}\n")
+                (root / name).chmod(0o755)
+            where = "r.example:5000/us"
+            names = (f"{where}/sluice-webhook", f"{where}/sluice-gate", f"{where}/charts/sluice")
+            (root / "published").write_text("".join(f"{name}:{VERSION}@sha256:{at}\n" for at, name in enumerate(names)))
+            environment = {"PATH": f"{root}:{os.environ['PATH']}", "ASKED": str(root / "asked")}
+            subprocess.run([root / "release/sign.sh", VERSION, root / "published"], env=environment, check=True)
+            asked = (root / "asked").read_text().splitlines()
+        signed = [line.split()[-1] for line in asked if line.startswith("sign --yes ")]
+        self.assertEqual(signed, [f"{name}@sha256:{at}" for at, name in enumerate(names)])
+        attested = [line.split() for line in asked if line.startswith("attest --yes --type cyclonedx ")]
+        expected = [
+            (f"target/release-{VERSION}/{name.rsplit('/', 1)[1]}-{VERSION}-{architecture}.cdx.json", f"{name}@sha256:{architecture}")
+            for name in names[:2]
+            for architecture in TRIPLES
+        ]
+        self.assertEqual([(words[-2], words[-1]) for words in attested], expected)
+        self.assertEqual(len(asked), len(signed) + len(attested))
+
+
 class Notes(unittest.TestCase):
     LOG = "# Changelog\n\n## Unreleased\n\n- new\n\n## 1.2.0 (2026-01-01)\n\n- old\n"
+    CHANGES = (
+        "### Added\n\n- A list may name `tcp://a:1`, \"an address\":\n  see [the page](docs/outside.md). More of it.\n\n### Fixed\n\n- x\n\n"
+        "### Security\n\n- y.\n\n### Before these changes\n\n- z\n"
+    )
 
     def test_the_section_of_the_version_or_what_is_unreleased(self):
         self.assertEqual(notes.cut(self.LOG, "1.2.0"), "- old\n")

@@ -90,7 +90,9 @@ class Rename(unittest.TestCase):
         helm = shutil.which("helm", path=f"{os.environ['PATH']}:/var/cache/sluice-cluster/bin")
         if not helm:
             self.skipTest("no helm")
-        text = self.ran(helm, "template", "sluice", "charts/sluice", "--kube-version", "1.36.0", "--set", "holds.enabled=true,podConditions.enabled=true")
+        host, _ = NEW["registry"].split("/", 1)
+        values = f"holds.enabled=true,podConditions.enabled=true,image.registry={host}"
+        text = self.ran(helm, "template", "sluice", "charts/sluice", "--kube-version", "1.36.0", "--set", values)
         self.assertIn(f"{NEW['registry']}/sluice-webhook:", text)
         self.assertIn(f"--gate-image={NEW['registry']}/sluice-gate:", text)
         self.assertIn(f"pods.{NEW['prefix']}", text)
