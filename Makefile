@@ -154,7 +154,7 @@ dockerfile-check: ## every target of the Dockerfile, with buildah
 	@tests/dockerfile-check
 
 .PHONY: docs
-docs: ## the documentation as a site in target/book, its links checked (the first time it builds mdBook: 3 min)
+docs: ## the documentation as a site in target/book, its links checked; mdBook comes as a wheel, or is built where there is none
 	@tests/book/build
 
 .PHONY: setup
