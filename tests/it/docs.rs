@@ -5,6 +5,7 @@ mod architecture; // what ARCHITECTURE.md says of the code
 mod blocks; // what a block of a page is
 mod claims; // what a page says of the code
 mod engine; // commands that need a container engine
+mod found; // what a reader searches for
 mod home; // the addresses of what is published, and the pages before anything is
 pub(crate) mod library; // the files of the health library, and their table
 mod links; // where links lead, and what is in the book
@@ -35,7 +36,14 @@ fn folder() -> Vec<PathBuf> {
 pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages = folder();
     let examples = ["shop", "umbrella", "seeds"].map(|it| format!("examples/{it}/README.md"));
-    let others = ["README.md", "CONTRIBUTING.md"].map(str::to_owned);
+    let others = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "CODE_OF_CONDUCT.md",
+        "GOVERNANCE.md",
+        "ROADMAP.md",
+    ];
+    let others = others.map(str::to_owned);
     let others = others.into_iter().chain(examples);
     pages.extend(others.map(|page| root().join(page)));
     pages.sort();
