@@ -59,7 +59,7 @@ fn a_plan_beside_a_chart_orders_it_in_whatever_namespace() {
     std::fs::write(&path, plan.to_string()).unwrap();
     let chart = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/fixtures/docs/charts-plan/mastodon/mastodon"
+        "/fixtures/docs/charts/mastodon/mastodon"
     );
     let args = ["graph", "-f", path.to_str().unwrap(), "-f", chart];
     let Some(without) = with_helm(&args) else {

@@ -42,21 +42,21 @@ macro_rules! families {
 }
 
 families! {
-    harbor: "charts-values.md", "harbor";
-    nextcloud: "charts-values.md", "nextcloud";
-    superset: "charts-values.md", "superset";
-    airflow: "charts-plan.md", "airflow";
-    mastodon: "charts-plan.md", "mastodon";
-    sentry: "charts-plan.md", "sentry";
-    zammad: "charts-selector.md", "zammad";
-    temporal: "charts-selector.md", "temporal";
-    posthog: "charts-selector.md", "posthog";
-    airflow_of_the_community: "charts-selector.md", "airflow-community-chart";
+    harbor: "charts.md", "harbor";
+    nextcloud: "charts.md", "nextcloud";
+    superset: "charts.md", "superset";
+    airflow: "charts.md", "airflow";
+    mastodon: "charts.md", "mastodon";
+    sentry: "charts.md", "sentry";
+    zammad: "charts.md", "zammad";
+    temporal: "charts.md", "temporal";
+    posthog: "charts.md", "posthog";
+    airflow_of_the_community: "charts.md", "airflow-community-chart";
 }
 
 #[test]
 fn every_chart_of_the_pages_is_installed() {
-    for page in ["charts-values.md", "charts-plan.md", "charts-selector.md"] {
+    for page in ["charts.md"] {
         let installed = FAMILIES.iter().filter(|(on, _)| *on == page);
         let installed: BTreeSet<_> = installed.map(|(_, it)| (*it).to_owned()).collect();
         assert_eq!(family::sections(page), installed, "{page}");

@@ -228,14 +228,14 @@ fn every_option_is_on_its_page() {
     let commands = listed.lines().take_while(|line| !line.trim().is_empty());
     let commands = commands.filter_map(|line| line.split_whitespace().next());
     let mut page = format!(
-        "# Every option\n\nWhat `--help` says of each command. [The command line](cli.md) explains them.\n\n\
+        "# Every option\n\nWhat `--help` says of each command. [The command line](../docs/cli.md) explains them.\n\n\
          ```text\n{whole}\n```\n"
     );
     for command in commands.filter(|it| *it != "help") {
         let help = help(&[command]);
         page.extend(["\n## ", command, "\n\n```text\n", &help, "\n```\n"]);
     }
-    let path = root().join("docs/options.md");
+    let path = root().join("cli/OPTIONS.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).expect("it can be written");
     }

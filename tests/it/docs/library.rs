@@ -1,4 +1,4 @@
-//! The files of the health library, and the table that the page about health rules shows of them.
+//! The files of the health library, and the table of them.
 
 use super::{read, root};
 use serde_json::{Map, Value};
@@ -66,7 +66,7 @@ fn row(file: &LibraryFile) -> String {
     };
     let places: Vec<String> = file.places.iter().map(place).collect();
     format!(
-        "| [`{group}`](../rules/library/{name}) | {} | {} |\n",
+        "| [`{group}`](library/{name}) | {} | {} |\n",
         kinds.join(", "),
         places.join("; ")
     )
@@ -76,7 +76,7 @@ fn row(file: &LibraryFile) -> String {
 #[test]
 fn the_table_of_the_library_is_made_from_its_files() {
     const HEAD: &str = "| group | kinds | read from |\n| --- | --- | --- |\n";
-    let path = root().join("docs/health-rules.md");
+    let path = root().join("rules/LIBRARY.md");
     let page = read(&path);
     let (before, rest) = page.split_once(HEAD).expect("the head of the table");
     let after = rest.split_once("\n\n").map(|(_, after)| after);
