@@ -1,12 +1,13 @@
 //! Every sentence that refuses a list.
 
+mod phrase;
+
 use super::fault::{AddressFault, DurationFault, NameFault};
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
-use crate::dependency::State;
 use crate::expression::ExpressionProblem;
 use crate::text::Quoted;
 use crate::variables::VariableFault;
-use std::fmt;
+use phrase::{Misspelt, did_you_mean, group_named, near, one_of_the_states};
 
 /// A problem, and the byte of the text at which it is.
 #[derive(Debug, PartialEq, Eq)]
@@ -361,46 +362,5 @@ impl Problem {
         let sentence = self.to_string();
         let named = [format!("{key:?}"), format!("{key} \""), format!("a {key} ")];
         sentence.starts_with(key) || named.iter().any(|it| sentence.contains(it))
-    }
-}
-
-/// A quoted word that is unknown. A letter outside ASCII is named, because it may look like the right one.
-struct Misspelt<'t>(&'t str);
-
-impl fmt::Display for Misspelt<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Quoted(self.0).fmt(out)?;
-        match self.0.chars().find(|it| !it.is_ascii()) {
-            Some(letter) => write!(out, ", in which {letter:?} is U+{:04X}", u32::from(letter)),
-            None => Ok(()),
-        }
-    }
-}
-
-fn near(text: &str) -> String {
-    if text.is_empty() {
-        String::new()
-    } else {
-        format!(", near {}", Quoted(text))
-    }
-}
-
-fn did_you_mean(likely: Option<&str>, otherwise: &str) -> String {
-    likely.map_or_else(
-        || otherwise.to_owned(),
-        |word| format!("; did you mean {word:?}?"),
-    )
-}
-
-fn one_of_the_states() -> String {
-    let words: Vec<_> = State::ALL.into_iter().map(State::word).collect();
-    format!("; the states are {}", words.join(", "))
-}
-
-fn group_named(group: &str) -> String {
-    if group.is_empty() {
-        "the core group".to_owned()
-    } else {
-        format!("group {}", Quoted(group))
     }
 }

@@ -287,6 +287,8 @@ fn limits_are_inclusive() {
 fn no_sentence_says_the_word_that_flux_acts_on() {
     let source = [
         include_str!("problem.rs"),
+        include_str!("problem/phrase.rs"),
+        include_str!("fault.rs"),
         include_str!("names.rs"),
         include_str!("duration.rs"),
         include_str!("selector.rs"),

@@ -1,5 +1,6 @@
 //! The kept fields, and that they are enough.
 
+mod cluster;
 mod reads;
 mod source;
 

@@ -1,15 +1,15 @@
-//! Conditions whose type tells their meaning.
+//! The conditions of an object, each of which has a type that tells its meaning.
 //!
-//! A type is read word by word (`DaemonServiceHealthy` ends in `healthy`, `FailedCreatePod` contains `failed`), since kinds make
-//! their own compounds of a small vocabulary. `Progressing` is no part of it: a Deployment that is done keeps it `True`, an
-//! operator that is done sets it `False`. So it holds an object back only where no summary of the object is `True` beside it, and
-//! its reason does not say that the work is done. `Running` is no part of it either, because a completed object sets it `False`,
-//! nor are `Upgradeable`, `Paused` and the like, which tell nothing of health. Two families of operators document their meaning
-//! of these types, and are known by other conditions: operators of OpenShift report `Available`, `Progressing` and `Degraded`
-//! together, and the `Running` of Ansible operators has the reason `Running` while a playbook runs and `Successful` after it.
-//!
-//! A step ([`is_step`]) comes true on the way: that it is `True` says nothing of the whole. A type may begin with the name of its
-//! kind: `SIPEnvironmentProgressing`.
+//! `Progressing` is no part of the vocabulary ([`types`]): a Deployment that is done keeps it `True`, an operator that is done sets
+//! it `False`. So it holds an object back only where no summary of the object is `True` beside it, and its reason does not say that
+//! the work is done. `Running` is no part of it either, because a completed object sets it `False`, nor are `Upgradeable`, `Paused`
+//! and the like, which tell nothing of health. Two families of operators document their meaning of these types, and are known by
+//! other conditions: operators of OpenShift report `Available`, `Progressing` and `Degraded` together, and the `Running` of Ansible
+//! operators has the reason `Running` while a playbook runs and `Successful` after it.
+
+mod types;
+
+pub(super) use types::{is_hoped_for, is_negative, plain, sums_up};
 
 use super::Hindrance;
 use super::words;
@@ -17,146 +17,7 @@ use crate::kstatus::{Condition, Conditions, int};
 use crate::path::get;
 use serde_json::Value;
 use std::collections::HashSet;
-
-/// `True` in the end: the last word of the type, or the last of [`PHRASES`].
-const POSITIVE: [&str; 46] = [
-    "ready",
-    "available",
-    "established",
-    "accepted",
-    "programmed",
-    "synced",
-    "healthy",
-    "succeeded",
-    "successful",
-    "deployed",
-    "reconciled",
-    "installed",
-    "initialized",
-    "provisioned",
-    "complete",
-    "completed",
-    "finished",
-    "valid",
-    "bound",
-    "resolved",
-    "issued",
-    "admitted",
-    "discoverable",
-    "applied",
-    "compliant",
-    "registered",
-    "validated",
-    "enforced",
-    "synchronized",
-    "connected",
-    "joined",
-    "launched",
-    "success",
-    "imported",
-    "discovered",
-    "assigned",
-    "attached",
-    "reachable",
-    "downloaded",
-    "configured",
-    "satisfied",
-    "adopted",
-    "published",
-    "successfully",
-    "loaded",
-    "approved",
-];
-
-/// Condition types of several words that become `True` in the end: `ResourcesUpToDate`.
-const PHRASES: [&str; 2] = ["UpToDate", "ResolvedRefs"];
-
-/// Words of a condition type that tell of trouble when the condition is `True`.
-const NEGATIVE: [&str; 20] = [
-    "degraded",
-    "failed",
-    "failure",
-    "failing",
-    "error",
-    "errors",
-    "errored",
-    "invalid",
-    "stalled",
-    "unhealthy",
-    "unavailable",
-    "rejected",
-    "conflicted",
-    "irreconcilable",
-    "blocked",
-    "revoked",
-    "conflict",
-    "misconfigured",
-    "halted",
-    "bad",
-];
-
-/// `True` is trouble, as the last word of the type: before another word it is the name of a feature, as in
-/// `DriftDetectionEnabled`.
-const NEGATIVE_LAST: [&str; 6] = [
-    "drift",
-    "drifted",
-    "mismatch",
-    "expired",
-    "unreachable",
-    "abnormal",
-];
-
-/// `True` while something is being done: the whole type. A participle in a compound may be the name of a feature.
-const BUSY: [&str; 13] = [
-    "updating",
-    "upgrading",
-    "installing",
-    "creating",
-    "provisioning",
-    "deploying",
-    "pending",
-    "initializing",
-    "restarting",
-    "scaling",
-    "deleting",
-    "terminating",
-    "inprogress",
-];
-
-/// `True` in the end, where it is the whole type: in a compound it may be a step, or an unwanted event (`StormActive`).
-const WHOLE: [&str; 3] = ["Active", "Serving", "Scheduled"];
-
-/// `True` on the way, and not at the end: the last word of the type.
-const STEPS: [&str; 13] = [
-    "initialized",
-    "validated",
-    "built",
-    "created",
-    "prepared",
-    "scheduled",
-    "rendered",
-    "parsed",
-    "generated",
-    "planned",
-    "started",
-    "requested",
-    "submitted",
-];
-
-/// The first words of condition types about prerequisites, as in `InputReady`.
-const BEFOREHAND: [&str; 8] = [
-    "input",
-    "source",
-    "sources",
-    "dependency",
-    "dependencies",
-    "prerequisite",
-    "prerequisites",
-    "spec",
-];
-
-/// Whole condition types that tell whether work goes on, but not whether it has come out well.
-const WORK: [&str; 4] = ["Progressing", "Reconciling", "Processing", "Upgradeable"];
+use types::{ends_in, is_positive, is_step, is_under_way};
 
 /// Types that are `True` on an object that comes to an end, while it has not: it has not ended with any of these.
 const UNDER_WAY: [&str; 8] = [
@@ -175,6 +36,9 @@ const OVER: [&str; 4] = ["complete", "completed", "succeeded", "finished"];
 
 /// Last words of condition types that tell of a good end.
 const DONE: [&str; 3] = ["success", "successful", "ready"];
+
+/// Whole condition types that tell whether work goes on, but not whether it has come out well.
+const WORK: [&str; 4] = ["Progressing", "Reconciling", "Processing", "Upgradeable"];
 
 /// Types that tell whether the controller has taken over the latest spec. They contradict even `Ready`, which then tells of the
 /// spec before.
@@ -313,13 +177,6 @@ fn is_busy(kind: &str, reason: &str) -> bool {
     kind == "Running" && reason == "Running" || is_under_way(kind)
 }
 
-fn is_under_way(kind: &str) -> bool {
-    let words = words::split(kind);
-    BUSY.contains(&words.concat().as_str())
-        || words.ends_with(&["in".to_owned(), "progress".to_owned()])
-        || words.first().is_some_and(|word| word == "partially")
-}
-
 /// Whether a condition is `False` because of an event that is yet to come. A type about work or trouble waits for nothing.
 fn awaits(kind: &str, reason: &str) -> bool {
     let idle = is_negative(kind) || is_under_way(kind) || WORK.contains(&kind);
@@ -340,54 +197,6 @@ pub(super) fn unfinished(kind: &str, conditions: Conditions<'_>) -> Option<Hindr
         .find(|condition| condition.status == "True" && UNDER_WAY.contains(&condition.kind))?;
     let text = format!("{}, and {kind} has to complete", describe(&begun));
     Some(Hindrance::Busy(text))
-}
-
-fn ends_in(kind: &str, vocabulary: &[&str]) -> bool {
-    words::split(kind)
-        .last()
-        .is_some_and(|last| vocabulary.contains(&last.as_str()))
-}
-
-/// A type without the name of its kind before it.
-pub(super) fn plain<'t>(owner: &str, kind: &'t str) -> &'t str {
-    let rest = kind.strip_prefix(owner).filter(|_| !owner.is_empty());
-    rest.filter(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
-        .unwrap_or(kind)
-}
-
-/// Whether a condition comes true on the way, so that it tells nothing of the whole.
-fn is_step(kind: &str) -> bool {
-    let words = words::split(kind);
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    ends_in(kind, &STEPS) || (words.len() > 1 && BEFOREHAND.contains(&first))
-}
-
-/// Whether a condition of this type is `True` in the end, as the summary of an object or as a step to it.
-pub(super) fn is_hoped_for(kind: &str) -> bool {
-    (is_positive(kind) || is_step(kind)) && !is_negative(kind)
-}
-
-/// Whether a condition of this type, `True`, says that the object is well.
-pub(super) fn sums_up(kind: &str) -> bool {
-    is_positive(kind) && !is_negative(kind) && !is_step(kind)
-}
-
-fn is_positive(kind: &str) -> bool {
-    ends_in(kind, &POSITIVE)
-        || WHOLE.contains(&kind)
-        || PHRASES.iter().any(|phrase| kind.ends_with(phrase))
-}
-
-/// Whether a condition of this type is bad when it is `True`. A `not` or `non` turns the sense: `NotReady`.
-pub(super) fn is_negative(kind: &str) -> bool {
-    let words = words::split(kind);
-    let denied = words.first().is_some_and(|first| first == "no");
-    let bad = || words.iter().any(|word| NEGATIVE.contains(&word.as_str()));
-    (!denied && (bad() || ends_in(kind, &NEGATIVE_LAST)))
-        || (words
-            .first()
-            .is_some_and(|first| first == "not" || first == "non")
-            && is_positive(kind))
 }
 
 /// Writes a condition in one line.
