@@ -13,6 +13,7 @@ use crate::edges::Link;
 use crate::gate;
 use crate::holder::{Running, Wave};
 use crate::judged::Judged;
+use crate::kept::is_too_large;
 use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::memory::{CompletedJob, Completing};
@@ -48,6 +49,21 @@ pub trait Objects {
     /// An empty list is `Found`.
     fn list(&self, kind: &Kind, namespace: Option<&str>, selector: &Selector)
     -> Lookup<Vec<Value>>;
+
+    /// The pods of [`Objects::list`] that may be on a node: the node of a pod that is too large to be read is unknown. An index may
+    /// answer faster, since a DaemonSet has a pod on each node, and a dependent on each node may look for its own.
+    fn pods_on(
+        &self,
+        node: &str,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Lookup<Vec<Value>> {
+        let pods = self.list(&Kind::Builtin(kinds::POD), namespace, selector);
+        pods.map(|mut pods| {
+            pods.retain(|pod| is_too_large(pod) || pod["spec"]["nodeName"] == node);
+            pods
+        })
+    }
 
     /// Whether objects of this kind live in a namespace.
     fn namespaced(&self, kind: &Kind) -> Lookup<bool>;

@@ -31,14 +31,17 @@ impl Judge<'_> {
         let kind = Kind::Builtin(kinds::POD);
         // The labels only narrow the search: the owner decides.
         let selector = Selector::labels(&daemon_set["spec"]["selector"]["matchLabels"]);
-        let pods = match self.world.list(&kind, home.namespace, &selector) {
+        let Some(node) = self.dependent.node.as_deref() else {
+            return self.no_pod_here(entry);
+        };
+        let pods = match self.world.pods_on(node, home.namespace, &selector) {
             Lookup::Found(pods) => pods,
             Lookup::NotFound => Vec::new(),
             Lookup::Unavailable(why) => return self.unread(why, &kind, entry.optional),
         };
         let parts: Vec<Member> = pods
             .iter()
-            .filter(|pod| self.is_on_same_node(pod) && belongs_to(pod, daemon_set))
+            .filter(|pod| belongs_to(pod, daemon_set))
             .map(|pod| {
                 let judged = profile::judge(&kind, pod, entry.state, self.world, self.now);
                 let judged = self.since_boot(judged, &kind, pod, entry.state);
@@ -46,14 +49,18 @@ impl Judge<'_> {
             })
             .collect();
         if parts.is_empty() {
-            let what = "it has no pod on this node yet";
-            return if entry.optional {
-                self.absent(true, what).judged
-            } else {
-                not_found(false, what)
-            };
+            return self.no_pod_here(entry);
         }
         several::some(parts, 1).judged
+    }
+
+    fn no_pod_here(&self, entry: &Dependency) -> Judged {
+        let what = "it has no pod on this node yet";
+        if entry.optional {
+            self.absent(true, what).judged
+        } else {
+            not_found(false, what)
+        }
     }
 }
 
