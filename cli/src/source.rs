@@ -13,5 +13,5 @@ mod outside;
 mod reads;
 
 pub(crate) use chart::Chart;
-pub(crate) use find::{FoundSource, find};
+pub(crate) use find::{FoundBy, FoundSource, find};
 pub(crate) use manifest::ManifestSource;

@@ -5,7 +5,7 @@ use super::object::{Alias, Object};
 use super::place::Place;
 use super::sources::Sources;
 use crate::manifest::{Entries, Fault, Origin, Position, is_json_patch};
-use crate::source::{self, Chart, FoundSource, ManifestSource};
+use crate::source::{self, Chart, FoundBy, FoundSource, ManifestSource};
 use crate::{offline, parallel};
 use anyhow::{Result, ensure};
 use rules::scope::Scope;
@@ -85,7 +85,7 @@ pub(crate) fn read(input: &Input) -> Result<Read> {
     let mut objects = Read::default();
     let mut found = source::find(&input.paths, input.recursive)?;
     found.retain(|it| match &it.source {
-        ManifestSource::Chart(folder) => it.named || !Chart::is_library(folder),
+        ManifestSource::Chart(folder) => it.by == FoundBy::Name || !Chart::is_library(folder),
         _ => true,
     });
     let beside_chart = found.iter().any(|it| it.source.is_chart());
@@ -95,7 +95,8 @@ pub(crate) fn read(input: &Input) -> Result<Read> {
     );
     // Other programs do most of the work.
     let texts = parallel::map_few(&found, |_, it| it.source.text(&input.chart));
-    for (FoundSource { source, named }, text) in found.iter().zip(texts) {
+    for (FoundSource { source, by }, text) in found.iter().zip(texts) {
+        let named = *by == FoundBy::Name;
         match (source, text) {
             (ManifestSource::File(_), text) => {
                 let (name, text) = text?;

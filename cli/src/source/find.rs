@@ -14,8 +14,16 @@ const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 #[derive(Debug)]
 pub(crate) struct FoundSource {
     pub(crate) source: ManifestSource,
-    /// Whether the user named the source itself, rather than a folder above it.
-    pub(crate) named: bool,
+    pub(crate) by: FoundBy,
+}
+
+/// How a source was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FoundBy {
+    /// The user named the source itself.
+    Name,
+    /// The user named a folder above the source.
+    Folder,
 }
 
 /// The sources at these paths, in the order of the paths and then of the names (`recursive`: also those of the folders inside).
@@ -37,15 +45,17 @@ pub(crate) fn find(paths: &[PathBuf], recursive: bool) -> Result<Vec<FoundSource
             read.extend(it.reads());
         }
     }
-    found.retain(|it| it.named && !recursive || !is_part(&it.source, it.named, &read));
+    found.retain(|it| it.by == FoundBy::Name && !recursive || !is_part(it, &read));
     Ok(found)
 }
 
 /// Whether a source is only a part of a kustomization.
-fn is_part(source: &ManifestSource, named: bool, read: &BTreeSet<PathBuf>) -> bool {
+fn is_part(FoundSource { source, by }: &FoundSource, read: &BTreeSet<PathBuf>) -> bool {
     let path = match source {
         ManifestSource::File(path) | ManifestSource::Chart(path) => path.as_path(),
-        ManifestSource::Kustomization(it) if it.is_component() && !named => return true,
+        ManifestSource::Kustomization(it) if it.is_component() && *by == FoundBy::Folder => {
+            return true;
+        }
         ManifestSource::Kustomization(it) => it.folder(),
     };
     !read.is_empty() && path.canonicalize().is_ok_and(|path| read.contains(&path))
@@ -57,8 +67,8 @@ fn at(path: &Path, recursive: bool, found: &mut Vec<FoundSource>) -> Result<()> 
     let is_plain_folder = matches!(source, ManifestSource::File(_)) && path.is_dir();
     let is_kustomization = matches!(source, ManifestSource::Kustomization(_)) && path.is_dir();
     if !is_plain_folder {
-        let named = true;
-        found.push(FoundSource { source, named });
+        let by = FoundBy::Name;
+        found.push(FoundSource { source, by });
     }
     if is_plain_folder || recursive && is_kustomization {
         inside(path, recursive, found)?;
@@ -79,8 +89,8 @@ fn inside(folder: &Path, recursive: bool, found: &mut Vec<FoundSource>) -> Resul
         let extension = path.extension().and_then(|it| it.to_str());
         if extension.is_some_and(|it| EXTENSIONS.contains(&it)) && !is_own(&path) {
             let source = ManifestSource::File(path);
-            let named = false;
-            found.push(FoundSource { source, named });
+            let by = FoundBy::Folder;
+            found.push(FoundSource { source, by });
         }
     }
     Ok(())
@@ -88,15 +98,15 @@ fn inside(folder: &Path, recursive: bool, found: &mut Vec<FoundSource>) -> Resul
 
 /// Adds the sources at a folder within a folder.
 fn folder_in(path: PathBuf, recursive: bool, found: &mut Vec<FoundSource>) -> Result<()> {
-    let named = false;
+    let by = FoundBy::Folder;
     if Chart::is_in(&path) {
         let source = ManifestSource::Chart(path);
-        found.push(FoundSource { source, named });
+        found.push(FoundSource { source, by });
         return Ok(());
     }
     if let Some(it) = Kustomization::of(&path) {
         let source = ManifestSource::Kustomization(it);
-        found.push(FoundSource { source, named });
+        found.push(FoundSource { source, by });
     }
     if recursive {
         inside(&path, recursive, found)?;

@@ -31,10 +31,7 @@ pub(super) enum Reason {
     /// A template text whose meaning depends on its place, so it cannot be moved into the annotation.
     Bound(String),
     /// A host of two parts, of which the second may be a namespace or a domain, and the entry for the namespace.
-    Ambiguous {
-        host: String,
-        entry: String,
-    },
+    Ambiguous { host: String, entry: String },
     /// A Service behind which no pods of the cluster are.
     NoPods(String),
     /// A command of `kubectl` that names no object.
@@ -53,6 +50,7 @@ pub(super) enum Reason {
     Vault,
     /// A protocol that no probe speaks.
     Sctp,
+    /// A host that is pinged, by its name or its address.
     Ping(String),
     /// No Job of the chart migrates.
     NoMigration,
@@ -71,10 +69,7 @@ pub(super) enum Reason {
     /// No container of this name is known.
     NoContainer(String),
     /// The reader of admission refuses the entry.
-    Refused {
-        entry: String,
-        why: String,
-    },
+    Refused { entry: String, why: String },
     /// The list of this entry would not mean the same as the loop.
     Untrue(String),
     /// The entry of a wait in a text that nothing renders, so the entry cannot be tried.

@@ -13,6 +13,7 @@ const LONGEST_ENTRY: usize = 30;
 const LONGEST_NAMED: usize = 50;
 
 impl fmt::Display for Advice {
+    #[expect(clippy::too_many_lines, reason = "one sentence for each advice")]
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SelfReference => out
@@ -30,7 +31,6 @@ impl fmt::Display for Advice {
                 out,
                 "{dependency} selects no pod of these objects, and without an endpoint it is never ready; correct its selector"
             ),
-            Self::NoReplicas(_) | Self::ScaledToZero(_) | Self::OnlyExists(_) => self.idle(out),
             Self::PartElsewhere {
                 subchart,
                 namespace,
@@ -105,15 +105,6 @@ impl fmt::Display for Advice {
             Self::Windows(windows) => self::windows(out, *windows),
             Self::PositionOnWorkload => of_pods(out, keys::GATE_POSITION),
             Self::HoldOnWorkload => of_pods(out, keys::HOLD),
-            _ => self.late(out),
-        }
-    }
-}
-
-impl Advice {
-    /// Writes the advice about a dependency that makes no pods.
-    fn idle(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
             Self::NoReplicas(dependency) => write!(
                 out,
                 "{dependency} has no endpoint while the workloads behind it are scaled to zero, so the wait does not end; raise \
@@ -128,33 +119,6 @@ impl Advice {
                 "{dependency} counts as ready as soon as it exists, whatever becomes of its Jobs; wait for a Job, or for what its \
                  runs leave behind"
             ),
-            _ => Ok(()),
-        }
-    }
-
-    /// Writes the advice about a name or an expression that nothing has.
-    fn of_text(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NeverHolds { dependency, why } => {
-                write!(
-                    out,
-                    "it waits for {}: {why}",
-                    clean(dependency, LONGEST_NAMED)
-                )
-            }
-            Self::NoSuchInitContainer(name) => write!(
-                out,
-                "it has no init container \"{name}\", so unless something adds it first the gate stands where it would \
-                 without {}; correct the name",
-                keys::GATE_POSITION
-            ),
-            _ => Ok(()),
-        }
-    }
-
-    /// Writes the advice about a dependency that its installer makes too late.
-    fn late(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
             Self::RunsAfterwards { dependency, hook } => write!(
                 out,
                 "{dependency} is a {hook} hook, which runs only once everything else is ready, so with --wait neither comes; \
@@ -197,7 +161,19 @@ impl Advice {
                 "{dependency} is in sync wave {theirs} of Argo CD, which comes only once wave {own}, where this one is, is \
                  healthy: neither comes; put it into an earlier wave"
             ),
-            _ => self.of_text(out),
+            Self::NeverHolds { dependency, why } => {
+                write!(
+                    out,
+                    "it waits for {}: {why}",
+                    clean(dependency, LONGEST_NAMED)
+                )
+            }
+            Self::NoSuchInitContainer(name) => write!(
+                out,
+                "it has no init container \"{name}\", so unless something adds it first the gate stands where it would \
+                 without {}; correct the name",
+                keys::GATE_POSITION
+            ),
         }
     }
 }

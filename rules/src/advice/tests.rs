@@ -1,6 +1,7 @@
 //! Advice on a workload and its list, beside a few objects.
 
 mod cluster;
+mod expressions;
 mod installer;
 mod limits;
 mod spelling;

@@ -24,10 +24,6 @@ fn keys_that_nobody_acts_on_have_our_spelling() {
             "sluice.io/depends-on",
             "nobody acts on sluice.io/depends-on; write sluice.dev/depends-on",
         ),
-        (
-            "slucie.dev/weight",
-            "nobody acts on slucie.dev/weight; write sluice.dev/weight",
-        ),
         ("sluice.io/of-somebody-else", ""),
         ("helm.sh/hook-weight", ""),
         ("helm.sh/resource-group", ""),
@@ -40,6 +36,15 @@ fn keys_that_nobody_acts_on_have_our_spelling() {
         let is_error = advice.iter().any(|it| it.level() == Level::Error);
         assert_eq!(is_error, told.starts_with("the API server"), "{key}");
     }
+    // Two letters of the prefix change places.
+    let mut misspelt: Vec<char> = keys::PREFIX.chars().collect();
+    let differ = |at: &usize| misspelt[*at] != misspelt[at + 1];
+    let at = (1..misspelt.len()).find(differ).unwrap();
+    misspelt.swap(at, at + 1);
+    let key = misspelt.into_iter().collect::<String>() + "weight";
+    let advice = of_metadata("Deployment", &json!({"annotations": {&key: "x"}}));
+    let told = format!("nobody acts on {key}; write {}", keys::WEIGHT);
+    assert_eq!(advice[0].to_string(), told);
     let labels =
         json!({"labels": {"sluice.dev/weight": "1", "sluice.dev/gated": "true", "team": "a"}});
     let told = of_metadata("", &labels);
