@@ -12,6 +12,7 @@ mod text;
 mod times;
 mod told;
 
+use crate::heard;
 use crate::installation::{Basis, Installation};
 use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
@@ -104,7 +105,8 @@ pub(crate) async fn tell(
     let seen = reader.settle(|reader| Ok(cluster::see(reader, namespace, workloads)));
     let seen = seen.await?;
     let graph = Graph::new(&seen.objects);
-    let model = reader.settle(|reader| {
+    let shown = build::shown(&graph, release);
+    let findings = reader.settle(|reader| {
         let world = world(reader, &basis);
         let judges = Judges {
             world: &world,
@@ -113,11 +115,19 @@ pub(crate) async fn tell(
             withheld: &|kind| world.withheld(kind),
             now,
         };
-        let shown = build::shown(&graph, release);
-        let findings = Findings::of(&graph, &shown, &seen, &judges);
-        Ok(Model::new(&graph, &shown, &findings))
+        Ok(Findings::of(&graph, &shown, &seen, &judges))
     });
-    let mut model = model.await?;
+    let mut findings = findings.await?;
+    let drawn = Model::new(&graph, &shown, &findings);
+    let mut times = times::of(&seen, &graph, &drawn, now);
+    let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, &basis), now)));
+    times.answered(answers.await?);
+    // Only the gates know what came of an address outside of the cluster.
+    let unheard = times.unheard().map(|pod| (pod, namespace, pod));
+    let words = heard::listen(client, unheard).await;
+    times.hear(&words);
+    findings.hear(&words);
+    let mut model = Model::new(&graph, &shown, &findings);
     // An object that the caller may not read may well exist.
     for node in &mut model.nodes {
         node.missing &= !seen.hidden.contains_key(&node.kind);
@@ -137,9 +147,6 @@ pub(crate) async fn tell(
         .chain(basis.unseen.clone())
         .chain(unread);
     let warnings = warnings.collect();
-    let mut times = times::of(&seen, &graph, &model, now);
-    let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, &basis), now)));
-    times.answered(answers.await?);
     times.mark_waits(&mut model);
     Ok(NamespaceGraph {
         releases: releases(&graph),

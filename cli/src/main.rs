@@ -6,7 +6,7 @@
 //! * lint
 //! * check, explain, graph, release, suggest
 //! * objects, status
-//! * held, installed
+//! * heard, held, installed
 //! * installation, watches
 //! * health_rules, offline, reader
 //! * source
@@ -22,6 +22,7 @@ mod explain;
 mod gate_log;
 mod graph;
 mod health_rules;
+mod heard;
 mod held;
 mod home;
 mod input;

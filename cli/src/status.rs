@@ -2,7 +2,6 @@
 //! several a tree.
 
 mod events;
-mod heard;
 mod live;
 mod owner;
 mod rows;
@@ -16,6 +15,7 @@ mod tree;
 pub(crate) use scene::exists;
 
 use crate::gate_log::{self, GateWord};
+use crate::heard;
 use crate::installation::{Basis, Installation};
 use crate::installed::Installed;
 use crate::reader::Reader;
@@ -44,9 +44,6 @@ use wire::{Answer, env};
 
 /// The exit code for "something holds the pod back".
 const WAITS: u8 = 3;
-
-/// The gates that are asked for their last word: each is a request.
-const MOST_WORDS: usize = 20;
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -218,12 +215,9 @@ async fn look(
 /// The last lines of the gates, by the pod's UID: of all gates that have started, or only of the disputed ones.
 async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, GateWord> {
     let asked = |pod: &&tree::Pod| pod.is_disputed() || pod.is_heard() || all && pod.may_say();
-    let mut words = BTreeMap::new();
-    for pod in tree.pods().filter(asked).take(MOST_WORDS) {
-        let word = gate_log::last(client, &pod.namespace, &pod.name).await;
-        words.insert(pod.uid.clone(), word);
-    }
-    words
+    let pods = tree.pods().filter(asked);
+    let pods = pods.map(|pod| (&*pod.uid, &*pod.namespace, &*pod.name));
+    heard::listen(client, pods).await
 }
 
 #[expect(

@@ -2,6 +2,8 @@
 
 use super::cluster::Inventory;
 use super::model::{Model, WAITS};
+use crate::gate_log::GateWord;
+use crate::heard;
 use crate::installed::Installed;
 use crate::objects::{Graph, Object};
 use crate::status;
@@ -87,6 +89,27 @@ impl Times {
     pub(super) fn answered(&mut self, answers: Vec<Option<Answer>>) {
         for (gate, answer) in self.gates.iter_mut().zip(answers) {
             gate.answer = answer;
+        }
+    }
+
+    /// The pods whose gates alone can tell about one of their dependencies.
+    pub(super) fn unheard(&self) -> impl Iterator<Item = &str> {
+        let begun = self
+            .gates
+            .iter()
+            .filter(|it| it.until.is_none() && !it.held);
+        let unheard = begun.filter(|it| it.answer.as_ref().is_some_and(heard::needs));
+        unheard.map(|it| it.pod.as_str())
+    }
+
+    /// Takes the findings that only gates can tell from their last lines, by the names of their pods.
+    pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
+        for gate in &mut self.gates {
+            if let (Some(answer), Some(GateWord::Said(said))) =
+                (&mut gate.answer, words.get(&gate.pod))
+            {
+                heard::fill(answer, said);
+            }
         }
     }
 

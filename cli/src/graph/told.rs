@@ -2,11 +2,14 @@
 //! by.
 
 use super::cluster::{self, Inventory, Judges};
+use crate::gate_log::GateWord;
+use crate::heard;
 use crate::objects::{Graph, Object};
 use rules::dependency::{Dependency, Edge, Reference};
 use rules::dependent::{Dependent, Wait};
 use rules::judged::{Judged, Reason};
 use rules::lookup::Lookup;
+use rules::object::name;
 use rules::verdict::{self, JudgedEdge};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +26,8 @@ pub(super) struct Findings {
 /// The verdicts of one dependent on its dependencies.
 #[derive(Debug)]
 pub(super) struct DependentTold {
+    /// The pod by which the dependent is judged.
+    pod: Option<String>,
     waits: Vec<JudgedEdge>,
     /// The alternatives of the dependent's entries, each judged as if it were an entry by itself.
     alternatives: Vec<JudgedEdge>,
@@ -48,6 +53,22 @@ impl Findings {
         Self {
             own: shown.iter().filter_map(own).collect(),
             told: shown.iter().filter_map(told).collect(),
+        }
+    }
+}
+
+impl Findings {
+    /// Takes the findings that only gates can tell from their last lines, by the names of their pods.
+    pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
+        for told in self.told.values_mut() {
+            let word = told.pod.as_ref().and_then(|pod| words.get(pod));
+            let Some(GateWord::Said(said)) = word else {
+                continue;
+            };
+            for wait in told.waits.iter_mut().chain(&mut told.alternatives) {
+                let heard = heard::judged(&wait.judged, &wait.edge.to_string(), said);
+                wait.judged = heard.unwrap_or_else(|| wait.judged.clone());
+            }
         }
     }
 }
@@ -92,6 +113,7 @@ impl DependentTold {
             .flat_map(leaves)
             .map(|entry| Edge::Listed(entry.clone()));
         Some(Self {
+            pod: pod.map(|(pod, _)| name(pod).to_owned()),
             alternatives: judge(alternatives.collect()),
             waits: decided.unwrap_or_else(|| judge(declared.collect())),
         })

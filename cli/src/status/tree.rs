@@ -1,9 +1,9 @@
 //! The tree of several pods: workloads, their pods, the waits of each.
 
 use super::events::Trouble;
-use super::heard;
 use super::stage::Stage;
 use crate::gate_log::GateWord;
+use crate::heard;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::kinds::Kind;

@@ -165,6 +165,32 @@ fn what_the_command_cannot_find_out_is_shown_from_the_gate() {
     }
 }
 
+/// Only the gate knows what came of an address outside of the cluster. Its log tells `status`, `graph` and `ui` alike.
+#[test]
+fn what_a_gate_saw_of_an_address_is_told_alike() {
+    let address = "tcp://db.example.com:5432";
+    let complaints: Vec<String> = [
+        Reason::ConnectionRefused,
+        Reason::NoSuchName,
+        Reason::HttpStatus,
+        Reason::NoVariable,
+    ]
+    .into_iter()
+    .filter_map(|reason| {
+        let waits = on(address, []);
+        let pod = pod(reason, &waits);
+        let api = Api::start(&cluster(&[(reason, waits)]));
+        let word = format!("waiting 5s for {address}: InProgress ({reason}: so it is)");
+        api.log(&pod, &format!("sluice-gate: {word}\n"));
+        let told = status(&api, &namespace(reason)).out;
+        let seen = told.contains(reason.label()) && told.contains("so it is");
+        let complaint = (!seen).then_some(told.clone());
+        complaint.or_else(|| drawn::compare(&api, reason, &told).err())
+    })
+    .collect();
+    crate::settle(4, &complaints);
+}
+
 /// A caller with fewer rights than sluice is told what is missing, and nothing is guessed for it in silence.
 #[test]
 fn what_the_caller_may_not_see_is_said() {
