@@ -12,6 +12,9 @@ const KINDS: [&str; 6] = [
     "replicaset",
 ];
 
+/// A list with a variable that no container of its pod has.
+const MISSING_VARIABLE: &str = "- tcp: $(NOWHERE)";
+
 /// Whether the API server can inject by itself.
 pub(crate) async fn is_served() -> bool {
     let resources = ["get", "--raw", "/apis/admissionregistration.k8s.io/v1"];
@@ -70,6 +73,9 @@ async fn who_injects_may_change() {
 
         sluice::with_values(&["--set", "injection.backend=policy"], async || {
             unchanged().await;
+            let lost = [deployment("lost").depends_on(MISSING_VARIABLE)];
+            let refused = ns.pipe("apply", &lost, &[]).await.refused();
+            assert!(refused.contains("NOWHERE"), "{refused}");
             nobody_waits_for_the_webhook(ns, &waiting[0]).await;
         })
         .await;
@@ -84,13 +90,14 @@ async fn who_injects_may_change() {
     .await;
 }
 
-/// While no replica runs, the API server makes the same gate.
+/// While no replica runs, the API server makes the same gate. No program checks a list then, and the gate says what is wrong with it.
 async fn nobody_waits_for_the_webhook(ns: &Namespace, waiting: &Pod) {
     let late = deployment("late").depends_on("configmap/go");
+    let lost = deployment("lost").depends_on(MISSING_VARIABLE);
     sluice::restarted_after(async || {
         sluice::stop().await;
         if parameters_are_read(ns).await {
-            ns.apply([late]).await.ok();
+            ns.apply([late, lost]).await.ok();
             let late = ns.pod_of("late").await;
             late.is_shut().await;
             assert_eq!(gate_of(&late).await, gate_of(waiting).await);
@@ -100,7 +107,14 @@ async fn nobody_waits_for_the_webhook(ns: &Namespace, waiting: &Pod) {
     if ns.look.find("deployment/late").await.is_some() {
         let late = ns.pod_of("late").await;
         late.waits_for("ConfigMap/go", "NotFound").await;
-        let delete = ["delete", "deployment/late", "--cascade=foreground"];
+        let lost = ns.pod_of("lost").await;
+        lost.waits_for("tcp://$(NOWHERE)", "NoVariable").await;
+        let delete = [
+            "delete",
+            "deployment/late",
+            "deployment/lost",
+            "--cascade=foreground",
+        ];
         ns.kubectl(delete).await.ok();
     }
 }
