@@ -68,7 +68,8 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
             share / 1024
         ),
         Unavailable::TooLarge => format!(
-            "this {kind} is longer than 8 MiB as JSON, more than sluice reads of one object; make it smaller"
+            "this {kind} is longer than 8 MiB as JSON, more than sluice reads of one object, or the large objects of its namespace fill \
+             their share of sluice's memory; make it smaller"
         ),
         Unavailable::Hidden => {
             format!("you may not read {kind} objects, so it cannot be judged from here")

@@ -9,7 +9,7 @@
 mod requests;
 mod trim;
 
-pub use trim::{trim, trim_within};
+pub use trim::{length, trim, trim_within};
 
 use crate::definition::COLUMNS;
 use crate::expression::Expression;
@@ -197,6 +197,11 @@ pub fn says_its_health(object: &Value) -> bool {
 /// The field of `metadata` that marks an object which names its own health, and was too large to be kept whole. The API server
 /// has no such field, so no user can set it.
 const CUT: &str = "cut";
+
+/// Marks an object that is not kept whole, for want of room.
+pub fn mark_cut(object: &mut Value) {
+    object["metadata"][CUT] = Value::Bool(true);
+}
 
 /// Whether an object says its health and is not kept whole all the same.
 pub fn is_cut(object: &Value) -> bool {

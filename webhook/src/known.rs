@@ -4,11 +4,13 @@
 //! asks for the watch of the kind through the channel of [`Known::new`]. The view then waits for a change of exactly the objects
 //! that it read, so a changed object wakes only the gates whose verdict it can alter.
 
+mod budgets;
 mod byte_budget;
 mod freshness;
 mod granted;
 pub(crate) mod health_rules;
 mod kept_whole;
+mod large_objects;
 pub(crate) mod memory;
 mod metrics;
 mod pod_causes;
@@ -24,10 +26,12 @@ mod suspended_jobs;
 mod view;
 mod waiters;
 
+pub(crate) use budgets::Budgets;
 pub(crate) use freshness::{Freshness, LastContact};
 pub(crate) use granted::{Granted, GrantedChanges};
 pub(crate) use health_rules::HealthSources;
 pub(crate) use kept_whole::{Trimmed, WholeBudget};
+pub(crate) use large_objects::LargeBudget;
 pub(crate) use metrics::FreshnessMetrics;
 pub(crate) use pod_causes::PodCauses;
 pub(crate) use read_whole::ObjectName;
@@ -38,7 +42,7 @@ pub(crate) use stores::Forgotten;
 pub(crate) use suspended_jobs::SuspendedJobs;
 pub use view::View;
 
-use byte_budget::ByteBudget;
+use byte_budget::Allotment;
 use health_rules::HealthRules;
 use memory::Memory;
 use rate_limited::RateLimited;
@@ -51,19 +55,8 @@ use satisfied_since::SatisfiedSince;
 use serde_json::Value;
 use slots::Slots;
 use std::sync::Arc;
-use stores::Stores;
+use stores::{BYTES_OF_A_KIND, Stores, is_custom};
 use tokio::sync::{Notify, mpsc};
-
-/// The divisor of the memory for the subscriptions of all views: they may take an eighth.
-const WAITS_IN_ALL: usize = 8;
-/// The divisor of the memory for the subscriptions of one namespace: they may take a sixteenth. An ordinary dependent takes one
-/// KiB or two.
-const WAITS_OF_A_NAMESPACE: usize = 16;
-
-/// The divisor of the memory for all objects that ask to be kept whole: they may take a sixteenth.
-const WISHES_IN_ALL: usize = 16;
-/// The divisor of the memory for the objects of one namespace that ask to be kept whole: they may take a thirty-second.
-const WISHES_OF_A_NAMESPACE: usize = 32;
 
 /// The memory that is reckoned with where nothing limits it, in bytes: the memory that the chart grants.
 pub(crate) const MEMORY: usize = 256 << 20;
@@ -107,8 +100,8 @@ impl Settings {
 #[derive(Debug)]
 pub struct Known {
     stores: Stores,
-    /// The memory that the subscriptions of waiting views may take, by namespace.
-    waits: Arc<ByteBudget>,
+    /// The memory that namespaces share.
+    budgets: Budgets,
     /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these pods, and a cluster has many others.
     gated: Arc<Store>,
     /// The pods without a node, gated or not.
@@ -123,7 +116,6 @@ pub struct Known {
     health_rules: HealthRules,
     granted: Granted,
     whole: ReadWhole,
-    whole_budget: Arc<WholeBudget>,
     /// The workloads whose pods fit on no node, and what the nodes lack.
     lacks: RateLimited<Option<Arc<Lack>>>,
     /// The workloads behind the Services that dependency lists name.
@@ -150,12 +142,10 @@ impl Known {
     pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<WatchRequest>) {
         let (wanted, requests) = mpsc::unbounded_channel();
         let stores = Stores::default();
-        let memory = settings.memory;
-        let whole_budget = ByteBudget::new(memory / WISHES_IN_ALL, memory / WISHES_OF_A_NAMESPACE);
+        let budgets = Budgets::new(settings.memory);
         let known = Self {
             gated: stores.of_scopes().into(),
             stores,
-            waits: ByteBudget::new(memory / WAITS_IN_ALL, memory / WAITS_OF_A_NAMESPACE),
             unscheduled: Arc::default(),
             unscheduled_wanted: Notify::new(),
             plans: Arc::default(),
@@ -164,8 +154,8 @@ impl Known {
             suspended_jobs: SuspendedJobs::default(),
             health_rules: HealthRules::new(settings.health_rules),
             granted: Granted::new(settings.reads_by_role),
-            whole: ReadWhole::default(),
-            whole_budget: WholeBudget::new(whole_budget).into(),
+            whole: ReadWhole::new(budgets.readings.budget().of_one() / 2),
+            budgets,
             lacks: RateLimited::default(),
             behind: RateLimited::default(),
             pod_causes: PodCauses::default(),
@@ -226,9 +216,9 @@ impl Known {
         &self.suspended_jobs
     }
 
-    /// The memory for objects that ask to be kept whole.
-    pub(crate) fn whole_budget(&self) -> &Arc<WholeBudget> {
-        &self.whole_budget
+    /// The memory that namespaces share, by the data that fills it.
+    pub(crate) fn budgets(&self) -> &Budgets {
+        &self.budgets
     }
 
     /// The health rules of the administrator.
@@ -262,23 +252,35 @@ impl Known {
         self.stores.get(kind)
     }
 
-    /// The store of a kind that a list names. The kind is watched from now on.
+    /// The store of a kind. The kind is watched from now on.
     pub fn want(&self, kind: &Kind) -> Arc<Store> {
+        let store = self.stores.named(kind);
+        store.unwrap_or_else(|| self.begin_to_want(kind, None))
+    }
+
+    /// The store of a kind that a list of a namespace names. The kind is watched from now on. `None` if the unread custom kinds that
+    /// the lists of the namespace name fill its share.
+    fn want_for(&self, kind: &Kind, namespace: &str) -> Option<Arc<Store>> {
         if let Some(store) = self.stores.named(kind) {
-            return store;
+            return Some(store);
         }
-        let granted = self.granted.kinds().unwrap_or_default();
-        let (store, new) = self.stores.add(kind, &granted);
+        let is_granted = || self.granted.kinds().is_some_and(|it| it.contains(kind));
+        let room = if is_custom(kind) && !is_granted() {
+            let mut room = self.budgets.unread_kinds.part(namespace);
+            Some(room.take(BYTES_OF_A_KIND).then_some(room)?)
+        } else {
+            None
+        };
+        Some(self.begin_to_want(kind, room))
+    }
+
+    fn begin_to_want(&self, kind: &Kind, room: Option<Allotment>) -> Arc<Store> {
+        let (store, new) = self.stores.add(kind, room);
         if new {
             // The receiver lives as long as the process. Without a receiver, as in a test, no store is ever synced.
             let _ = self.wanted.send(WatchRequest::Kind(kind.clone()));
         }
         store
-    }
-
-    /// The store of a kind that a walk over all kinds visits. The visit does not count as a list that names the kind.
-    fn want_unnamed(&self, kind: &Kind) -> Arc<Store> {
-        self.watched(kind).unwrap_or_else(|| self.want(kind))
     }
 
     /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, or if no list names
@@ -287,30 +289,21 @@ impl Known {
         self.stores.begin(kind)
     }
 
-    /// Notes that a custom kind is not served. The views that wait for the kind are woken, unless lists name more such kinds than
-    /// can be remembered: those views would wake one another for ever.
-    pub(crate) fn note_absent(&self, kind: &Kind, store: &Store) {
-        let remembered = self.stores.absent.note(kind);
-        match (store.freshness(), remembered) {
-            (Freshness::NotServed, _) => {}
-            (_, true) => store.clear(Freshness::NotServed),
-            (_, false) => store.clear_quietly(Freshness::NotServed),
+    /// Notes that the custom kind of a store is not served.
+    pub(crate) fn note_absent(&self, store: &Store) {
+        self.stores.found_absent.notify_one();
+        if store.freshness() != Freshness::NotServed {
+            store.clear(Freshness::NotServed);
         }
     }
 
     /// Returns when another custom kind was found not to be served.
     pub(crate) async fn absent_noted(&self) {
-        self.stores.absent.noted.notified().await;
-    }
-
-    /// Forgets the custom kinds that were found not to be served: a definition has changed.
-    pub(crate) fn forget_absent(&self) {
-        self.stores.absent.forget();
+        self.stores.found_absent.notified().await;
     }
 
     /// Asks again for the watch of each custom kind that a list names and that is not served. Returns the number of kinds.
     pub(crate) fn seek_absent(&self) -> usize {
-        self.stores.absent.make_room();
         let kinds = self.stores.not_served();
         let count = kinds.len();
         for kind in kinds {
@@ -364,9 +357,9 @@ impl Known {
         View::new(Arc::clone(self), None)
     }
 
-    /// A reader for a dependent of a namespace. Its subscriptions are charged to the namespace.
+    /// A reader for a dependent of a namespace. Its subscriptions, and the kinds that it names, are charged to the namespace.
     pub fn view_of(self: &Arc<Self>, namespace: &str) -> View {
-        View::new(Arc::clone(self), Some(self.waits.part(namespace)))
+        View::new(Arc::clone(self), Some(namespace))
     }
 
     /// The stores of the objects that waves and parts are made of.

@@ -5,7 +5,7 @@
 //! * gate_spec, process, stranded
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, lists, metrics
-//! * readiness, shutdown, tasks, client, connections, container, digest, lean, telemetry
+//! * readiness, shutdown, tasks, client, connections, container, digest, fair_queue, lean, telemetry
 //! * clock
 
 #![cfg_attr(
@@ -26,6 +26,7 @@ mod connections;
 mod container;
 mod digest;
 mod event;
+mod fair_queue;
 mod follow;
 mod gate_spec;
 mod inject;

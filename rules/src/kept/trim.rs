@@ -1,6 +1,8 @@
 //! Removes the fields of an object that the table does not keep.
 
-use super::{ANNOTATIONS, CUT, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, requests, says_its_health};
+use super::{
+    ANNOTATIONS, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, mark_cut, requests, says_its_health,
+};
 use crate::definition;
 use crate::keys;
 use crate::kinds::Kind;
@@ -33,7 +35,7 @@ pub fn trim_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce(usize)
         if bytes <= LARGEST_WHOLE && has_room(bytes) {
             return;
         }
-        object["metadata"][CUT] = Value::Bool(true);
+        mark_cut(object);
     }
     trim_annotations(object);
     for cut in cuts(builtin) {
@@ -56,8 +58,8 @@ fn shorten(values: Option<&mut Value>) {
     }
 }
 
-/// The approximate length of an object as JSON text.
-fn length(value: &Value) -> usize {
+/// The approximate length of an object as JSON text, in bytes. The kept form of the object is never longer.
+pub fn length(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
         Value::String(text) => text.len(),

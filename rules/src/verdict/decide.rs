@@ -296,7 +296,8 @@ fn reading(what: &str, why: Unavailable) -> String {
             share / 1024
         ),
         Unavailable::TooLarge => format!(
-            "{what} to become smaller: something of it is longer than 8 MiB as JSON, more than sluice reads of one object"
+            "{what} to become smaller: something of it is longer than 8 MiB as JSON, or the large objects of its namespace fill their share of \
+             sluice's memory"
         ),
         Unavailable::Hidden => format!("{what}, which you may not read"),
     }

@@ -141,9 +141,17 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         &[("ARCHITECTURE.md", "holds {} long pages or events at once")],
     ),
     (
-        "webhook/src/known/stores.rs",
-        "AT_MOST",
-        &[("ARCHITECTURE.md", "there is room for {} such kinds")],
+        "webhook/src/known/budgets.rs",
+        "UNREAD_KINDS",
+        &[("docs/limits.md", "1 MiB: {} kinds")],
+    ),
+    (
+        "webhook/src/known/budgets.rs",
+        "UNREAD_KINDS_OF_A_NAMESPACE",
+        &[
+            ("ARCHITECTURE.md", "with a share of {} kinds"),
+            ("docs/limits.md", "512 KiB: {} kinds"),
+        ],
     ),
     (
         "webhook/src/known/stores.rs",

@@ -128,7 +128,8 @@ impl Catalog {
             namespace: None,
             detail: Detail::Object,
             observer,
-            whole_budget: Some(Arc::clone(self.known.whole_budget())),
+            whole_budget: Some(Arc::clone(&self.known.budgets().wishes)),
+            large_budget: Some(Arc::clone(&self.known.budgets().large)),
         };
         self.follow_for_ever(&target, store).await;
     }
@@ -159,7 +160,8 @@ impl Catalog {
                     namespace: None,
                     detail: detail(kind),
                     observer: self.observer(builtin),
-                    whole_budget: Some(Arc::clone(self.known.whole_budget())),
+                    whole_budget: Some(Arc::clone(&self.known.budgets().wishes)),
+                    large_budget: Some(Arc::clone(&self.known.budgets().large)),
                 };
                 self.follow_for_ever(&target, store).await;
             }
@@ -183,7 +185,8 @@ impl Catalog {
             namespace,
             detail: Detail::Whole,
             observer: None,
-            whole_budget: None,
+            whole_budget: Some(Arc::clone(&self.known.budgets().readings)),
+            large_budget: None,
         };
         tokio::select! {
             () = self.follow_for_ever(&target, &store) => {}

@@ -64,7 +64,7 @@ fn flaw(
     name: &str,
     now: Timestamp,
 ) -> Option<(Value, PlanFlaw)> {
-    let view = known.view();
+    let view = known.view_of(namespace);
     let Lookup::Found(plan) = view.plan(namespace, name) else {
         return None;
     };

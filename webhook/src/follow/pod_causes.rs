@@ -121,6 +121,7 @@ fn target(builtin: &'static Builtin, behind: &Behind, selector: Option<String>) 
         detail: Detail::Object,
         observer: None,
         whole_budget: None,
+        large_budget: None,
     }
 }
 

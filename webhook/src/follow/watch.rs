@@ -13,6 +13,7 @@ use crate::lean::Lean;
 use crate::metrics::StatusMetrics;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use kube::api::{WatchEvent, WatchParams};
+use kube::core::Status;
 use kube::core::request::Request;
 use kube::{Client, Error};
 use list::list;
@@ -33,6 +34,8 @@ use tracing::{debug, warn};
 pub(super) const WATCH_FOR: u32 = 20;
 /// A watch is dead after this time without a sign of life of the API server: an event, a bookmark or the watch's end.
 const SILENT_FOR: Duration = Duration::from_secs(25);
+/// The least time between two lists of a kind of which an object found no room.
+const LIST_AGAIN: Duration = Duration::from_mins(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The pause after a refusal, unless the granted kinds change: the right may come in a way that sluice does not see.
@@ -127,6 +130,30 @@ fn unserved(target: &Target) -> Freshness {
     }
 }
 
+/// Tells whether a list is due because objects of the store found no room, and room was returned since.
+struct Crowded<'t> {
+    target: &'t Target,
+    since: Instant,
+    given_back: u64,
+}
+
+impl<'t> Crowded<'t> {
+    /// The state of the budget right after a list.
+    fn new(target: &'t Target) -> Self {
+        Self {
+            target,
+            since: Instant::now(),
+            given_back: target.large_budget.as_ref().map_or(0, |it| it.given_back()),
+        }
+    }
+
+    fn may_have_room(&self, store: &Store) -> bool {
+        let budget = self.target.large_budget.as_ref();
+        let returned = budget.is_some_and(|it| it.given_back() != self.given_back);
+        returned && self.since.elapsed() >= LIST_AGAIN && store.lacks_room()
+    }
+}
+
 /// Watches the listed objects, each time from where the last watch ended, until that is no longer possible.
 async fn watch_from<T: Arriving>(
     client: &Client,
@@ -141,11 +168,16 @@ async fn watch_from<T: Arriving>(
         store.replace(listed.take().into_iter().flatten());
     }
     let mut pause = FIRST_PAUSE;
+    let crowded = Crowded::new(target);
     loop {
         let began = Instant::now();
         match watch_once::<T>(client, target, store, &mut listed, version).await {
             Ok(seen) => version = seen,
             Err(error) => return error,
+        }
+        if crowded.may_have_room(store) {
+            let listed = Status::failure("objects may have room now", "Expired");
+            return Error::Api(listed.with_code(410).boxed());
         }
         if began.elapsed() >= LONGEST_PAUSE {
             pause = FIRST_PAUSE;
@@ -192,7 +224,7 @@ async fn watch_once<T: Arriving>(
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
                 let object = object.into();
                 note_version(&object, &mut seen);
-                store.take(kept(target, object).into());
+                store.take(kept(target, object));
             }
             WatchEvent::Deleted(object) => {
                 let object = object.into();

@@ -15,6 +15,7 @@ pub(super) struct ByteBudget {
     of_one: usize,
     taken: Mutex<Taken>,
     refused: AtomicU64,
+    given_back: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +40,7 @@ impl ByteBudget {
             of_one,
             taken: Mutex::default(),
             refused: AtomicU64::default(),
+            given_back: AtomicU64::default(),
         })
     }
 
@@ -60,6 +62,11 @@ impl ByteBudget {
     /// The number of times that a namespace was refused more bytes.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    /// The number of times that bytes were returned: then there may be room for what was refused.
+    pub(super) fn given_back(&self) -> u64 {
+        self.given_back.load(Ordering::Relaxed)
     }
 
     /// An allotment of a namespace's share of the budget, without bytes yet.
@@ -92,6 +99,7 @@ impl ByteBudget {
     fn give_back(&self, namespace: &str, bytes: usize) {
         let mut taken = self.lock();
         taken.in_all -= bytes;
+        self.given_back.fetch_add(1, Ordering::Relaxed);
         if let Some(own) = taken.by.get_mut(namespace) {
             *own -= bytes;
             if *own == 0 {

@@ -4,9 +4,9 @@
 //! are trimmed as if each were longer than 64 KiB, and each is read whole by itself while a gate waits for it.
 
 use super::byte_budget::{Allotment, ByteBudget};
-use rules::kept::trim_within;
+use rules::kept::{length, mark_cut, trim_within};
 use rules::kinds::Kind;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -62,9 +62,23 @@ impl WholeBudget {
         Trimmed { object, permit }
     }
 
+    /// An object of a watch that reads it with every field. Without a permit, only its name is left, with the mark of
+    /// [`rules::kept::is_cut`].
+    pub(crate) fn untrimmed(&self, kind: &Kind, object: Value) -> Trimmed {
+        let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let permit = self.grant(kind.word(), (namespace, name), length(&object));
+        if permit.is_some() {
+            return Trimmed { object, permit };
+        }
+        let mut object = json!({"metadata": {"namespace": namespace, "name": name}});
+        mark_cut(&mut object);
+        Trimmed { object, permit }
+    }
+
     /// A permit for an object of so many bytes; `None` if the budget has no room. An object that is kept already has its permit
     /// when it is listed again.
-    fn grant(
+    pub(super) fn grant(
         &self,
         kind: &str,
         (namespace, name): (&str, &str),

@@ -1,7 +1,6 @@
 //! The freshness of the stores for `/metrics`: how many are believed, how full the ConfigMaps are, and how much memory tenants use.
 
 use super::Known;
-use super::byte_budget::ByteBudget;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::counter::Counter;
@@ -35,15 +34,6 @@ struct BudgetLabel {
 }
 
 impl Known {
-    /// The budgets of memory, by the data that fills them.
-    fn budget(&self) -> [(BudgetLabel, &ByteBudget); 2] {
-        let of = |of| BudgetLabel { of };
-        [
-            (of("waits"), &*self.waits),
-            (of("kept_whole"), self.whole_budget.budget()),
-        ]
-    }
-
     /// The state of each watch: `Live`, or the reason that a dependent is told.
     fn watches(&self) -> impl Iterator<Item = StateLabel> {
         let stores = self.stores().into_iter().map(|(_, store)| store);
@@ -135,7 +125,8 @@ impl Collector for FreshnessMetrics {
             Family::<BudgetLabel, Gauge>::default(),
         );
         let refused = Family::<BudgetLabel, Counter>::default();
-        for (of, budget) in self.0.budget() {
+        for (of, budget) in self.0.budgets.each() {
+            let of = BudgetLabel { of };
             let number = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
             taken.get_or_create(&of).set(number(budget.taken()));
             limits.get_or_create(&of).set(number(budget.limit()));

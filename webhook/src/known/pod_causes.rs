@@ -15,6 +15,8 @@ const SOON: Duration = Duration::from_secs(2);
 const LATEST: Duration = Duration::from_secs(16);
 /// The most dependencies whose pods are looked at.
 const MOST: usize = 1000;
+/// The most dependencies of one namespace whose pods are looked at.
+const OF_A_NAMESPACE: usize = MOST / 4;
 /// A dependency is forgotten that no view has asked for in this time.
 const KEPT: Duration = Duration::from_mins(2);
 
@@ -37,7 +39,7 @@ struct KnownCause {
 
 impl PodCauses {
     /// The last result for a dependency. The view behind `bell` is woken by another result. `None` if too many dependencies are
-    /// looked at already.
+    /// looked at already, in its namespace or in all.
     pub(super) fn find(
         &self,
         behind: &Behind,
@@ -45,9 +47,15 @@ impl PodCauses {
     ) -> Option<(Option<Stuck>, Subscription<Fingerprint>)> {
         let now = Instant::now();
         let mut seen = self.lock();
-        if seen.len() >= MOST && !seen.contains_key(behind) {
-            seen.retain(|_, it| it.is_kept(now));
-            if seen.len() >= MOST {
+        if !seen.contains_key(behind) {
+            let is_full = |seen: &HashMap<Behind, KnownCause>| {
+                let same = |it: &&Behind| it.namespace == behind.namespace;
+                seen.len() >= MOST || seen.keys().filter(same).count() >= OF_A_NAMESPACE
+            };
+            if is_full(&seen) {
+                seen.retain(|_, it| it.is_kept(now));
+            }
+            if is_full(&seen) {
                 return None;
             }
         }
@@ -260,7 +268,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_of_a_crowd_gets_its_look_and_there_is_room_for_so_many() {
         let (causes, bell) = (PodCauses::default(), Arc::default());
-        let named = |number: usize| behind(&format!("app-{number}"));
+        let named = |number: usize| Behind {
+            namespace: format!("shop-{}", number % 8),
+            ..behind(&format!("app-{number}"))
+        };
         let asked: Vec<_> = (0..2 * MOST)
             .map(|number| causes.find(&named(number), &bell))
             .collect();
@@ -276,5 +287,19 @@ mod tests {
         tokio::time::advance(KEPT).await;
         assert!(causes.due().now_or_never().is_none());
         assert!(causes.find(&named(2 * MOST), &bell).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_namespace_with_many_dependencies_leaves_room_for_others() {
+        let (causes, bell) = (PodCauses::default(), Arc::default());
+        let asks =
+            (0..2 * MOST).map(|number| causes.find(&behind(&format!("app-{number}")), &bell));
+        let asked: Vec<_> = asks.flatten().collect();
+        assert_eq!(asked.len(), OF_A_NAMESPACE);
+        let other = Behind {
+            namespace: "other".to_owned(),
+            ..behind("db")
+        };
+        assert!(causes.find(&other, &bell).is_some());
     }
 }

@@ -1,5 +1,5 @@
 //! Results of costly searches whose outcome only explains a verdict. One search serves all views that ask, and all searches
-//! together take at most a hundredth of a core, however many gates wait.
+//! together take at most a hundredth of a core, those of one namespace at most a quarter of that, however many gates wait.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,8 +12,11 @@ const SERVES: Duration = Duration::from_secs(1);
 const PAUSE: u32 = 200;
 /// The part of the pause that does not count yet: a twentieth of a second of searching at once.
 const AHEAD: Duration = Duration::from_secs(10);
-/// The most results of searches that are kept.
+/// The parts of a namespace's share of the searching: a namespace pauses so many times as long.
+const PARTS: u32 = 4;
+/// The most results of searches that are kept, and the most of one namespace.
 const MOST: usize = 1000;
+const OF_A_NAMESPACE: usize = MOST / 4;
 /// A result that is older makes room for another one.
 const OLD: Duration = Duration::from_mins(1);
 
@@ -28,6 +31,8 @@ struct Results<T> {
     found: HashMap<NamespacedName, CachedResult<T>>,
     /// The end of the pauses of all searches so far.
     rested: Option<Instant>,
+    /// The end of the pauses of each namespace's searches.
+    rested_of: HashMap<String, Instant>,
 }
 
 #[derive(Debug)]
@@ -45,13 +50,13 @@ impl<T: Clone + Default> RateLimited<T> {
         let at = Instant::now();
         let state = self.lock();
         let found = state.found.get(&of);
-        if state.is_tired(at) || found.is_some_and(|found| at < found.at + SERVES) {
+        if state.is_tired(&of.0, at) || found.is_some_and(|found| at < found.at + SERVES) {
             return found.map(|found| found.what.clone()).unwrap_or_default();
         }
         drop(state);
         let what = look();
         let mut state = self.lock();
-        state.looked(at, at.elapsed());
+        state.looked(&of.0, at, at.elapsed());
         let copy = what.clone();
         state.remember(of, CachedResult { what: copy, at });
         what
@@ -74,26 +79,38 @@ impl<T> Default for Results<T> {
         Self {
             found: HashMap::new(),
             rested: None,
+            rested_of: HashMap::new(),
         }
     }
 }
 
 impl<T> Results<T> {
-    /// Whether the pauses of past searches forbid another search now.
-    fn is_tired(&self, now: Instant) -> bool {
-        self.rested.is_some_and(|rested| rested > now + AHEAD)
+    /// Whether the pauses of past searches, of all or of this namespace, forbid another search now.
+    fn is_tired(&self, namespace: &str, now: Instant) -> bool {
+        let pauses = [self.rested.as_ref(), self.rested_of.get(namespace)];
+        pauses
+            .into_iter()
+            .flatten()
+            .any(|rested| *rested > now + AHEAD)
     }
 
-    fn looked(&mut self, at: Instant, took: Duration) {
+    fn looked(&mut self, namespace: &str, at: Instant, took: Duration) {
         let begins = self.rested.map_or(at, |rested| rested.max(at));
         self.rested = Some(begins + took * PAUSE);
+        self.rested_of.retain(|_, rested| *rested > at);
+        let rested = self.rested_of.entry(namespace.to_owned()).or_insert(at);
+        *rested += took * PAUSE * PARTS;
     }
 
     fn remember(&mut self, of: NamespacedName, found: CachedResult<T>) {
-        if self.found.len() >= MOST {
+        let is_full = |results: &HashMap<NamespacedName, CachedResult<T>>| {
+            let same = |(namespace, _): &&NamespacedName| *namespace == of.0;
+            results.len() >= MOST || results.keys().filter(same).count() >= OF_A_NAMESPACE
+        };
+        if is_full(&self.found) {
             self.found.retain(|_, before| found.at < before.at + OLD);
         }
-        if self.found.len() < MOST {
+        if self.found.contains_key(&of) || !is_full(&self.found) {
             self.found.insert(of, found);
         }
     }
@@ -136,8 +153,9 @@ mod tests {
         let mut after = |second: u64| {
             for step in 0..1000 {
                 let now = begun + Duration::from_secs(second) + took * step / 10;
-                if !state.is_tired(now) {
-                    state.looked(now, took);
+                let namespace = format!("shop-{}", step % 8);
+                if !state.is_tired(&namespace, now) {
+                    state.looked(&namespace, now, took);
                     looked += took;
                 }
             }
@@ -150,5 +168,19 @@ mod tests {
         );
         let all = (1..1000).map(after).max();
         assert!(all <= Some(at_once + Duration::from_secs(5)), "{all:?}");
+    }
+
+    #[test]
+    fn the_looks_of_one_namespace_leave_time_for_others() {
+        let (mut state, begun) = (Results::<()>::default(), Instant::now());
+        let took = Duration::from_millis(10);
+        for step in 0..10_000 {
+            let now = begun + took * step;
+            if !state.is_tired("loud", now) {
+                state.looked("loud", now, took);
+            }
+            assert!(!state.is_tired("quiet", now), "{step}");
+        }
+        assert!(state.is_tired("loud", begun + took * 10_000));
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! An object may be longer than a megabyte, so few are read at a time, and objects take turns: an object that is not ready does not
 //! keep out the objects of other gates. The reading of a past turn is believed for as long as any data is, so a verdict may depend
-//! on more objects than are read at a time.
+//! on more objects than are read at a time. A namespace has a share of the memory for its readings. An object that finds no room
+//! there waits for another turn; until it has been read, a turn of the namespace begins only where another one ends.
 
 use super::freshness::Freshness;
 use super::store::Store;
 use super::stores::Forgotten;
 use rules::kinds::Kind;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,8 +26,6 @@ const WAITING: usize = 200;
 const TURN: Duration = Duration::from_secs(3);
 /// The length of a turn in which the API server does not answer.
 const SLOW_TURN: Duration = Duration::from_secs(15);
-/// The most bytes that are kept of a namespace's objects after their turns. The objects that were read last are kept.
-const KEPT_OF_A_NAMESPACE: usize = 4 << 20;
 /// An object is forgotten that no view has asked for in this time. A gate asks again within half of it.
 const UNASKED_FOR: Duration = Duration::from_mins(1);
 
@@ -49,11 +48,13 @@ impl fmt::Display for ObjectName {
 }
 
 /// A store for each object, which holds that object alone.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ReadWhole(Mutex<ObjectTurns>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct ObjectTurns {
+    /// The most bytes that are kept of a namespace's objects after their turns. The objects that were read last are kept.
+    kept_of_a_namespace: usize,
     by_object: HashMap<ObjectName, ObjectTurn>,
     /// The number of turns and of waits for a turn so far.
     turns: u64,
@@ -92,6 +93,15 @@ pub(super) struct WholeCounts {
 }
 
 impl ReadWhole {
+    /// No object yet. After their turns, so many bytes of a namespace's objects are kept.
+    pub(super) fn new(kept_of_a_namespace: usize) -> Self {
+        Self(Mutex::new(ObjectTurns {
+            kept_of_a_namespace,
+            by_object: HashMap::new(),
+            turns: 0,
+        }))
+    }
+
     /// The reading of an object; `None` if too many objects of the namespace wait already.
     pub(super) fn of(&self, named: &ObjectName) -> Option<WholeReading> {
         let places = &mut *self.lock();
@@ -137,6 +147,7 @@ impl ReadWhole {
     pub(super) fn take_turns(&self) -> Vec<ObjectName> {
         let (places, now) = (&mut *self.lock(), Instant::now());
         places.forget(now);
+        places.end_turns_without_room(now);
         let mut begun = Vec::new();
         // An object whose turn ends below waits from now on, and gets no turn in this call.
         let before = places.turns;
@@ -210,6 +221,7 @@ impl ObjectTurns {
     /// with the fewest turns comes first, and in it the object that has waited the longest.
     fn next_turn(&mut self, before: u64, now: Instant) -> Option<ObjectName> {
         let read = self.read_of_each();
+        let starved = self.starved();
         let mut longest: HashMap<&str, (u64, &ObjectName)> = HashMap::new();
         let waiting = self.by_object.iter().filter(|(_, it)| it.waits());
         for (named, place) in waiting.filter(|(_, it)| it.number <= before) {
@@ -227,13 +239,14 @@ impl ObjectTurns {
         let most = most.map(|(namespace, read)| (*namespace, *read));
         let found = next.into_iter().find_map(|(_, named)| {
             let own = read[&*named.namespace];
-            if own < OF_A_NAMESPACE && !is_full {
+            let lacks_room = own > 0 && starved.contains(&*named.namespace);
+            if own < OF_A_NAMESPACE && !is_full && !lacks_room {
                 return Some((named.clone(), None));
             }
             // A namespace with more than its part gives a turn up at once.
             let over = match most.filter(|(_, read)| own < OF_A_NAMESPACE && *read > own + 1) {
-                Some((most, _)) => self.last(most, |_| true),
-                None => self.last(&named.namespace, |place| place.is_over(now)),
+                Some((most, _)) if !lacks_room => self.last(most, |_| true),
+                _ => self.last(&named.namespace, |place| place.is_over(now)),
             };
             over.map(|over| (named.clone(), Some(over)))
         });
@@ -259,16 +272,41 @@ impl ObjectTurns {
         }
     }
 
-    /// Keeps the readings of past turns while they are believed, and up to a bound.
+    /// The namespaces with an object that found no room in their memory.
+    fn starved(&self) -> HashSet<&str> {
+        let objects = self.by_object.iter();
+        let starved = objects.filter(|(_, place)| place.store.has_cut());
+        starved.map(|(named, _)| &*named.namespace).collect()
+    }
+
+    /// Ends the turns of the objects that found no room in the memory of their namespace.
+    fn end_turns_without_room(&mut self, now: Instant) {
+        let without_room = self.by_object.iter().filter(|(_, place)| {
+            let began = place.reads.filter(|_| place.store.has_cut());
+            began.is_some_and(|since| now.duration_since(since) >= TURN)
+        });
+        let names: Vec<_> = without_room.map(|(named, _)| named.clone()).collect();
+        for named in names {
+            self.end_turn(&named);
+        }
+    }
+
+    /// Keeps the readings of past turns while they are believed, and up to a bound. Where an object of the namespace lacks room,
+    /// the readings give it up.
     fn keep_the_last(&self) {
-        let resting = self.by_object.iter().filter(|(_, it)| it.reads.is_none());
+        let starved = self.starved();
+        // An object without room takes none, and its mark tells that others have to make room.
+        let resting = self.by_object.iter();
+        let resting = resting.filter(|(_, it)| it.reads.is_none() && !it.store.has_cut());
         let mut resting: Vec<_> = resting.collect();
         resting.sort_by_key(|(_, it)| std::cmp::Reverse(it.number));
         let mut kept: HashMap<&str, usize> = HashMap::new();
         for (named, ObjectTurn { store, .. }) in resting {
             let bytes = kept.entry(&named.namespace).or_default();
             *bytes += store.bytes();
-            let is_kept = *bytes <= KEPT_OF_A_NAMESPACE && store.believed_until().is_ok();
+            let is_kept = *bytes <= self.kept_of_a_namespace
+                && store.believed_until().is_ok()
+                && !starved.contains(&*named.namespace);
             if !is_kept && store.freshness() != Freshness::Syncing {
                 store.clear(Freshness::Syncing);
             }

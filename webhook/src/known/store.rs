@@ -18,7 +18,7 @@ use rules::definition::Declared;
 use rules::lookup::Unavailable;
 use rules::selector::Selector;
 use serde_json::Value;
-pub(super) use snapshot::Key;
+pub(super) use snapshot::{Key, NODE};
 use snapshot::{Snapshot, key};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -110,6 +110,17 @@ impl Store {
         self.lock().too_large
     }
 
+    /// Whether only the metadata of an object of the store is kept, for want of room.
+    pub(crate) fn lacks_room(&self) -> bool {
+        let objects = &self.lock().objects;
+        objects.values().any(|it| it.cut && it.too_large)
+    }
+
+    /// Whether an object of the store is not kept whole, for want of room.
+    pub(super) fn has_cut(&self) -> bool {
+        self.lock().objects.values().any(|it| it.cut)
+    }
+
     /// Whether the store keeps no object.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -155,13 +166,6 @@ impl Store {
     /// Forgets all objects. `freshness`: the state of the store from now on.
     pub fn clear(&self, freshness: Freshness) {
         self.change(|inner, woken| inner.forget(freshness, woken));
-    }
-
-    /// Forgets all objects without waking a view. A view learns of it when it is judged again for another reason.
-    pub(super) fn clear_quietly(&self, freshness: Freshness) {
-        let mut nobody = Woken::default();
-        self.lock().forget(freshness, &mut nobody);
-        drop(nobody);
     }
 
     /// Wakes every view of this store, to judge again.

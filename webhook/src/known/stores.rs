@@ -2,16 +2,14 @@
 //! the same.
 //!
 //! A list may name custom kinds that do not exist. So a kind that cannot be read is forgotten when no list names it any more, and
-//! the number of such kinds is bounded. A view that still waits for a forgotten kind names it again when it is judged again. A kind
-//! that cannot be read matters only to the views that name it; when it can be read, the views of all scopes are woken. If they were
-//! woken as a kind is named, views that name more kinds than there is room for would wake one another for ever.
+//! its bytes are charged to the namespace whose list named it first: beyond its share, that namespace names no other kind. Each
+//! kind is sought for two minutes at least, so the share bounds the pace of searches too. A kind that cannot be read matters only
+//! to the views that name it; when it can be read, the views of all scopes are woken.
 
-mod absent;
-
+use super::byte_budget::Allotment;
 use super::freshness::Freshness;
 use super::scope_waiters::ScopeWaiters;
 use super::store::Store;
-use absent::Absent;
 use dashmap::DashMap;
 use rules::kinds::Kind;
 use rules::scope;
@@ -19,14 +17,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 /// The time after which a kind is forgotten that no dependency list has named. A view that waits is judged again within
 /// half of this time, and so names its kinds again.
 const KEPT: Duration = Duration::from_mins(2);
-/// The most custom kinds that cannot be read. The number of kinds that can be read is bounded by their definitions.
-const AT_MOST: usize = 256;
+/// The bytes that are reckoned for a custom kind that a list names: its store, and the task that seeks it.
+pub(super) const BYTES_OF_A_KIND: usize = 4096;
 
 /// Resolves when a kind is forgotten, which ends the task that follows the kind.
 pub(crate) type Forgotten = oneshot::Receiver<()>;
@@ -38,8 +36,8 @@ pub(super) struct Stores {
     began: Instant,
     /// The views that wait for changes of scopes.
     scope_waiters: ScopeWaiters,
-    /// The custom kinds that are not served and whose stores are forgotten.
-    pub(super) absent: Absent,
+    /// Rings when a custom kind was found not to be served.
+    pub(super) found_absent: Notify,
     /// The last result of [`Stores::together`].
     together: Mutex<Arc<[Arc<Store>]>>,
 }
@@ -53,13 +51,14 @@ struct Spelled {
     alias: bool,
     /// The moment at which a list last named the kind, in milliseconds since the start.
     named: AtomicU64,
+    /// The bytes that the namespace of the first list pays for the kind; `None` for a kind that is read or granted.
+    room: Option<Allotment>,
 }
 
 /// A custom kind that cannot be read, under all its spellings.
 struct NotRead {
     store: Arc<Store>,
     named: u64,
-    syncing: bool,
 }
 
 impl NotRead {
@@ -67,7 +66,6 @@ impl NotRead {
         Self {
             store: Arc::clone(store),
             named: 0,
-            syncing: false,
         }
     }
 }
@@ -91,20 +89,16 @@ impl Stores {
         Some(Arc::clone(&entry.store))
     }
 
-    /// The store of a kind that a list names, and whether a task has to begin to follow the kind. The kinds in `granted` are never
-    /// forgotten.
-    pub(super) fn add(&self, kind: &Kind, granted: &[Kind]) -> (Arc<Store>, bool) {
-        if is_custom(kind) {
-            self.make_room(granted);
-        }
+    /// The store of a kind that a list names, and whether a task has to begin to follow the kind. `room` pays for a new store.
+    pub(super) fn add(&self, kind: &Kind, room: Option<Allotment>) -> (Arc<Store>, bool) {
         let mut new = false;
         let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
-            let store = self.made(kind);
-            new = !self.absent.has(kind);
-            if !new {
-                store.clear(Freshness::NotServed);
+            new = true;
+            let store = self.made(kind).into();
+            Spelled {
+                room,
+                ..self.entry(store, false)
             }
-            self.entry(store.into(), false)
         });
         (Arc::clone(&entry.store), new)
     }
@@ -152,25 +146,28 @@ impl Stores {
     /// Lets `spelling` share the store of `canonical`. Returns the store of the spelling if the canonical kind had another store
     /// already. If only the spelling had a store, both kinds share it, and its follower goes on.
     pub(super) fn alias(&self, spelling: &Kind, canonical: &Kind) -> Option<Arc<Store>> {
+        // A kind has any number of spellings, so each is paid for until it is forgotten.
         let own = self.by_kind.get_mut(spelling).map(|mut entry| {
-            let follower = entry.follower.take();
-            (Arc::clone(&entry.store), follower)
+            let (follower, room) = (entry.follower.take(), entry.room.take());
+            (Arc::clone(&entry.store), follower, room)
         });
         let shared = self.get(canonical);
+        let alias = |store: &Arc<Store>, room| Spelled {
+            room,
+            ..self.entry(Arc::clone(store), true)
+        };
         match (own, shared) {
-            (Some((own, _)), Some(shared)) => {
-                let alias = self.entry(Arc::clone(&shared), true);
-                self.by_kind.insert(spelling.clone(), alias);
+            (Some((own, _, room)), Some(shared)) => {
+                self.by_kind.insert(spelling.clone(), alias(&shared, room));
                 (!Arc::ptr_eq(&own, &shared)).then_some(own)
             }
-            (Some((own, follower)), None) => {
+            (Some((own, follower, room)), None) => {
                 let entry = Spelled {
                     follower,
                     ..self.entry(Arc::clone(&own), false)
                 };
                 self.by_kind.insert(canonical.clone(), entry);
-                let alias = self.entry(own, true);
-                self.by_kind.insert(spelling.clone(), alias);
+                self.by_kind.insert(spelling.clone(), alias(&own, room));
                 None
             }
             // The spelling was forgotten meanwhile.
@@ -252,8 +249,15 @@ impl Stores {
         entries.map(|it| Arc::as_ptr(&it.store)).collect()
     }
 
-    /// Forgets the spellings, and the custom kinds that cannot be read, that no list has named for a while.
+    /// Forgets the spellings, and the custom kinds that cannot be read, that no list has named for a while. No namespace pays for a
+    /// kind that is read or granted: the definitions, and the administrator, bound their number.
     pub(super) fn forget_unnamed(&self, granted: &[Kind]) {
+        let granted_stores = self.granted(granted);
+        for mut entry in self.by_kind.iter_mut() {
+            if !entry.alias && counts(&entry.store, &granted_stores) {
+                entry.room = None;
+            }
+        }
         let kept = u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX);
         let Some(since) = self.now().checked_sub(kept) else {
             return;
@@ -269,17 +273,6 @@ impl Stores {
             !entry.alias || entry.named() >= since || granted.contains(kind)
         };
         self.by_kind.retain(|kind, entry| is_kept(kind, entry));
-    }
-
-    /// Makes room for another kind. The views of the forgotten kinds are not woken, because they would name the kinds again at
-    /// once. A kind that was never read goes last: it may be read in a moment.
-    fn make_room(&self, granted: &[Kind]) {
-        let mut unread = self.unread(granted);
-        unread.sort_by_key(|it| (it.syncing, it.named));
-        let surplus = (unread.len() + 1).saturating_sub(AT_MOST);
-        for it in unread.into_iter().take(surplus) {
-            self.forget(&it.store);
-        }
     }
 
     fn forget(&self, store: &Arc<Store>) {
@@ -299,10 +292,7 @@ impl Stores {
         }
         let granted = self.granted(granted);
         let mut found: Vec<NotRead> = found.into_values().collect();
-        found.retain_mut(|it| {
-            it.syncing = it.store.freshness() == Freshness::Syncing;
-            !counts(&it.store, &granted)
-        });
+        found.retain(|it| !counts(&it.store, &granted));
         found
     }
 
@@ -312,6 +302,7 @@ impl Stores {
             follower: None,
             alias,
             named: AtomicU64::new(self.now()),
+            room: None,
         }
     }
 
@@ -326,7 +317,8 @@ fn makes_scopes(kind: &Kind) -> bool {
     kinds.any(|it| it == *kind)
 }
 
-fn is_custom(kind: &Kind) -> bool {
+/// Whether a kind is custom: lists may name any number of those.
+pub(super) fn is_custom(kind: &Kind) -> bool {
     matches!(kind, Kind::Custom { .. })
 }
 
@@ -341,7 +333,7 @@ impl Default for Stores {
             by_kind: DashMap::new(),
             began: Instant::now(),
             scope_waiters: ScopeWaiters::default(),
-            absent: Absent::default(),
+            found_absent: Notify::new(),
             together: Mutex::new([].into()),
         }
     }

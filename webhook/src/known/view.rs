@@ -1,16 +1,15 @@
 //! A reader of the known cluster that notes what it reads.
 
 mod behind;
+mod objects;
 mod reads;
 mod world;
 
-use super::byte_budget::Allotment;
 use super::memory::Memory;
-use super::read_whole::OF_A_NAMESPACE;
 use super::scopes::{Limit, ScopeInterest};
 use super::store::{Details, Interest, Store};
 use super::waiters::Bell;
-use super::{Known, LastContact, ObjectName};
+use super::{Known, LastContact};
 use reads::Reads;
 use rules::job;
 use rules::kept;
@@ -20,7 +19,6 @@ use rules::object::created;
 use rules::selector::Selector;
 use rules::world::Objects;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -34,6 +32,8 @@ const ROOM_IN: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct View {
     known: Arc<Known>,
+    /// The namespace that pays for the view; `None` for the few views that no tenant makes.
+    namespace: Option<Box<str>>,
     bell: Arc<Bell>,
     reads: Mutex<Reads>,
     believed: Mutex<Believed>,
@@ -52,10 +52,12 @@ struct Believed {
 }
 
 impl View {
-    /// A view whose subscriptions are charged to this allotment.
-    pub(super) fn new(known: Arc<Known>, part: Option<Allotment>) -> Self {
+    /// A view whose subscriptions and kinds are charged to this namespace.
+    pub(super) fn new(known: Arc<Known>, namespace: Option<&str>) -> Self {
+        let part = namespace.map(|namespace| known.budgets.waits.part(namespace));
         Self {
             known,
+            namespace: namespace.map(Into::into),
             bell: Arc::default(),
             reads: Mutex::new(Reads::of(part)),
             believed: Mutex::default(),
@@ -212,9 +214,18 @@ impl View {
         list: impl FnOnce(&Store) -> T,
     ) -> Lookup<T> {
         let label = selector.indexable();
-        let interest = Interest::List { namespace, label };
         // Many selectors ask for one label only.
         let beyond = Some(selector).filter(|it| it.0.len() > usize::from(label.is_some()));
+        self.listed_by(store, Interest::List { namespace, label }, beyond, list)
+    }
+
+    fn listed_by<T>(
+        &self,
+        store: &Arc<Store>,
+        interest: Interest<'_>,
+        beyond: Option<&Selector>,
+        list: impl FnOnce(&Store) -> T,
+    ) -> Lookup<T> {
         let read = self.reads().of_store(store, &self.bell, interest, beyond);
         match self.heeded(read).and_then(|()| self.usable(store)) {
             Ok(()) => Lookup::Found(list(store)),
@@ -269,6 +280,23 @@ impl View {
         until.get_or_insert_with(|| Instant::now() + ROOM_IN);
     }
 
+    /// The store of a kind that a list names. The kind is watched from now on.
+    fn want(&self, kind: &Kind) -> Result<Arc<Store>, Unavailable> {
+        let Some(namespace) = &self.namespace else {
+            return Ok(self.known.want(kind));
+        };
+        let found = self.known.want_for(kind, namespace).ok_or_else(|| {
+            let share = self.known.budgets.unread_kinds.of_one();
+            Unavailable::OverBudget { share }
+        });
+        self.heeded(found)
+    }
+
+    /// The store of a kind that a walk over all kinds visits. The visit does not count as a list that names the kind.
+    fn want_unnamed(&self, kind: &Kind) -> Result<Arc<Store>, Unavailable> {
+        self.known.watched(kind).map_or_else(|| self.want(kind), Ok)
+    }
+
     fn reads(&self) -> MutexGuard<'_, Reads> {
         // A panic leaves at worst a subscription too many.
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
@@ -299,69 +327,10 @@ impl View {
     }
 
     fn details(&self, kind: &Kind) -> Result<(Arc<Store>, Details), Unavailable> {
-        let store = self.known.want(kind);
+        let store = self.want(kind)?;
         self.read(&store, Interest::Kind)?;
         let details = store.details();
         Ok((store, details))
-    }
-}
-
-impl Objects for View {
-    fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
-        self.object_of(&self.known.want(kind), namespace.unwrap_or_default(), name)
-    }
-
-    fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
-        // Of a custom resource every field is kept, and of a Secret no other field is ever read.
-        if matches!(kind, Kind::Custom { .. }) || kept::is_secret(kind) {
-            return Lookup::Found(Cow::Borrowed(object));
-        }
-        let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
-        let (namespace, name) = (text("namespace"), text("name"));
-        let named = ObjectName {
-            kind: kind.clone(),
-            namespace: namespace.into(),
-            name: name.into(),
-        };
-        let places = OF_A_NAMESPACE;
-        let Some(reading) = self.known.whole(&named) else {
-            self.judge_anew();
-            return Lookup::Unavailable(Unavailable::AwaitsTurn { places });
-        };
-        let found = self.object_of(&reading.store, namespace, name);
-        match found {
-            // The reading of the last turn is no longer believed, or there was none.
-            Lookup::Unavailable(Unavailable::Syncing | Unavailable::Stale)
-                if !reading.is_its_turn =>
-            {
-                Lookup::Unavailable(Unavailable::AwaitsTurn { places })
-            }
-            found => found.map(Cow::Owned),
-        }
-    }
-
-    fn list(
-        &self,
-        kind: &Kind,
-        namespace: Option<&str>,
-        selector: &Selector,
-    ) -> Lookup<Vec<Value>> {
-        self.list_of(&self.known.want(kind), namespace, selector)
-    }
-
-    fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
-        if let Kind::Builtin(builtin) = kind {
-            return Lookup::Found(builtin.namespaced);
-        }
-        let (store, details) = match self.details(kind) {
-            Ok(found) => found,
-            Err(why) => return Lookup::Unavailable(why),
-        };
-        match (self.usable(&store), details.namespaced) {
-            (_, Some(namespaced)) => Lookup::Found(namespaced),
-            (Err(why), None) => Lookup::Unavailable(why),
-            (Ok(()), None) => Lookup::Unavailable(Unavailable::Syncing),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Every replica writes each patch that no other replica has written before. So the work of a replica that is gone is done, and the
 //! replicas need not know of each other.
 
+use super::turns::Turns;
 use crate::known::View;
 use axum::http::{Request, header};
 use kube::{Client, Error};
@@ -28,6 +29,8 @@ const LATEST: Duration = Duration::from_secs(30);
 /// Writes the patches that end holds, by turns.
 pub(super) struct HoldWriter {
     client: Client,
+    /// A namespace has at most [`AT_ONCE`] objects in the queue; its other objects wait outside of it.
+    namespaces: Turns,
     turns: Semaphore,
     /// The seed of the random pauses before this replica's patches.
     order: RandomState,
@@ -69,28 +72,30 @@ impl HoldWriter {
     pub(super) fn new(client: Client) -> Self {
         Self {
             client,
+            namespaces: Turns::new(AT_ONCE),
             turns: Semaphore::new(AT_ONCE),
             order: RandomState::new(),
         }
     }
 
-    /// Waits for its turn, makes the patch, and sends the patch if there is one. Tells the result. Returns when this replica sees
+    /// Waits for the turn of an object of this namespace, makes the patch, and sends the patch if there is one. Tells the result. Returns when this replica sees
     /// the result, or when the patch is to be tried again.
     pub(super) async fn write(
         &self,
         view: &View,
-        url: &str,
+        (namespace, url): (&str, &str),
         patch: impl FnOnce() -> Option<Value>,
         trouble: &mut Trouble,
         told: impl FnOnce(Written),
     ) {
         sleep(Duration::from_millis(self.order.hash_one(url) % APART)).await;
+        let in_namespace = self.namespaces.take(namespace).await;
         let turn = self.turns.acquire().await;
         let Some(patch) = patch() else {
             return;
         };
         let (sent, ()) = join!(self.send(url, &patch), sleep(PACE));
-        drop(turn);
+        drop((turn, in_namespace));
         let seen = async |pause| timeout(pause, view.changed()).await.is_ok();
         let pause = match sent {
             Ok(_) => {
@@ -167,7 +172,7 @@ mod tests {
                 let view = known.view();
                 let note = |written| told.push(word(&written));
                 let patch = || Some(json!([]));
-                let write = writer.write(&view, "/x", patch, &mut trouble, note);
+                let write = writer.write(&view, ("shop", "/x"), patch, &mut trouble, note);
                 write.await;
             }
             assert_eq!(told[0], "failed", "{code}");
@@ -189,8 +194,49 @@ mod tests {
         };
         let (writer, mut trouble) = (refused(422), Trouble::default());
         let note = |written| told.push(word(&written));
-        let write = writer.write(&view, "/x", || Some(json!([])), &mut trouble, note);
+        let write = writer.write(
+            &view,
+            ("shop", "/x"),
+            || Some(json!([])),
+            &mut trouble,
+            note,
+        );
         join!(write, another);
         assert_eq!(told, ["too late"]);
+    }
+
+    /// A thousand pods of one namespace are let go at once, and then one of another namespace.
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_of_one_namespace_holds_up_no_other() {
+        let (known, _) = Known::new(Settings::of_the_chart());
+        let writer = std::sync::Arc::new(refused(404));
+        for number in 0..1_000 {
+            let (writer, known) = (
+                std::sync::Arc::clone(&writer),
+                std::sync::Arc::clone(&known),
+            );
+            tokio::spawn(async move {
+                let (view, mut trouble) = (known.view(), Trouble::default());
+                let place = ("crowd", format!("/{number}"));
+                let patch = || Some(json!([]));
+                let place = (place.0, &*place.1);
+                writer.write(&view, place, patch, &mut trouble, drop).await;
+            });
+        }
+        sleep(Duration::from_millis(APART)).await;
+        let (view, mut trouble, began) = (known.view(), Trouble::default(), Instant::now());
+        let mut after = None;
+        let patch = || {
+            after = Some(began.elapsed());
+            None
+        };
+        let told = |_| ();
+        writer
+            .write(&view, ("shop", "/x"), patch, &mut trouble, told)
+            .await;
+        assert!(
+            after < Some(Duration::from_millis(APART) + PACE * 3),
+            "{after:?}"
+        );
     }
 }

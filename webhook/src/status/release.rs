@@ -179,7 +179,8 @@ impl Releaser {
         };
         let url = hold.url(waiter);
         let log = |written| hold.log(waiter, end, written);
-        self.writer.write(view, &url, patch, trouble, log).await;
+        let place = (&*waiter.namespace, &*url);
+        self.writer.write(view, place, patch, trouble, log).await;
     }
 }
 

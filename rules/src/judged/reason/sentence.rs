@@ -93,7 +93,7 @@ impl Reason {
                  their lists name less, or ask the administrator to give sluice more memory"
             }
             Self::TooLarge => {
-                "it is longer than 8 MiB as JSON, more than sluice reads of one object; make it smaller"
+                "it is longer than 8 MiB as JSON, or the large objects of its namespace fill their share of sluice's memory; make it smaller"
             }
             Self::Unjudgeable => "its fields, or the health expressions on it, cannot be read",
             Self::NotSupported => "it asks for something that this version of sluice does not do",

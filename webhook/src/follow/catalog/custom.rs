@@ -16,6 +16,7 @@ use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::selector::Selector;
 use rules::world::Objects;
+use std::sync::Arc;
 use std::time::Duration;
 use tracing::{debug, info, warn};
 
@@ -56,7 +57,7 @@ impl Catalog {
                     if store.freshness() != Freshness::NotServed {
                         debug!("Not served; waiting for its definition");
                     }
-                    self.known.note_absent(kind, store);
+                    self.known.note_absent(store);
                     if view.has_changed() {
                         continue;
                     }
@@ -93,6 +94,7 @@ impl Catalog {
                 namespace: None,
                 detail: Detail::Object,
                 whole_budget: None,
+                large_budget: Some(Arc::clone(&self.known.budgets().large)),
             };
             let began = tokio::time::Instant::now();
             tokio::select! {
@@ -179,11 +181,8 @@ impl Catalog {
             let view = self.known.view();
             // The list only registers the interest: each search reads the definitions by itself.
             let _ = view.list(&definitions, None, &Selector::default());
-            let changed = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
+            let _ = tokio::time::timeout(LOOK_AGAIN, view.changed()).await;
             tokio::time::sleep(GATHER).await;
-            if changed.is_ok() {
-                self.known.forget_absent();
-            }
             let sought = self.known.seek_absent();
             debug!(sought, "Kinds that were not served are sought again");
         }

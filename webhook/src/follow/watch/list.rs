@@ -36,7 +36,7 @@ pub(super) async fn list<T: Arriving>(
         // This page is dropped as soon as it is trimmed: the next page may wait for its room.
         let trimmed = async move {
             for (number, object) in read.objects_as::<T>().enumerate() {
-                all.push(kept(target, object?).into());
+                all.push(kept(target, object?));
                 if number % IN_A_ROW == 0 {
                     yield_now().await;
                 }

@@ -1,6 +1,6 @@
 //! The objects that a watch follows, and the way in which they are kept.
 
-use crate::known::{Trimmed, WholeBudget};
+use crate::known::{Entry, LargeBudget, Trimmed, WholeBudget};
 use crate::lists::Selection;
 use kube::discovery::ApiResource;
 use rules::kept::{Detail, is_too_large, trim};
@@ -26,8 +26,10 @@ pub(in crate::follow) struct Target {
     pub detail: Detail,
     /// Receives each object as it arrives, beside the store.
     pub observer: Option<Observer>,
-    /// The budget of objects that ask to be kept whole; `None` if no object of the watch may.
+    /// The budget of objects that are kept whole; `None` if no object of the watch is.
     pub whole_budget: Option<Arc<WholeBudget>>,
+    /// The budget of large objects; `None` for a watch of one object, and for pages that are read once.
+    pub large_budget: Option<Arc<LargeBudget>>,
 }
 
 /// Receives each object that was listed, added or changed.
@@ -39,7 +41,7 @@ pub(super) trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'stat
 impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}
 
 /// Trims an object for its store. The items of a list lack their type, and a request for metadata answers with another type.
-pub(super) fn kept(target: &Target, mut object: Value) -> Trimmed {
+pub(super) fn kept(target: &Target, mut object: Value) -> Entry {
     if let Some(map) = object.as_object_mut() {
         map.insert(
             "apiVersion".to_owned(),
@@ -48,10 +50,7 @@ pub(super) fn kept(target: &Target, mut object: Value) -> Trimmed {
         map.insert("kind".to_owned(), target.resource.kind.clone().into());
     }
     let kept = match (&target.whole_budget, target.detail) {
-        (_, Detail::Whole) => Trimmed {
-            object,
-            permit: None,
-        },
+        (Some(whole_budget), Detail::Whole) => whole_budget.untrimmed(&target.kind, object),
         (Some(whole_budget), _) => whole_budget.trimmed(&target.kind, object),
         (None, _) => {
             trim(&target.kind, &mut object);
@@ -66,7 +65,10 @@ pub(super) fn kept(target: &Target, mut object: Value) -> Trimmed {
     if let Some(observer) = observer.filter(|_| !is_too_large(&kept.object)) {
         observer(&kept.object);
     }
-    kept
+    match &target.large_budget {
+        Some(large_budget) => large_budget.entry(&target.kind, kept),
+        None => kept.into(),
+    }
 }
 
 /// The list request for the objects that a watch follows.

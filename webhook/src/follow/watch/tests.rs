@@ -76,6 +76,7 @@ async fn play_knowing(
         namespace: None,
         observer,
         whole_budget: None,
+        large_budget: Some(Arc::clone(&known.budgets().large)),
     };
     let metrics = StatusMetrics::default();
     let ended = tokio::select! {

@@ -119,7 +119,7 @@ impl Contents {
                     warn!(
                         namespace,
                         name,
-                        "An object is longer than 8 MiB as JSON: sluice reads its metadata alone, and whatever depends on it waits. Make it smaller"
+                        "An object is longer than 8 MiB as JSON, or the large objects of its namespace fill their share of the memory: sluice keeps its metadata alone, and whatever depends on it waits. Make it smaller"
                     );
                 }
             }

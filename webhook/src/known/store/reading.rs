@@ -1,7 +1,7 @@
 //! The reading half of a store: objects by name, by selector, and by their places in scopes.
 
 use super::contents::Contents;
-use super::snapshot::{Snapshot, Text};
+use super::snapshot::{NODE, Snapshot, Text};
 use super::{Key, Store};
 use crate::known::scopes::First;
 use jiff::Timestamp;
@@ -75,6 +75,20 @@ impl Store {
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         self.chosen(namespace, |snapshot| {
             selector.matches(|key| snapshot.labels.get(key))
+        })
+    }
+
+    /// The pods of the store that a namespace and a selector select, and that may be on a node. The node of a pod that is too large is
+    /// unknown.
+    pub(in crate::known) fn pods_on(
+        &self,
+        node: &str,
+        namespace: Option<&str>,
+        selector: &Selector,
+    ) -> Vec<Value> {
+        self.chosen(namespace, |snapshot| {
+            let label = |key: &str| snapshot.labels.get(key);
+            selector.matches(label) && (snapshot.too_large || label(NODE) == Some(node))
         })
     }
 

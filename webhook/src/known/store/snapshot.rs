@@ -3,7 +3,7 @@
 use super::super::kept_whole::{Trimmed, WholePermit};
 use super::super::scopes::Standing;
 use super::packed::{Packed, pack};
-use rules::kept::is_too_large;
+use rules::kept::{is_cut, is_too_large};
 use serde_json::Value;
 use std::iter;
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub(super) struct Snapshot {
     pub(super) place: Option<Box<Standing>>,
     /// Whether only the metadata of the object was read.
     pub(super) too_large: bool,
+    /// Whether the object is not kept whole, for want of room.
+    pub(super) cut: bool,
     /// The permit to keep the object whole; `None` for a trimmed object.
     permit: Option<Arc<WholePermit>>,
 }
@@ -34,11 +36,14 @@ impl PartialEq for Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Text(Arc<[u8]>);
 
-/// The labels of an object in one text: each key and each value, with a mark behind it.
+/// The labels of an object in one text: each key and each value, with a mark behind it. The node of a pod is one more label, [`NODE`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Labels(Box<str>);
 
 const END: char = '\0';
+
+/// The key of the label with the node of a pod. No label that the API server stores has such a key.
+pub(in crate::known) const NODE: &str = "@node";
 
 /// A trimmed object, ready to be stored.
 #[derive(Debug)]
@@ -58,9 +63,20 @@ impl From<&Value> for Entry {
 
 impl From<Trimmed> for Entry {
     fn from(kept: Trimmed) -> Self {
-        let mut entry = Self::from(&kept.object);
-        entry.snapshot.permit = kept.permit;
-        entry
+        Self::from(&kept.object).with(kept.permit)
+    }
+}
+
+impl Entry {
+    /// The entry with the permit to keep so much of its object.
+    pub(in crate::known) fn with(mut self, permit: Option<Arc<WholePermit>>) -> Self {
+        self.snapshot.permit = permit;
+        self
+    }
+
+    /// The bytes that a store keeps of the object.
+    pub(in crate::known) fn bytes(&self) -> usize {
+        self.snapshot.bytes() + self.snapshot.labels.0.len()
     }
 }
 
@@ -72,6 +88,7 @@ impl Snapshot {
             place: Standing::of(object).map(Box::new),
             permit: None,
             too_large: is_too_large(object),
+            cut: is_cut(object),
         }
     }
 
@@ -95,7 +112,9 @@ impl Labels {
         let labels = object["metadata"]["labels"].as_object();
         let mut text = String::new();
         let texts = |(key, value): (&'o String, &'o Value)| Some((key.as_str(), value.as_str()?));
-        for (key, value) in labels.into_iter().flatten().filter_map(texts) {
+        let node = object["spec"]["nodeName"].as_str().map(|node| (NODE, node));
+        let labels = labels.into_iter().flatten().filter_map(texts);
+        for (key, value) in labels.chain(node) {
             // No label that the API server stores contains the mark.
             if [key, value].iter().all(|it| !it.contains(END)) {
                 text.extend(
@@ -159,5 +178,7 @@ mod tests {
         assert_eq!(all, [("app", "web"), ("empty", ""), ("tier", "front")]);
         assert_eq!([labels.get("empty"), labels.get("web")], [Some(""), None]);
         assert_eq!(Labels::of(&json!({})).iter().count(), 0);
+        let pod = json!({"spec": {"nodeName": "one"}});
+        assert_eq!(Labels::of(&pod).get(NODE), Some("one"));
     }
 }

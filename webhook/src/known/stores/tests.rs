@@ -1,11 +1,12 @@
 //! Kinds are named and forgotten.
 
 use super::*;
-use crate::known::{Known, Settings, View};
+use crate::known::budgets::UNREAD_KINDS_OF_A_NAMESPACE;
+use crate::known::{Known, Settings};
 use rules::annotation::MAX_ENTRIES;
 use rules::kinds::JOB;
-use rules::scope;
-use rules::world::{Objects, Scopes};
+use rules::lookup::{Lookup, Unavailable};
+use rules::world::Objects;
 use serde_json::Value;
 use tokio::time::advance;
 
@@ -18,7 +19,7 @@ fn kind(word: &str) -> Kind {
 
 /// The store of a kind that is followed and cannot be read.
 fn unread(stores: &Stores, word: &str) -> (Arc<Store>, Forgotten) {
-    stores.add(&kind(word), &[]);
+    stores.add(&kind(word), None);
     let (store, forgotten) = stores.begin(&kind(word)).unwrap();
     store.clear(Freshness::NotServed);
     (store, forgotten)
@@ -33,8 +34,8 @@ async fn a_custom_kind_that_cannot_be_read_is_forgotten_when_nobody_names_it() {
     let stores = Stores::default();
     let [mut gone, mut named] = ["Gone", "Named"].map(|it| unread(&stores, it).1);
     let (_, _granted) = unread(&stores, "Granted");
-    stores.add(&kind("Read"), &[]).0.replace::<&Value>([]);
-    stores.add(&Kind::Builtin(JOB), &[]);
+    stores.add(&kind("Read"), None).0.replace::<&Value>([]);
+    stores.add(&Kind::Builtin(JOB), None);
     let forget = || stores.forget_unnamed(&[kind("Granted")]);
     advance(KEPT).await;
     forget();
@@ -44,25 +45,6 @@ async fn a_custom_kind_that_cannot_be_read_is_forgotten_when_nobody_names_it() {
     forget();
     assert!(stores.get(&kind("Gone")).is_none() && stores.all().len() == 4);
     assert!(is_over(&mut gone) && !is_over(&mut named));
-}
-
-#[tokio::test(start_paused = true)]
-async fn there_is_room_for_so_many_and_who_was_named_last_stays() {
-    let stores = Stores::default();
-    let first = unread(&stores, "First");
-    for number in 1..AT_MOST {
-        advance(Duration::from_millis(1)).await;
-        let _followed = unread(&stores, &number.to_string());
-    }
-    advance(Duration::from_millis(1)).await;
-    stores.named(&kind("First"));
-    for number in AT_MOST..1000 {
-        advance(Duration::from_millis(1)).await;
-        let _followed = unread(&stores, &number.to_string());
-        stores.named(&kind("First"));
-    }
-    assert_eq!(stores.all().len(), AT_MOST);
-    assert!(Arc::ptr_eq(&stores.get(&kind("First")).unwrap(), &first.0));
 }
 
 /// The spelling that came first is followed on, even if its entry becomes an alias.
@@ -111,26 +93,75 @@ async fn who_names_one_spelling_keeps_the_kind() {
     assert!(is_over(&mut forgotten) && stores.all().is_empty());
 }
 
-/// The gates name more kinds than there is room for, so each gate takes the places of another gate's kinds.
-#[test]
-fn gates_that_name_kinds_that_there_are_not_do_not_wake_one_another() {
-    let (known, _requests) = Known::new(Settings::of_the_chart());
-    let judge = |gate: usize| {
-        let view = known.view();
-        for number in 0..MAX_ENTRIES {
-            let kind = Kind::Custom {
-                group: format!("gate-{gate}.example.com"),
-                word: format!("Bogus{number}"),
-            };
-            let _ = view.object(&kind, Some("a"), "x");
-        }
-        assert_eq!(
-            view.kinds().map(|it| it.len()),
-            Ok(scope::workloads().count())
-        );
-        view
+fn bogus(number: usize) -> Kind {
+    kind(&format!("Bogus{number}"))
+}
+
+/// The number of kinds that the lists of a namespace may name, of so many; the kinds are named through one view.
+fn named(known: &Arc<Known>, namespace: &str, kinds: impl IntoIterator<Item = Kind>) -> usize {
+    let view = known.view_of(namespace);
+    let share = known.budgets.unread_kinds.of_one();
+    let over = Lookup::Unavailable(Unavailable::OverBudget { share });
+    let named = kinds.into_iter().map(|it| view.object(&it, Some("a"), "x"));
+    named.filter(|found| *found != over).count()
+}
+
+/// One namespace names as many kinds as it likes. The kinds of other namespaces stay, and are sought.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_that_names_kinds_without_end_costs_no_other() {
+    let (known, mut requests) = Known::new(Settings::of_the_chart());
+    let mut sought = || {
+        let all = std::iter::from_fn(|| requests.try_recv().ok());
+        all.count()
     };
-    let views: Vec<View> = (0..5).map(judge).collect();
-    let _again: Vec<View> = (0..5).map(judge).collect();
-    assert!(views.iter().all(|view| !view.has_changed()));
+    assert_eq!(named(&known, "quiet", [kind("Widget")]), 1);
+    let widgets = known.watched(&kind("Widget")).expect("it was named");
+    for second in 0..60 {
+        let fresh = (0..MAX_ENTRIES).map(|it| bogus(second * MAX_ENTRIES + it));
+        named(&known, "loud", fresh);
+        advance(Duration::from_secs(1)).await;
+        known.forget_unnamed();
+    }
+    assert_eq!(sought(), 1 + UNREAD_KINDS_OF_A_NAMESPACE, "of 3840 kinds");
+    assert!(
+        known.budgets.unread_kinds.refused() > 3_000,
+        "each is counted"
+    );
+    let still = known.watched(&kind("Widget")).expect("it is named still");
+    assert!(Arc::ptr_eq(&widgets, &still));
+    assert_eq!(named(&known, "late", [kind("Gadget")]), 1);
+    advance(KEPT + Duration::from_secs(1)).await;
+    known.forget_unnamed();
+    assert_eq!(
+        known.budgets.unread_kinds.taken(),
+        0,
+        "no list names them any more"
+    );
+    assert_eq!(named(&known, "loud", [bogus(0)]), 1, "there is room again");
+}
+
+/// A view beyond the share is judged anew after a while, since no change of a kind wakes it.
+#[tokio::test(start_paused = true)]
+async fn a_list_beyond_the_share_is_looked_at_again() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    named(&known, "loud", (0..UNREAD_KINDS_OF_A_NAMESPACE).map(bogus));
+    let view = known.view_of("loud");
+    let _ = view.object(&kind("Another"), Some("a"), "x");
+    assert!(view.believed_until().is_some());
+    let builtin = view.object(&Kind::Builtin(JOB), Some("a"), "x");
+    assert_eq!(builtin, Lookup::Unavailable(Unavailable::Syncing));
+}
+
+/// A served kind costs no namespace a place, and each further spelling of it does.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_read_is_paid_for_by_no_namespace() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    named(&known, "shop", ["Widget", "widgets"].map(kind));
+    known.want(&kind("Widget")).replace::<&Value>([]);
+    known.alias(&kind("widgets"), &kind("Widget"));
+    known.forget_unnamed();
+    assert_eq!(known.budgets.unread_kinds.taken(), BYTES_OF_A_KIND);
+    known.grant(vec![kind("Granted")]);
+    named(&known, "shop", [kind("Granted")]);
+    assert_eq!(known.budgets.unread_kinds.taken(), BYTES_OF_A_KIND);
 }

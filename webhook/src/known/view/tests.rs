@@ -4,12 +4,14 @@ mod budget;
 
 use super::super::WatchRequest;
 use super::*;
+use crate::known::ObjectName;
 use crate::known::Settings;
 use futures::FutureExt;
 use rules::dependency::Reference;
 use rules::scope::Scope;
 use rules::world::{Hints, Pending, Scopes};
 use serde_json::json;
+use std::borrow::Cow;
 use std::time::Duration;
 
 fn widget() -> Kind {

@@ -27,11 +27,11 @@ use std::sync::Arc;
 impl View {
     /// The store of a kind that waves and parts look at. Of pods it is the store of those with a gate: a pod with a weight
     /// has one.
-    fn ordered(&self, kind: &Kind) -> Arc<Store> {
+    fn ordered(&self, kind: &Kind) -> Result<Arc<Store>, Unavailable> {
         if kind.is_pod() {
-            return Arc::clone(self.known.gated());
+            return Ok(Arc::clone(self.known.gated()));
         }
-        self.known.want_unnamed(kind)
+        self.want_unnamed(kind)
     }
 }
 
@@ -66,13 +66,13 @@ impl Scopes for View {
 
     /// Two words of one kind have one store as soon as that is known, and views of the other store are woken.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
-        let [one, other] = [one, other].map(|kind| {
-            let store = self.known.want_unnamed(kind);
+        let stores = [one, other].map(|kind| {
+            let store = self.want_unnamed(kind).ok()?;
             // A view that is not woken is judged anew after a while.
             let _ = self.read(&store, Interest::Kind);
-            store
+            Some(store)
         });
-        Arc::ptr_eq(&one, &other)
+        matches!(stores, [Some(one), Some(other)] if Arc::ptr_eq(&one, &other))
     }
 
     fn is_granted(&self, kind: &Kind) -> bool {
@@ -83,7 +83,9 @@ impl Scopes for View {
             return true;
         }
         // The administrator may spell it otherwise. A view that looks over all kinds is woken if it turns out so.
-        let store = self.known.want_unnamed(kind);
+        let Ok(store) = self.want_unnamed(kind) else {
+            return false;
+        };
         let _ = self.read(&store, Interest::Kind);
         let mut granted = granted.iter().filter_map(|it| self.known.watched(it));
         granted.any(|it| Arc::ptr_eq(&it, &store))
@@ -96,7 +98,10 @@ impl Scopes for View {
         scope: Option<&str>,
         part: &Part,
     ) -> Lookup<Vec<Value>> {
-        let store = self.ordered(kind);
+        let store = match self.ordered(kind) {
+            Ok(store) => store,
+            Err(why) => return Lookup::Unavailable(why),
+        };
         let look = ScopeInterest::Members {
             namespace,
             scope,
@@ -125,7 +130,13 @@ impl Scopes for View {
         let mut first: Option<(Position, Kind, Value)> = None;
         let mut unread = None;
         for kind in kinds {
-            let store = self.ordered(kind);
+            let store = match self.ordered(kind) {
+                Ok(store) => store,
+                Err(why) => {
+                    unread.get_or_insert_with(|| (kind.clone(), why));
+                    continue;
+                }
+            };
             let before = first.as_ref().map(|(position, ..)| position);
             let found = store.first_unready(scope, below, before, &|it| is_ready(kind, it));
             match (self.usable(&store), found) {
@@ -153,7 +164,9 @@ impl Scopes for View {
     }
 
     fn may_have_lower(&self, kind: &Kind, scope: &Scope, below: i64) -> bool {
-        self.ordered(kind).has_lower(scope, below)
+        // A kind without a store may have any object.
+        self.ordered(kind)
+            .map_or(true, |it| it.has_lower(scope, below))
     }
 
     fn pending(&self, scope: &Scope) -> Pending {

@@ -1,5 +1,7 @@
 //! A shared result is the result that each pod would get by itself, for as long as nothing changes.
 
+mod boots;
+
 use super::super::answer::{PodVerdict, answer};
 use super::super::wait_registry::Waiter;
 use super::*;

@@ -1,15 +1,16 @@
 //! The condition `sluice.dev/Released` of pods: the answer that the gate got last, for programs that read conditions.
 //!
-//! A condition is written only if the chart's value `podConditions.enabled` grants the right: one pod after the other, and only the
-//! newest condition of each pod. A pod that is released before its turn is never said to wait.
+//! A condition is written only if the chart's value `podConditions.enabled` grants the right: one pod after the other by turns of
+//! their namespaces, and only the newest condition of each pod. A pod that is released before its turn is never said to wait.
 
+use crate::fair_queue::{FairQueue, Queued};
 use crate::status::wait_registry::Waiter;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Pod, PodCondition, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::Client;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -20,8 +21,10 @@ const TYPE: &str = "sluice.dev/Released";
 
 /// The pause between two conditions that one replica writes.
 const PACE: Duration = Duration::from_millis(10);
-/// The most pods that wait for their condition to be written. The condition of one more pod is written when its answer changes.
+/// The most pods that wait for their condition to be written, and the most of one namespace. The condition of one more pod is written
+/// when its answer changes.
 const MOST: usize = 20_000;
+const SHARE: usize = 10_000;
 
 /// The conditions of pods that are still to be written.
 #[derive(Debug, Default)]
@@ -30,12 +33,21 @@ pub(crate) struct PodConditions {
     added: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pending {
     /// The newest condition of each pod, by the UID of the pod.
     words: HashMap<String, Word>,
-    /// The UIDs of the pods in the order of their turns, each UID once.
-    turns: VecDeque<String>,
+    /// The UIDs of the pods by the turns of their namespaces, each UID once.
+    turns: FairQueue<String>,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Self {
+            words: HashMap::new(),
+            turns: FairQueue::new(SHARE, MOST),
+        }
+    }
 }
 
 /// The condition `sluice.dev/Released` of one pod.
@@ -118,21 +130,25 @@ impl Pending {
     fn add(&mut self, uid: &str, word: Word) {
         if let Some(before) = self.words.get_mut(uid) {
             *before = word;
-        } else if self.turns.len() < MOST {
-            self.turns.push_back(uid.to_owned());
-            self.words.insert(uid.to_owned(), word);
+            return;
         }
+        match self.turns.add(&word.namespace, uid.to_owned()) {
+            Queued::Refused(_) => return,
+            Queued::Waits => {}
+            Queued::InsteadOf(dropped) => drop(self.words.remove(&dropped)),
+        }
+        self.words.insert(uid.to_owned(), word);
     }
 
     fn forget_wait(&mut self, uid: &str) {
-        if self.words.get(uid).is_some_and(|word| !word.released) {
+        if let Some(word) = self.words.get(uid).filter(|word| !word.released) {
+            self.turns.remove(&word.namespace, &uid.to_owned());
             self.words.remove(uid);
-            self.turns.retain(|turn| turn != uid);
         }
     }
 
     fn next(&mut self) -> Option<(String, Word)> {
-        let uid = self.turns.pop_front()?;
+        let uid = self.turns.next()?;
         let word = self.words.remove(&uid)?;
         Some((uid, word))
     }
@@ -233,5 +249,22 @@ mod tests {
         let (uid, word) = conditions.next().await;
         assert_eq!((uid.as_str(), word.released), ("u1", true));
         assert!(conditions.with(Pending::next).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_namespace_with_many_pods_delays_no_other() {
+        let conditions = PodConditions::default();
+        for number in 0..SHARE + 1_000 {
+            conditions.waits(&waiter(&format!("u{number}")), "NotFound", None, at(5));
+        }
+        let other = Waiter {
+            namespace: "other".to_owned(),
+            ..waiter("other")
+        };
+        conditions.waits(&other, "NotFound", None, at(5));
+        let first = [conditions.next().await.0, conditions.next().await.0];
+        assert_eq!(first, ["u0", "other"]);
+        let left = std::iter::from_fn(|| conditions.with(Pending::next));
+        assert_eq!(left.count(), SHARE - 1);
     }
 }

@@ -95,7 +95,8 @@ async fn discovery_is_asked_once_for_all_kinds_that_nobody_defines() {
     }
 }
 
-/// Gates name more missing kinds than a replica remembers, and are judged anew whenever an object that they read changes.
+/// Gates of many namespaces name more missing kinds than there is room for, and are judged anew whenever an object that they read
+/// changes.
 #[tokio::test(start_paused = true)]
 async fn kinds_that_do_not_exist_are_sought_once_however_many_name_them() {
     let asks = std::future::pending::<Result<Response<Answer>, Infallible>>;
@@ -118,7 +119,7 @@ async fn kinds_that_do_not_exist_are_sought_once_however_many_name_them() {
         let (known, judged) = (Arc::clone(&known), Arc::clone(&judged));
         tokio::spawn(async move {
             loop {
-                let view = known.view();
+                let view = known.view_of(&format!("tenant-{gate}"));
                 for number in 0..64 {
                     let kind = Kind::Custom {
                         group: "example.org".to_owned(),

@@ -77,3 +77,38 @@ async fn one_object_that_is_nested_too_deep_keeps_nobody_from_the_others() {
     assert_eq!(names(&store), ["a", "b", "x", "y"]);
     assert!(store.believed_until().is_ok());
 }
+
+/// Two widgets are too long for the share of their namespace. When one of them goes, nothing tells of the other.
+#[tokio::test(start_paused = true)]
+async fn what_found_no_room_is_listed_again_once_there_is_room() {
+    let large = |name: &str| {
+        let mut widget = widget(name, "9");
+        widget["spec"] = json!({"text": "x".repeat(900_000)});
+        widget
+    };
+    let asked = Arc::new(Mutex::new([0, 0]));
+    let count = Arc::clone(&asked);
+    let api: Api = Box::new(move |uri| {
+        let of_lists = lists(&uri);
+        let mut asked = count.lock().unwrap();
+        let number = &mut asked[usize::from(!of_lists)];
+        *number += 1;
+        Some(match (of_lists, *number) {
+            (true, 1) => Reply::List(vec![large("x"), large("y")]),
+            (true, _) => Reply::List(vec![large("y")]),
+            (false, 1) => Reply::Watch(vec![event("DELETED", &widget("x", "11"))], false),
+            (false, _) => Reply::Ending,
+        })
+    });
+    let settings = Settings {
+        memory: 16 << 20,
+        ..Settings::of_the_chart()
+    };
+    let (known, _) = Known::new(settings);
+    let (store, _) = play_knowing(130, api, None, &known).await;
+    assert_eq!(
+        (names(&store), store.too_large()),
+        (vec!["y".to_owned()], 0)
+    );
+    assert_eq!(asked.lock().unwrap()[0], 2, "lists");
+}

@@ -65,18 +65,26 @@ fn a_wave_and_a_group_are_one_interest_however_many_kinds_there_are() {
     let known = known(256 << 20);
     let ordinary = known.view_of("a");
     assert_eq!(read(&ordinary, 1), []);
-    assert!(known.waits.taken() <= 1024, "{}", known.waits.taken());
+    assert!(
+        known.budgets.waits.taken() <= 1024,
+        "{}",
+        known.budgets.waits.taken()
+    );
     let large = known.view_of("a");
     assert_eq!(read(&large, 64), []);
-    assert!(known.waits.taken() <= 10 << 10, "{}", known.waits.taken());
+    assert!(
+        known.budgets.waits.taken() <= 10 << 10,
+        "{}",
+        known.budgets.waits.taken()
+    );
     drop((ordinary, large));
-    assert_eq!(known.waits.taken(), 0);
+    assert_eq!(known.budgets.waits.taken(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_view_beyond_the_share_of_its_namespace_holds_nothing_and_is_judged_anew() {
     let known = known(256 << 10);
-    let share = known.waits.of_one();
+    let share = known.budgets.waits.of_one();
     let mut views = Vec::new();
     let over = loop {
         let view = known.view_of("a");
@@ -87,8 +95,11 @@ async fn a_view_beyond_the_share_of_its_namespace_holds_nothing_and_is_judged_an
         assert!(views.len() < 100, "there is no end to it");
         views.push(view);
     };
-    let taken = known.waits.taken();
-    assert!(taken <= share && known.waits.refused() > 0, "{taken}");
+    let taken = known.budgets.waits.taken();
+    assert!(
+        taken <= share && known.budgets.waits.refused() > 0,
+        "{taken}"
+    );
     let within = over.believed_until().map(|until| until - Instant::now());
     assert_eq!(within, Some(ROOM_IN), "it is judged anew then");
     let seen = over.object(&widget(), Some("a"), "x");

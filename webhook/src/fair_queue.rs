@@ -1,0 +1,143 @@
+//! Items that wait for their turn. Namespaces take turns, so a namespace with many items delays no other.
+
+use std::collections::{HashMap, VecDeque};
+
+/// The items of all namespaces, each namespace's in the order in which they came.
+#[derive(Debug)]
+pub(crate) struct FairQueue<T> {
+    of: HashMap<String, VecDeque<T>>,
+    /// The order of turns: each namespace with items, once.
+    turns: VecDeque<String>,
+    count: usize,
+    share: usize,
+    most: usize,
+}
+
+/// What became of an item that was added to a queue.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Queued<T> {
+    /// The item waits for its turn.
+    Waits,
+    /// The item waits, and the newest item of the namespace with the most items has made room for it.
+    InsteadOf(T),
+    /// There is no room for the item.
+    Refused(T),
+}
+
+impl<T> FairQueue<T> {
+    /// An empty queue of `most` items, `share` of which may be of one namespace.
+    pub(crate) fn new(share: usize, most: usize) -> Self {
+        Self {
+            of: HashMap::new(),
+            turns: VecDeque::new(),
+            count: 0,
+            share,
+            most,
+        }
+    }
+
+    /// Adds an item behind the others of its namespace.
+    pub(crate) fn add(&mut self, namespace: &str, item: T) -> Queued<T> {
+        let waiting = self.of.get(namespace).map_or(0, VecDeque::len);
+        if waiting >= self.share {
+            return Queued::Refused(item);
+        }
+        let dropped = if self.count >= self.most {
+            match self.make_room(waiting + 1) {
+                Some(dropped) => Some(dropped),
+                None => return Queued::Refused(item),
+            }
+        } else {
+            None
+        };
+        if waiting == 0 {
+            self.turns.push_back(namespace.to_owned());
+        }
+        let of = self.of.entry(namespace.to_owned()).or_default();
+        of.push_back(item);
+        self.count += 1;
+        dropped.map_or(Queued::Waits, Queued::InsteadOf)
+    }
+
+    /// Takes an item from a namespace with more than `than` items; `None` where there is no such namespace.
+    fn make_room(&mut self, than: usize) -> Option<T> {
+        let most = self.of.values_mut().max_by_key(|items| items.len());
+        let dropped = most.filter(|items| items.len() > than)?.pop_back()?;
+        self.count -= 1;
+        Some(dropped)
+    }
+
+    /// Takes the items of a namespace away that are equal to this one.
+    pub(crate) fn remove(&mut self, namespace: &str, item: &T)
+    where
+        T: PartialEq,
+    {
+        let Some(items) = self.of.get_mut(namespace) else {
+            return;
+        };
+        let before = items.len();
+        items.retain(|it| it != item);
+        self.count -= before - items.len();
+        if items.is_empty() {
+            self.of.remove(namespace);
+            self.turns.retain(|turn| turn != namespace);
+        }
+    }
+
+    /// Takes the item whose turn it is.
+    pub(crate) fn next(&mut self) -> Option<T> {
+        let namespace = self.turns.pop_front()?;
+        let items = self.of.get_mut(&namespace)?;
+        let next = items.pop_front();
+        if items.is_empty() {
+            self.of.remove(&namespace);
+        } else {
+            self.turns.push_back(namespace);
+        }
+        self.count -= 1;
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_items_of_one_namespace_delay_no_other() {
+        let mut queue = FairQueue::new(1_000, 5_000);
+        let add = |queue: &mut FairQueue<String>, namespace: &str, number: usize| {
+            let item = format!("{namespace}/{number}");
+            matches!(
+                queue.add(namespace, item),
+                Queued::Waits | Queued::InsteadOf(_)
+            )
+        };
+        let added = (0..5_000).filter(|number| add(&mut queue, "loud", *number));
+        assert_eq!(added.count(), 1_000);
+        assert!(add(&mut queue, "a", 0) && add(&mut queue, "b", 0) && add(&mut queue, "a", 1));
+        let taken: Vec<String> = std::iter::from_fn(|| queue.next()).collect();
+        assert_eq!(taken.len(), 1_003);
+        assert_eq!(
+            taken[..6],
+            ["loud/0", "a/0", "b/0", "loud/1", "a/1", "loud/2"]
+        );
+        assert!(add(&mut queue, "loud", 0), "there is room again");
+    }
+
+    #[test]
+    fn the_namespace_with_the_most_items_makes_room() {
+        let mut queue = FairQueue::new(3, 4);
+        for item in ["a", "b", "c"] {
+            assert_eq!(queue.add("loud", item), Queued::Waits);
+        }
+        assert_eq!(queue.add("loud", "d"), Queued::Refused("d"));
+        assert_eq!(queue.add("quiet", "e"), Queued::Waits);
+        assert_eq!(queue.add("other", "f"), Queued::InsteadOf("c"));
+        assert_eq!(queue.add("quiet", "g"), Queued::Refused("g"));
+        queue.remove("other", &"f");
+        let taken: Vec<&str> = std::iter::from_fn(|| queue.next()).collect();
+        assert_eq!(taken, ["a", "e", "b"]);
+        assert_eq!((queue.count, queue.turns.len()), (0, 0));
+    }
+}
