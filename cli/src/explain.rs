@@ -153,6 +153,7 @@ mod tests {
             keys::DEPENDS_ON,
             keys::CONFIG_DEPENDS_ON,
             keys::GATE_POSITION,
+            keys::PREFETCH,
             keys::HEALTH,
             keys::READINESS_SUCCESS,
             keys::READINESS_FAILURE,

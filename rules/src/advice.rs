@@ -15,7 +15,7 @@ pub use limits::is_for_windows;
 pub use seen::{Seen, Served, Target};
 pub use spelling::{of_list, of_metadata};
 pub use target::too_late;
-pub use template::{of_hold, of_position};
+pub use template::{of_hold, of_position, of_prefetch};
 
 use crate::dependency::{Dependency, ObjectRef, Reference};
 use crate::expression::NeverHolds;
@@ -160,6 +160,8 @@ pub enum Advice {
     PositionOnWorkload,
     /// Whether pods are held is written where no pod carries it.
     HoldOnWorkload,
+    /// Whether images are pulled early is written where no pod carries it.
+    PrefetchOnWorkload,
     /// The gate is to stand after an init container that is not there.
     NoSuchInitContainer(String),
 }
@@ -298,6 +300,7 @@ impl Advice {
             Self::NeverHolds { .. } => "NeverHolds",
             Self::PositionOnWorkload => "PositionOnWorkload",
             Self::HoldOnWorkload => "HoldOnWorkload",
+            Self::PrefetchOnWorkload => "PrefetchOnWorkload",
             Self::NoSuchInitContainer(_) => "NoSuchInitContainer",
         }
     }

@@ -21,6 +21,7 @@ mod names;
 mod order;
 mod piece;
 mod position;
+mod prefetch;
 mod problem;
 mod reference;
 mod selector;
@@ -34,6 +35,7 @@ pub use health::health;
 pub use hold::{hold, suspends, suspends_safely};
 pub use order::order;
 pub use position::{GatePosition, gate_position};
+pub use prefetch::prefetch;
 pub use problem::Problem;
 pub use terms::{parallelism, weight};
 
@@ -84,8 +86,9 @@ pub struct Place {
 ///
 /// A key that cannot be read, or one below [`keys::PREFIX`] that this version does not act on.
 pub fn declared(annotations: &Map<String, Value>) -> Result<Vec<Dependency>, ParseError> {
-    // Only admission acts on these two keys, but a list with an unreadable one is refused everywhere.
+    // Only admission acts on these three keys, but a list with an unreadable one is refused everywhere.
     gate_position(annotations)?;
+    prefetch(annotations)?;
     suspends(annotations)?;
     terms(annotations).all()?;
     let mut lists = [Vec::new(), Vec::new()];
@@ -279,6 +282,7 @@ fn check_key(key: &str) -> Result<(), ParseError> {
         keys::GATE_POSITION,
         keys::SKIP_REASON,
         keys::HOLD,
+        keys::PREFETCH,
     ];
     let mut words = candidates.into_iter().chain(keys::TERMS);
     if [keys::GATED, keys::HELD, keys::SUSPENDED].contains(&key)

@@ -1,8 +1,10 @@
 //! The gate in a pod: its parts, and its progress, by the pod's status; and the hold before it.
 
 mod parts;
+mod prefetch;
 
 pub use parts::{STATE_VOLUME, TOKEN_VOLUME, is_gate, taken};
+pub use prefetch::{PREFETCH_VOLUMES, PULL_POLICY, later_images, prefetched};
 
 use crate::keys;
 use serde_json::Value;

@@ -47,6 +47,9 @@ pub const GATE_POSITION: &str = "sluice.dev/gate-position";
 /// that holds it. On a Job itself `suspend`: it is created suspended, and has no pod before its list is satisfied.
 pub const HOLD: &str = "sluice.dev/hold";
 
+/// Whether the images of a pod's later containers are pulled before its gate begins: `"true"` or `"false"`. On the pod template.
+pub const PREFETCH: &str = "sluice.dev/prefetch";
+
 /// On a pod that was made with a hold: its wait counts from its creation. Its only value is [`GATED_VALUE`].
 pub const HELD: &str = "sluice.dev/held";
 

@@ -24,7 +24,7 @@
 //! * variables
 //! * dependency, ends, hold, judged, kept, rights, uses
 //! * expression, gate, installer, job, jsonpath, kinds, object
-//! * comparison, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, sheets, suggest, terms, text
+//! * comparison, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, sheets, suggest, terms, text, version
 //! * path
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
@@ -82,4 +82,5 @@ mod text;
 pub mod uses;
 pub mod variables;
 pub mod verdict;
+pub mod version;
 pub mod world;

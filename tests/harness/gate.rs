@@ -17,5 +17,6 @@ pub fn policy() -> GateSpec {
         server_name: "sluice.sluice-system.svc".to_owned(),
         run_as_user: Some(GATE_USER),
         resources: None,
+        image_volumes: true,
     }
 }

@@ -22,6 +22,8 @@ mod lists;
 mod outside; // variables of addresses outside of the cluster
 /// The pod half, beyond the goldens.
 mod pods;
+/// Images that are pulled before the gate begins.
+mod prefetch;
 /// Gates that come with their pods.
 mod restored;
 mod suspended;

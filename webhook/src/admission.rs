@@ -188,19 +188,20 @@ impl Admission {
             object: &request.object,
             old: &request.old_object,
         };
+        let parts = self.parts.borrow().clone();
+        let options = self.options.within(parts.as_deref());
         let mut decision = match half {
-            Half::Workloads => inject::workload::decide(&request, self.options),
+            Half::Workloads => inject::workload::decide(&request, options),
             Half::Pods | Half::EveryPod | Half::HeldPods => {
-                let holds = self.options.holds;
+                let holds = options.holds;
                 let options = Options {
                     every_pod: matches!(half, Half::EveryPod),
                     holds: match half {
                         Half::HeldPods => holds.of_all(),
                         _ => holds,
                     },
-                    ..self.options
+                    ..options
                 };
-                let parts = self.parts.borrow().clone();
                 inject::pod::decide(&request, options, parts.as_deref())
             }
         };

@@ -117,6 +117,9 @@ pub struct Args {
     /// The gated pods that are held before they take a node; the process needs the right to patch pods for it.
     #[arg(long, env = "SLUICE_HOLDS", value_enum, default_value = "off")]
     holds: Holds,
+    /// Whether the images of a gated pod that does not say are pulled before its gate begins.
+    #[arg(long, env = "SLUICE_PREFETCH_DEFAULT")]
+    prefetch_default: bool,
     /// Whether config.kubernetes.io/depends-on is honoured.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,

@@ -6,6 +6,7 @@ use crate::readiness::Condition;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
+use rules::version;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +51,7 @@ impl Fixed {
         format!("{}.{}.svc", self.service, self.namespace)
     }
 
-    fn spec(&self, ips: &[String], ca_bundle: String) -> GateSpec {
+    fn spec(&self, ips: &[String], ca_bundle: String, image_volumes: bool) -> GateSpec {
         let at = |host: &String| {
             if host.contains(':') {
                 format!("[{host}]:{STATUS_PORT}")
@@ -69,6 +70,7 @@ impl Fixed {
             server_name,
             run_as_user: self.run_as_user,
             resources: self.resources.clone(),
+            image_volumes,
         }
     }
 }
@@ -83,15 +85,19 @@ pub(crate) async fn maintain(
     known: Condition,
 ) {
     let services = Api::<Service>::namespaced(client.clone(), &fixed.namespace);
-    let config_maps = Api::<ConfigMap>::namespaced(client, &fixed.namespace);
+    let config_maps = Api::<ConfigMap>::namespaced(client.clone(), &fixed.namespace);
+    let mut image_volumes = false;
     loop {
         let pem = bundle.borrow_and_update().clone();
+        // The cluster may be upgraded while this process runs.
+        image_volumes = has_image_volumes(&client).await.unwrap_or(image_volumes);
         let ips = cluster_ips(&services, &fixed.service).await;
         if let (Some(ips), Some(pem)) = (&ips, pem) {
-            let spec = fixed.spec(ips, pem.to_string());
+            let spec = fixed.spec(ips, pem.to_string(), image_volumes);
             let said = current.borrow().as_ref().is_some_and(|it| it.spec == spec);
             if !said {
-                info!(addresses = spec.addresses.join(", "), "Gates ask here");
+                let addresses = spec.addresses.join(", ");
+                info!(addresses, image_volumes, "Gates ask here");
                 current.send_replace(Some(Arc::new(spec.clone().into())));
             }
             let written = match &fixed.config_map {
@@ -136,6 +142,14 @@ async fn write(config_maps: &Api<ConfigMap>, name: &str, spec: &GateSpec) -> boo
         .is_ok()
 }
 
+/// Returns whether the API server takes pods with image volumes, by its version; `None` where it does not tell the version.
+async fn has_image_volumes(client: &Client) -> Option<bool> {
+    let told = client.apiserver_version().await;
+    let told = told.inspect_err(|error| warn!(%error, "Cannot read the version of Kubernetes"));
+    let told = told.ok()?;
+    Some(version::has_image_volumes(&told.major, &told.minor))
+}
+
 /// Returns the addresses of our own Service; `None` while there are none or the Service cannot be read.
 async fn cluster_ips(services: &Api<Service>, name: &str) -> Option<Vec<String>> {
     let service = services
@@ -166,7 +180,8 @@ mod tests {
             cluster_trust_bundle: None,
             config_map: None,
         };
-        let spec = fixed.spec(&["10.96.0.7".into(), "fd00::7".into()], "pem".into());
+        let ips = ["10.96.0.7".into(), "fd00::7".into()];
+        let spec = fixed.spec(&ips, "pem".into(), true);
         let expected = [
             "10.96.0.7:9764",
             "[fd00::7]:9764",

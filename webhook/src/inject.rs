@@ -11,6 +11,7 @@ mod lists;
 mod patch;
 pub mod pod;
 mod position;
+mod prefetch;
 mod qos;
 mod renewal;
 mod resources;
@@ -22,7 +23,7 @@ pub use container::GateParts;
 pub use decision::{Action, Decision, Skip};
 pub(crate) use decision::{Change, Deny, ListPlace};
 pub(crate) use hints::hints;
-pub use lists::{Holds, Options};
+pub use lists::{Holds, Options, Prefetch};
 pub use patch::Edit;
 pub use resources::{Amounts, Resources, ResourcesError};
 pub(crate) use warning::Warning;
@@ -59,6 +60,8 @@ pub struct GateSpec {
     pub run_as_user: Option<i64>,
     /// The gate's resources in pods that request some; `None` takes those of one of the pod's containers.
     pub resources: Option<Resources>,
+    /// Whether the API server takes pods with image volumes.
+    pub image_volumes: bool,
 }
 
 impl GateSpec {
@@ -184,6 +187,7 @@ mod tests {
             server_name: String::new(),
             run_as_user: None,
             resources: None,
+            image_volumes: true,
         };
         assert_eq!(spec.ports(), [9764, 444]);
     }

@@ -55,8 +55,15 @@ pub(crate) enum About {
 }
 
 /// The fields that admission reads of a pod's containers and volumes: names, the resources that decide the pod's
-/// class, and the sources of a gate's volumes.
-const OF_A_PART: [&str; 4] = ["name", "resources", "projected", "emptyDir"];
+/// class, the images, and the sources of a gate's volumes, among them image volumes.
+const OF_A_PART: [&str; 6] = [
+    "name",
+    "resources",
+    "image",
+    "imagePullPolicy",
+    "projected",
+    "emptyDir",
+];
 
 /// The field of a container that is read beside those where a list may name variables.
 const ENVIRONMENT: &str = "env";
@@ -231,12 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn of_a_pods_parts_only_names_and_resources_are_read() {
+    fn of_a_pods_parts_only_names_images_and_resources_are_read() {
         let whole = json!({
             "name": "app", "image": "app", "env": [{"name": "A"}], "resources": {"a": {}}, "configMap": {"name": "a"},
             "projected": {"sources": []}, "emptyDir": {},
         });
-        let lean = json!({"name": "app", "resources": {"a": {}}, "projected": {"sources": []}, "emptyDir": {}});
+        let lean = json!({"name": "app", "image": "app", "resources": {"a": {}}, "projected": {"sources": []}, "emptyDir": {}});
         let pod = |container: &Value| {
             json!({
                 "containers": [whole],

@@ -51,7 +51,7 @@ pub use clock::Clock;
 pub use connections::{Bounds, Certified};
 pub use inject::{
     Action, Amounts, Decision, Edit, GATE_USER, GateParts, GateSpec, Holds, Operation, Options,
-    Request, Resources, ResourcesError, Skip, Subject, pod, workload,
+    Prefetch, Request, Resources, ResourcesError, Skip, Subject, pod, workload,
 };
 pub use known::{Known, Settings, View};
 pub use readiness::Readiness;

@@ -18,7 +18,8 @@ c.name == 'sluice-gate' && has(c.env) && c.env.exists(e, e.name == 'SLUICE_ADDRE
     (has(object.spec.initContainers) && object.spec.initContainers.exists(c, {{ include "sluice.policy.gate" . | replace "\n" " " }}))
     || (object.spec.containers.all(c, c.name != 'sluice-gate')
     && (!has(object.spec.initContainers) || object.spec.initContainers.all(c, c.name != 'sluice-gate'))
-    && (!has(object.spec.volumes) || object.spec.volumes.all(v, !(v.name in ['sluice-token', 'sluice-state']))))
+    && (!has(object.spec.volumes) || object.spec.volumes.all(v, !(v.name in ['sluice-token', 'sluice-state'])
+    && !(v.name in {{ include "sluice.policy.prefetch.names" . }}))))
 {{- end }}
 
 {{/*
@@ -93,6 +94,7 @@ variables:
   {{- include "sluice.policy.resources" . | trim | nindent 2 }}
   {{- include "sluice.policy.renewal.variables" . | trim | nindent 2 }}
   {{- include "sluice.policy.variables" . | trim | nindent 2 }}
+  {{- include "sluice.policy.prefetch.variables" . | trim | nindent 2 }}
 mutations:
   {{- if .Values.holds.enabled }}
   - patchType: JSONPatch
@@ -148,4 +150,8 @@ mutations:
     jsonPatch:
       expression: >-
         {{- include "sluice.policy.renewal" . | nindent 8 }}
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        {{- include "sluice.policy.prefetch" . | nindent 8 }}
 {{- end }}

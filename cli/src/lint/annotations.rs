@@ -70,7 +70,7 @@ fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Opt
         if let Err(error) = grammar(object, holder, key, value) {
             return Some(refused(object, holder, &error));
         }
-        let idle = idle(object, holder, key, value).or_else(|| hold(object, holder, key));
+        let idle = idle(object, holder, key, value).or_else(|| misplaced(object, holder, key));
         return idle.map(|message| {
             Finding::new("NoEffect", Level::Warning, &object.place, message).at(holder.path, key)
         });
@@ -116,13 +116,19 @@ fn may_suspend(object: &Object, holder: &Holder<'_>) -> bool {
     object.is_job() && holder.role == Role::Own
 }
 
-/// Why a hold that can be read has no effect here.
-fn hold(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
-    if key != keys::HOLD || object.word() == "Pod" || holder.role == Role::Template {
+/// Whether a key counts on the pod template alone, and says nothing of an object without pods.
+fn of_pods(key: &str) -> bool {
+    key == keys::HOLD || key == keys::PREFETCH
+}
+
+/// Why a key of pods that can be read has no effect here.
+fn misplaced(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
+    if !of_pods(key) || object.word() == "Pod" || holder.role == Role::Template {
         return None;
     }
-    let suspends =
-        may_suspend(object, holder) && annotation::suspends(holder.annotations) == Ok(true);
+    let suspends = key == keys::HOLD
+        && may_suspend(object, holder)
+        && annotation::suspends(holder.annotations) == Ok(true);
     if !suspends {
         // For the object itself, admission says so too.
         let copied = holder.role == Role::Copied;
@@ -162,9 +168,8 @@ fn makes_pods(object: &Object) -> bool {
 /// Why a valid key has no effect here.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<String> {
     let of_any = OF_ANY.contains(&key);
-    let waits = is_list(key) || key == keys::HOLD || (keys::TERMS.contains(&key) && !of_any);
-    // A hold counts on the pod template alone.
-    if holder.role == Role::Copied && key != keys::HOLD && (waits || of_any) {
+    let waits = is_list(key) || of_pods(key) || (keys::TERMS.contains(&key) && !of_any);
+    if holder.role == Role::Copied && !of_pods(key) && (waits || of_any) {
         return Some(
             "it has no effect here; write it on the CronJob or on its pod template".to_owned(),
         );

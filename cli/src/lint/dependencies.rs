@@ -57,15 +57,17 @@ pub(super) fn advice(graph: &Graph<'_>, at: usize) -> Vec<Advice> {
     let Some(workload) = workload(object).filter(|_| object.owner().is_none()) else {
         return Vec::new();
     };
-    let (position, hold) = (advice::of_position(&workload), advice::of_hold(&workload));
+    let position = advice::of_position(&workload);
+    let of_pods = advice::of_hold(&workload);
+    let of_pods = of_pods.into_iter().chain(advice::of_prefetch(&workload));
     if !object.asks_for_a_gate() {
         let misplaced = |advice: &Advice| *advice == Advice::PositionOnWorkload;
         let position = position.filter(misplaced);
-        return position.into_iter().chain(hold).collect();
+        return position.into_iter().chain(of_pods).collect();
     }
     let files = Files { graph, at };
     let mut told = advice::of(&workload, &listed(graph, at), Windows::Unknown, &files);
-    told.extend(position.into_iter().chain(hold));
+    told.extend(position.into_iter().chain(of_pods));
     told
 }
 

@@ -32,6 +32,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
             return annotation(keys::GATE_POSITION);
         }
         Advice::HoldOnWorkload => return annotation(keys::HOLD),
+        Advice::PrefetchOnWorkload => return annotation(keys::PREFETCH),
         Advice::ProgressDeadline(_) => return field(object, "/spec/progressDeadlineSeconds"),
         Advice::ProgressAbort(_) => return field(object, "/spec/progressDeadlineAbort"),
         Advice::ActiveDeadline(_) => return field(object, "/spec/activeDeadlineSeconds"),

@@ -105,6 +105,7 @@ impl fmt::Display for Advice {
             Self::Windows(windows) => self::windows(out, *windows),
             Self::PositionOnWorkload => of_pods(out, keys::GATE_POSITION),
             Self::HoldOnWorkload => of_pods(out, keys::HOLD),
+            Self::PrefetchOnWorkload => of_pods(out, keys::PREFETCH),
             Self::NoReplicas(dependency) => write!(
                 out,
                 "{dependency} has no endpoint while the workloads behind it are scaled to zero, so the wait does not end; raise \

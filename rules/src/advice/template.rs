@@ -23,6 +23,12 @@ pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
     (!is_there).then_some(Advice::NoSuchInitContainer(name))
 }
 
+/// Advice on [`keys::PREFETCH`] on a workload itself, where no pod carries it.
+pub fn of_prefetch(workload: &Workload<'_>) -> Option<Advice> {
+    let says = |object: &Value| !object["metadata"]["annotations"][keys::PREFETCH].is_null();
+    (says(workload.object) && !says(workload.template)).then_some(Advice::PrefetchOnWorkload)
+}
+
 /// Advice on [`keys::HOLD`] on a workload itself, where no pod carries it. Only a Job may say `suspend` there: it suspends the
 /// Job.
 pub fn of_hold(workload: &Workload<'_>) -> Option<Advice> {

@@ -1,5 +1,6 @@
 //! The parts of a gate in a pod or a template: whether they are there, and whether something else has their names.
 
+use super::prefetch::PREFETCH_VOLUMES;
 use crate::keys;
 use serde_json::Value;
 use wire::env;
@@ -32,6 +33,7 @@ pub fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
     }
     [TOKEN_VOLUME, STATE_VOLUME]
         .into_iter()
+        .chain(PREFETCH_VOLUMES)
         .find(|name| named(spec, "volumes", name))
         .map(|name| ("volume", name))
 }

@@ -82,6 +82,7 @@ async fn admission_and_lint_say_the_same() {
         cases::of_what_counts_at_once(),
         cases::of_timeouts(),
         cases::of_holds(),
+        cases::of_prefetch(),
         cases::of_parts(),
     ];
     for case in cases.into_iter().flatten() {

@@ -127,6 +127,31 @@ fn the_policy_puts_the_gates_settings_into_pods() {
     assert!(own.contains("['mirror', 'shared'].filter") && own.contains("'75m'"));
 }
 
+/// The names are in the rules and in the chart, and the API server's own policies read only the chart.
+#[test]
+fn the_policy_knows_the_image_volumes_of_the_rules() {
+    let text = |flag: &str| {
+        let manifest = Render::new(&helm()?)
+            .flags(&["injection.backend=policy", flag])
+            .manifest();
+        let policies = manifest.all("MutatingAdmissionPolicy");
+        let pods = policies
+            .iter()
+            .find(|it| it["metadata"]["name"] == "sluice-pods");
+        Some(pods.expect("pods")["spec"].to_string())
+    };
+    let Some(default) = text("prefetch.default=false") else {
+        return;
+    };
+    let names = format!("['{}']", rules::gate::PREFETCH_VOLUMES.join("', '"));
+    assert!(default.contains(&names), "{default}");
+    let policy = format!("pullPolicy: '{}'", rules::gate::PULL_POLICY);
+    assert!(default.contains(&policy), "{default}");
+    assert!(default.contains("== 'true' : false"), "{default}");
+    let all = text("prefetch.default=true").expect("helm is here");
+    assert!(all.contains("== 'true' : true"), "{all}");
+}
+
 /// A key that is not honoured asks for nothing; the API server's default reason makes tools delete the object.
 #[test]
 fn the_backstop_asks_for_what_the_webhook_gates_and_refuses_gently() {

@@ -16,7 +16,7 @@ admission.failurePolicy=Ignore admission.timeoutSeconds=1 admission.excludeNames
 admission.namespaceSelector[0].key=team,admission.namespaceSelector[0].operator=Exists workloads.custom=null
 backstop.action=Deny windows.mode=skip
 holds.enabled=true podConditions.enabled=true serviceAccount.name=ordering
-holds.enabled=true holds.default=true injection.backend=policy
+holds.enabled=true holds.default=true prefetch.default=true injection.backend=policy
 backstop.enabled=false networkPolicy.enabled=false
 hostNetwork=true ports.admission=9443 ports.status=9000 ports.admin=9090
 rbac.secrets=true rbac.presets={argo,cert-manager,cluster-api,cnpg,crossplane,eck,external-secrets,flux,gateway-api}

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 use webhook::{Action, Holds, Operation, Options, Request, Subject, pod, workload};
 
+mod prefetch;
 mod starting;
 mod workloads;
 
@@ -194,6 +195,7 @@ fn a_policy_makes_of_an_object_what_the_webhook_makes() {
     wait_until_in_force("Pod");
     compare_pods(Holds::Off);
     workloads::compare();
+    prefetch::compare();
     with_holds(namespace);
 }
 

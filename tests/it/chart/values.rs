@@ -75,6 +75,7 @@ podMonitor.enabled=true,podMonitor.metricRelabelings[0].action=drop | PodMonitor
 podConditions.enabled=true                      | Deployment | @/args/16 | "--pod-conditions"
 holds.enabled=true                              | Deployment | @/args/16 | "--holds=asked"
 holds.enabled=true,holds.default=true           | Deployment | @/args/16 | "--holds=all"
+prefetch.default=true                           | Deployment | @/args/16 | "--prefetch-default"
 holds.enabled=true                              | MutatingWebhookConfiguration | /webhooks/4/clientConfig/service/path | "/admit/held-pods"
 holds.enabled=true,holds.default=true           | MutatingWebhookConfiguration | /webhooks/4 | null
 podMonitor.enabled=true                         | PodMonitor | /spec/podMetricsEndpoints/0/port | "admin"
@@ -140,6 +141,7 @@ fn hands_the_values_to_the_controller_as_flags() {
         "gate.resources.limits.memory=64Mi",
         "annotations.configDependsOn=false",
         "regate.default=boot",
+        "prefetch.default=true",
         "crossNamespace.allow[0].from=web,crossNamespace.allow[0].to=data",
         "crossNamespace.allow[1].from=*,crossNamespace.allow[1].to=jobs",
         "clusterScoped.allow[0].from=web,clusterScoped.allow[0].kind=ClusterIssuer.cert-manager.io",
@@ -175,6 +177,7 @@ fn hands_the_values_to_the_controller_as_flags() {
     --gate-pull-secrets=mirror,shared
     --gate-requests=cpu=5m,memory=8Mi
     --gate-limits=cpu=50m,memory=64Mi
+    --prefetch-default
     --honor-config-depends-on=false
     --regate-default=boot
     --windows=skip
@@ -206,6 +209,7 @@ fn refuses_values_that_nobody_reads() {
         "backstop.action=Audit",
         "windows.mode=ignore",
         "regate.default=never",
+        "prefetch.default=maybe",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={a},rbac.kinds[0].verbs={b}",
         "rbac.kinds[0].group=g,rbac.kinds[0].resources={*}",
         "rbac.presets={everything}",

@@ -25,6 +25,19 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         ],
     ),
     (
+        "rules/src/gate/prefetch.rs",
+        "LONGEST_IMAGE",
+        &[("docs/prefetch.md", "reference of more than {} bytes")],
+    ),
+    (
+        "rules/src/version.rs",
+        "IMAGE_VOLUMES",
+        &[
+            ("docs/prefetch.md", "It needs Kubernetes 1.{}"),
+            ("docs/limits.md", "which need Kubernetes 1.{}"),
+        ],
+    ),
+    (
         "rules/src/reboot.rs",
         "LONGEST",
         &[

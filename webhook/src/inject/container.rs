@@ -72,6 +72,7 @@ fn container(spec: &GateSpec) -> Value {
         server_name,
         run_as_user: _,
         resources: _,
+        image_volumes: _,
     } = spec;
     let mut gate = json!({
         "name": keys::GATE_CONTAINER,

@@ -72,6 +72,8 @@ pub enum Change {
     Renewed,
     /// The pod has a gate and gets the hold that comes before it.
     Held,
+    /// The pod has a gate, and gets image volumes, or other images in them.
+    Prefetched,
     /// The pod has a gate, and gets the annotation that lets the gate's ports past a mesh that was added later.
     PortExcluded,
     /// The pod is a copy of a gated pod, and gets the label by which the status service finds it.
@@ -89,6 +91,7 @@ impl Change {
             Self::Injected => "injected",
             Self::Renewed => "renewed",
             Self::Held => "held",
+            Self::Prefetched => "prefetched",
             Self::PortExcluded => "port-excluded",
             Self::Labelled => "labelled",
         }

@@ -1,7 +1,7 @@
 //! The lists of one object: whether it has any, and whether they can be read.
 
 use super::template::{is_job, template};
-use super::{Deny, ListPlace, Request, annotations};
+use super::{Deny, GateParts, ListPlace, Request, annotations};
 use rules::advice::{self, Advice};
 use rules::annotation::{self, GatePosition, ParseError};
 use rules::dependency::Dependency;
@@ -21,6 +21,20 @@ pub struct Options {
     pub skip_windows: bool,
     /// The gated pods that are held before they take a node.
     pub holds: Holds,
+    /// The gated pods whose images are pulled before their gates begin.
+    pub prefetch: Prefetch,
+}
+
+/// The gated pods whose images are pulled before their gates begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Prefetch {
+    /// No pod: the API server has no image volumes.
+    Unsupported,
+    /// The pods that ask for early pulls.
+    #[default]
+    Asked,
+    /// All pods but those that decline early pulls.
+    All,
 }
 
 /// The gated pods that are held before they take a node.
@@ -52,11 +66,21 @@ impl Default for Options {
             every_pod: false,
             skip_windows: false,
             holds: Holds::Off,
+            prefetch: Prefetch::Asked,
         }
     }
 }
 
 impl Options {
+    /// Returns the options without early pulls where the API server has no image volumes.
+    pub(crate) fn within(self, parts: Option<&GateParts>) -> Self {
+        let prefetch = match parts {
+            Some(parts) if !parts.spec.image_volumes => Prefetch::Unsupported,
+            Some(_) | None => self.prefetch,
+        };
+        Self { prefetch, ..self }
+    }
+
     /// Returns the annotations that ask for a gate, unread: the lists, a wave, a cap.
     fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; keys::ASKING.len()] {
         let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.shares(annotations);
@@ -144,13 +168,26 @@ impl<'a> Lists<'a> {
     /// Returns whether this request asks for a hold while holds are off: on a Job, or in the annotations that pods
     /// get.
     pub(super) fn holds_in_vain(self, options: Options) -> bool {
-        let (new, old) = match self.template {
-            Some(template) => (Some(template), self.old_template),
-            None => (self.object, self.old_object),
-        };
+        let (new, old) = self.of_pods();
         let of_pods = hold(new) == Some(true) && hold(old) != Some(true);
         let of_a_job = self.suspends() && self.old_object.is_none_or(|old| !suspends(old));
         options.holds == Holds::Off && (of_pods || of_a_job)
+    }
+
+    /// Returns whether this request asks for early pulls, in the annotations that pods get, where the API server has no image
+    /// volumes.
+    pub(super) fn prefetches_in_vain(self, options: Options) -> bool {
+        let (new, old) = self.of_pods();
+        let asks = prefetch(new) == Some(true) && prefetch(old) != Some(true);
+        options.prefetch == Prefetch::Unsupported && asks
+    }
+
+    /// Returns the annotations that pods get, new and as stored.
+    fn of_pods(self) -> (Option<&'a Annotations>, Option<&'a Annotations>) {
+        match self.template {
+            Some(template) => (Some(template), self.old_template),
+            None => (self.object, self.old_object),
+        }
     }
 
     /// Returns whether the object is a Job that asks to be created suspended.
@@ -205,6 +242,11 @@ pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePos
 /// Returns whether a pod with these annotations asks for a hold; `None` where they do not say.
 pub(super) fn hold(annotations: Option<&Annotations>) -> Option<bool> {
     annotation::hold(annotations?).ok().flatten()
+}
+
+/// Returns whether a pod with these annotations asks for early pulls; `None` where they do not say.
+pub(super) fn prefetch(annotations: Option<&Annotations>) -> Option<bool> {
+    annotation::prefetch(annotations?).ok().flatten()
 }
 
 /// Returns whether a Job with these annotations asks to be created suspended.

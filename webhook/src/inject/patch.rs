@@ -64,8 +64,20 @@ impl<'a> Edits<'a> {
         key: &str,
         value: impl Into<Value>,
     ) {
+        self.set_below(path, index, &[], key, value);
+    }
+
+    /// Sets one key of the mapping at `below` in the element at `index` of the list at `path`. The mapping must exist.
+    pub(super) fn set_below(
+        &mut self,
+        path: &[&str],
+        index: usize,
+        below: &[&str],
+        key: &str,
+        value: impl Into<Value>,
+    ) {
         let index = index.to_string();
-        self.add(&[path, &[&index]].concat(), key, value.into());
+        self.add(&[path, &[&index], below].concat(), key, value.into());
     }
 
     /// Removes one key of the mapping at `path` by writing the mapping without it.

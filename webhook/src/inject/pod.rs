@@ -7,6 +7,7 @@ use super::hints::workload;
 use super::lists::{Holds, Lists, gate_position, hold};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
+use super::prefetch;
 use super::renewal::{add_pull_secrets, renew};
 use super::{
     Action, Change, Decision, Deny, GateParts, Operation, Options, Request, Skip, Warning,
@@ -63,14 +64,17 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
     let position = gate_position(own);
     let advice = advice::of_position(&workload(request.subject, pod, pod));
     let in_vain = !is_made && lists.holds_in_vain(options);
+    let unsupported = !is_made && lists.prefetches_in_vain(options);
     let warnings = [
         advice.filter(|_| gate.is_none()).map(Warning::Advice),
         in_vain.then_some(Warning::HoldsOff),
+        unsupported.then_some(Warning::NoImageVolumes),
         foreign,
     ];
     let wanted = Placement {
         position: position.as_ref(),
         hold: is_to_be_held(pod, options.holds),
+        prefetch: prefetch::is_wanted(own, options.prefetch),
     };
     Decision {
         action: inject(pod, gate, wanted, parts).unwrap_or_else(Action::Deny),
@@ -85,6 +89,8 @@ struct Placement<'a> {
     position: Option<&'a GatePosition>,
     /// Whether the pod is held before it takes a node.
     hold: bool,
+    /// Whether the images of its later containers are pulled before its gate begins.
+    prefetch: bool,
 }
 
 /// Returns whether the pod is to be held. A pod is held once: a pod with the note of an earlier hold may be a copy of a
@@ -137,6 +143,8 @@ fn inject(
         }
         Some(index) => renew(&mut edits, pod, index, parts)?,
     };
+    let begin = gate.map_or(index, |gate| gate + 1);
+    let prefetched = wanted.prefetch && prefetch::add(&mut edits, pod, begin, parts)?;
     if wanted.hold {
         add_hold(&mut edits, pod)?;
     }
@@ -145,6 +153,7 @@ fn inject(
         (Some(_), true) => Action::Skip(Skip::AlreadyInjected),
         (Some(_), false) if renewed => Action::Patch(Change::Renewed, operations),
         (Some(_), false) if wanted.hold => Action::Patch(Change::Held, operations),
+        (Some(_), false) if prefetched => Action::Patch(Change::Prefetched, operations),
         (Some(_), false) if labelled => Action::Patch(Change::PortExcluded, operations),
         (Some(_), false) => Action::Patch(Change::Labelled, operations),
         (None, _) => Action::Patch(Change::Injected, operations),

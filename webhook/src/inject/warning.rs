@@ -4,6 +4,8 @@
 use super::Subject;
 use rules::advice::Advice;
 use rules::annotation::ParseError;
+use rules::keys;
+use rules::version::IMAGE_VOLUMES;
 
 /// A warning to the user of a request that admission allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub enum Warning {
     AlreadyStarted,
     /// The object asks for a hold, and holds are off.
     HoldsOff,
+    /// The object asks for early pulls, and this Kubernetes has no image volumes.
+    NoImageVolumes,
     /// The list cannot be read, and was stored before.
     StoredBadList(ParseError),
     /// Advice that `kubectl sluice lint` gives on the object as well.
@@ -36,6 +40,11 @@ impl Warning {
             Self::HoldsOff => format!(
                 "{subject}: holds are off in this installation: the pod will wait in its init gate; the chart's value \
                  holds.enabled turns them on"
+            ),
+            Self::NoImageVolumes => format!(
+                "{subject}: {} has no effect, because this Kubernetes has no image volumes: its images are pulled once the \
+                 gate has opened; 1.{IMAGE_VOLUMES} and newer have them",
+                keys::PREFETCH
             ),
             Self::StoredBadList(error) => format!("{subject}: {error}"),
             Self::Advice(advice) => format!("{subject}: {advice}"),

@@ -90,6 +90,8 @@ fn warnings(
         _ => asked && !kept,
     });
     let misplaced = advice::of_hold(&workload);
+    let pulls = advice::of_prefetch(&workload);
+    let unsupported = asked && pulls.is_none() && lists.prefetches_in_vain(options);
     let in_vain = asked && misplaced.is_none() && lists.holds_in_vain(options);
     let hold = misplaced.filter(|_| lists.writes(keys::HOLD));
     let late = asked && kept && mark.stored.is_none() && lists.changed(options);
@@ -103,6 +105,10 @@ fn warnings(
         position.map(Warning::Advice),
         hold.map(Warning::Advice),
         in_vain.then_some(Warning::HoldsOff),
+        pulls
+            .filter(|_| lists.writes(keys::PREFETCH))
+            .map(Warning::Advice),
+        unsupported.then_some(Warning::NoImageVolumes),
         lists.foreign(options).map(Warning::Advice),
     ]
     .into_iter()

@@ -59,3 +59,26 @@ fn a_hold_counts_on_the_template_and_of_a_job_itself_only_its_suspension() {
     assert_eq!(told(says("suspend"), json!({})), None);
     assert_eq!(told(json!({}), says("true")), None);
 }
+
+#[test]
+fn early_pulls_count_on_the_template() {
+    let told = |own: Value, template: Value| {
+        let object = json!({"metadata": {"annotations": own}});
+        let template = json!({"metadata": {"annotations": template}});
+        let workload = Workload {
+            group: "apps",
+            kind: "Deployment",
+            namespace: "shop",
+            name: "api",
+            object: &object,
+            template: &template,
+        };
+        of_prefetch(&workload).map(|advice| advice.to_string())
+    };
+    let says = || json!({"sluice.dev/prefetch": "true"});
+    let expected =
+        "sluice.dev/prefetch has no effect here; move it to the annotations of the pod template";
+    assert_eq!(told(says(), json!({})).as_deref(), Some(expected));
+    assert_eq!(told(says(), says()), None);
+    assert_eq!(told(json!({}), says()), None);
+}

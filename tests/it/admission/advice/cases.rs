@@ -357,6 +357,16 @@ pub(super) fn of_holds() -> Vec<Case> {
     ]
 }
 
+pub(super) fn of_prefetch() -> Vec<Case> {
+    let plain = || job(json!({}), json!({}));
+    let says = || json!({"sluice.dev/prefetch": "true"});
+    let of_pods = with(api(says()), "/spec/template/metadata/annotations", says());
+    vec![
+        case("pulls", api(says()), plain(), &["PrefetchOnWorkload"]),
+        case("pulls of its pods", of_pods, plain(), &[]),
+    ]
+}
+
 pub(super) fn of_parts() -> Vec<Case> {
     let of_release = |object: Value| {
         let annotations = json!({

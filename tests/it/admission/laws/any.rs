@@ -63,16 +63,34 @@ fn resources() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Images, and texts that are none.
+pub(super) const IMAGES: [&str; 6] = [
+    "app:1",
+    "r.example.com:5000/Team/side@sha256:0f",
+    "localhost/sluice-gate:dev",
+    "",
+    "$(IMAGE)",
+    "-x",
+];
+
 fn container(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
     let restart = prop::option::of(select(&["Always", "Never"][..]).prop_map(Value::from));
-    (select(names), restart, resources(), json()).prop_map(|(name, restart, resources, unknown)| {
-        object([
-            ("name", Some(json!(name))),
-            ("restartPolicy", restart),
-            ("resources", Some(resources)),
-            ("fromTheFuture", Some(unknown)),
-        ])
-    })
+    let image = prop::option::of(select(&IMAGES[..]).prop_map(Value::from));
+    let pull =
+        prop::option::of(select(&["Always", "IfNotPresent", "Never"][..]).prop_map(Value::from));
+    let image = (image, pull);
+    (select(names), restart, resources(), image, json()).prop_map(
+        |(name, restart, resources, (image, pull), unknown)| {
+            object([
+                ("name", Some(json!(name))),
+                ("image", image),
+                ("imagePullPolicy", pull),
+                ("restartPolicy", restart),
+                ("resources", Some(resources)),
+                ("fromTheFuture", Some(unknown)),
+            ])
+        },
+    )
 }
 
 pub(in crate::admission) fn any_pod() -> impl Strategy<Value = Value> {
@@ -108,19 +126,29 @@ pub(in crate::admission) fn any_pod() -> impl Strategy<Value = Value> {
     let position = prop::option::of(select(
         &["first", "last", "after=migrate", "after=gone"][..],
     ));
-    let metadata = (maybe(texts()), texts(), asked, (ports, position), json());
+    let pulls = prop::option::of(select(&["true", "false"][..]));
+    let metadata = (
+        maybe(texts()),
+        texts(),
+        asked,
+        (ports, position, pulls),
+        json(),
+    );
     let spec = (
         maybe(init.prop_map(Value::from)),
         app,
         maybe(volumes.prop_map(Value::from)),
         json(),
     );
-    (metadata, spec).prop_map(|((labels, mut annotations, asked, (ports, position), unknown), (init, app, volumes, future))| {
+    (metadata, spec).prop_map(|((labels, mut annotations, asked, (ports, position, pulls), unknown), (init, app, volumes, future))| {
         for key in asked {
             annotations[key] = json!(if key == MARKER { "true" } else { "" });
         }
         if let Some(position) = position {
             annotations["sluice.dev/gate-position"] = json!(position);
+        }
+        if let Some(pulls) = pulls {
+            annotations["sluice.dev/prefetch"] = json!(pulls);
         }
         for (_, _, key) in EXCLUSIONS {
             if let Some(ports) = ports {

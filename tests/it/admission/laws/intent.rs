@@ -69,6 +69,32 @@ fn volumes_of_the_gate() -> Value {
     ])
 }
 
+/// The image volumes that a pod gets whose gate stands at this place.
+fn image_volumes(pod: &Value, place: usize) -> Vec<Value> {
+    if pod["metadata"]["annotations"]["sluice.dev/prefetch"] != "true" {
+        return Vec::new();
+    }
+    let list = |list: &str| pod["spec"][list].as_array().cloned().unwrap_or_default();
+    let init = list("initContainers");
+    let behind = [init[place..].to_vec(), list("containers")].concat();
+    let mut images: Vec<&str> = Vec::new();
+    for container in &behind {
+        let image = container["image"].as_str().unwrap_or_default();
+        let good = image.starts_with(|first: char| first.is_alphanumeric());
+        let before = init[..place].iter().any(|it| it["image"] == image);
+        let gates_own = image == "localhost/sluice-gate:dev";
+        let never = container["imagePullPolicy"] == "Never";
+        if good && !before && !gates_own && !never && !images.contains(&image) {
+            images.push(image);
+        }
+    }
+    let volume = |(number, image)| {
+        let name = format!("sluice-prefetch-{number}");
+        json!({"name": name, "image": {"reference": image, "pullPolicy": "IfNotPresent"}})
+    };
+    images.into_iter().enumerate().map(volume).collect()
+}
+
 /// The list with these items in the places of those of the same names, and at its end those of other names; without what else is called
 /// as sluice calls its own.
 fn with_items(list: &Value, items: &Value) -> Value {
@@ -197,6 +223,7 @@ pub(in crate::admission) fn intended(pod: &Value) -> Value {
         .as_array_mut()
         .unwrap();
     volumes.extend(volumes_of_the_gate().as_array().unwrap().clone());
+    volumes.extend(image_volumes(pod, place));
     let resources = intended_resources(pod);
     let init = made(&mut result["spec"], "initContainers", &json!([]))
         .as_array_mut()
@@ -313,7 +340,8 @@ pub(in crate::admission) fn without_additions(pod: &Value) -> Value {
         ("initContainers", &["sluice-gate"]),
     ] {
         if let Some(items) = pod["spec"][key].as_array_mut() {
-            items.retain(|item| !ours.contains(&item["name"].as_str().unwrap_or_default()));
+            let is_ours = |name: &str| ours.contains(&name) || name.starts_with("sluice-prefetch-");
+            items.retain(|item| !is_ours(item["name"].as_str().unwrap_or_default()));
         }
     }
     for key in ["labels", "annotations"] {

@@ -1,6 +1,7 @@
 //! The laws of the patch on a hundred thousand objects: dealt from small decks by a counter, because a strategy of proptest takes
 //! longer to make an object than admission to decide it.
 
+use super::any::IMAGES;
 use super::intent::{intended, qos, without_additions};
 use super::{apply, decide_pod, decide_workload, holder, marker, template, unmarked};
 use crate::differential::Random;
@@ -55,6 +56,12 @@ impl Dealer {
         let count = self.0.below(most + 1);
         let container = |dealer: &mut Self| {
             let mut container = json!({"name": dealer.one(names), "resources": dealer.resources()});
+            if dealer.0.percent(70) {
+                container["image"] = json!(dealer.one(&IMAGES));
+            }
+            if dealer.0.percent(30) {
+                container["imagePullPolicy"] = json!(dealer.one(&["Always", "Never"]));
+            }
             if dealer.0.percent(30) {
                 container["restartPolicy"] = json!(dealer.one(&["Always", "Never"]));
             }
@@ -95,6 +102,9 @@ impl Dealer {
                 "after=gone",
             ];
             annotations["sluice.dev/gate-position"] = json!(self.one(&positions));
+        }
+        if self.0.percent(40) {
+            annotations["sluice.dev/prefetch"] = json!(self.one(&["true", "false"]));
         }
         let mut pod = json!({
             "apiVersion": "v1",

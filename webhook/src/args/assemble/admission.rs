@@ -6,7 +6,7 @@ use crate::args::{Args, Windows};
 use crate::authority::{self, Authority};
 use crate::event::Outbox;
 use crate::gate_spec::{self, Fixed};
-use crate::inject::Options;
+use crate::inject::{Options, Prefetch};
 use crate::known::Known;
 use crate::stranded::{self, Lookout};
 use axum::Router;
@@ -28,6 +28,11 @@ impl Args {
             every_pod: false,
             skip_windows: self.windows == Windows::Skip,
             holds: self.holds,
+            prefetch: if self.prefetch_default {
+                Prefetch::All
+            } else {
+                Prefetch::Asked
+            },
         };
         let metrics = admission::AdmissionMetrics::register(&mut parts.registry);
         let cached = Arc::new(Cached(Arc::clone(known)));
