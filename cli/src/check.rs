@@ -8,8 +8,10 @@ mod gates;
 mod health;
 mod holds;
 mod namespaces;
+mod prefetch;
 mod rights;
 mod seen;
+mod trial;
 mod webhook;
 
 use crate::health_rules;
@@ -119,6 +121,7 @@ fn judge(seen: &Seen) -> Vec<Checked> {
     ];
     findings.extend(webhook::configuration(&seen.configuration));
     findings.push(admission::judge(&seen.tried));
+    findings.extend(prefetch::judge(&seen.tried.namespace, &seen.tried.pulls));
     let (rules, of_rules) = health::rules(deployment, &seen.installation.health_rules);
     findings.extend(of_rules);
     let watch_role = argument(deployment, "--watch-cluster-role");

@@ -23,6 +23,7 @@ use crate::style::Style;
 use crate::subject::{self, Named};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use events::EventSubject;
 use jiff::Timestamp;
 use kube::Client;
 use rules::dependent::Dependent;
@@ -132,12 +133,23 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     }
     let unseen = Installed::of_pod(&reader, &basis, &pod).unseen();
     let mut not_started = scene::not_started(&pod, now);
-    if not_started.is_none() && scene::is_to_start(&pod) {
-        let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
-        let found = events::read(&client, std::iter::once((namespace, uid))).await;
-        not_started = found.values().next().map(ToString::to_string);
+    let silent = not_started.is_none() && scene::is_to_start(&pod);
+    let images = scene::early_images(&pod);
+    let mut pulls = Vec::new();
+    if silent || !images.is_empty() {
+        let subject = EventSubject {
+            namespace,
+            uid: pod["metadata"]["uid"].as_str().unwrap_or_default(),
+            images: &images,
+        };
+        let found = events::read(&client, std::iter::once(subject)).await;
+        let facts = found.into_values().next().unwrap_or_default();
+        if silent {
+            not_started = facts.trouble.map(|it| it.to_string());
+        }
+        pulls = facts.pulls;
     }
-    let told = PodTold::new(&pod, answer, word, unseen).kept_by(not_started);
+    let told = PodTold::new(&pod, answer, word, unseen).kept_by(not_started, pulls);
     told.print(manner.format, manner.style)?;
     Ok(code(told.waits()))
 }

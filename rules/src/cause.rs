@@ -3,9 +3,11 @@
 
 mod behind;
 mod container;
+mod pull;
 mod registry;
 
 pub use behind::{Behind, By, Page};
+pub use pull::{Pull, is_of_pull, pulls};
 
 use crate::gate::{self, Gate};
 use crate::kstatus::Conditions;

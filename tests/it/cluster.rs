@@ -32,6 +32,7 @@ mod patience; // entries with a timeout of their own, and entries that have to l
 mod plans; // plans, and cycles
 mod pods; // pods whose namespace or own settings are narrow
 mod port; // what is sent to the port of admission that is no review
+mod pulled; // images that are pulled before the gate begins
 mod ready; // kinds of which kstatus alone says too little
 mod refused; // what admission refuses, and in which words
 mod reinvoked; // another webhook beside ours

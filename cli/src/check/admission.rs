@@ -2,14 +2,12 @@
 
 use super::Checked;
 use super::namespaces::EXCLUDED;
+use super::prefetch::PullTrial;
+use super::trial::{TrialOutcome, pod, post};
 use crate::access;
 use crate::installation::Installation;
 use anyhow::Result;
-use kube::api::PostParams;
-use kube::core::request::Request;
-use kube::{Client, Error};
-use rules::keys;
-use serde_json::{Value, json};
+use kube::Client;
 
 const CHECK: &str = "admission";
 
@@ -18,21 +16,8 @@ const CHECK: &str = "admission";
 pub(super) struct Tried {
     pub(super) namespace: String,
     pub(super) answer: TrialOutcome,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TrialOutcome {
-    /// The pod of the dry run came back with a gate.
-    Gated,
-    /// The pod of the dry run came back without a gate.
-    Ungated,
-    /// The namespace is none in which pods are gated.
-    Excluded,
-    /// The caller may not create pods in the namespace of the dry run.
-    Forbidden,
-    NoNamespace,
-    /// A webhook or a policy refused it, in these words.
-    Refused(String),
+    /// The result of a second dry run, of the same pod with image volumes.
+    pub(super) pulls: PullTrial,
 }
 
 impl Tried {
@@ -41,67 +26,27 @@ impl Tried {
         namespace: &str,
         installation: &Installation,
     ) -> Result<Self> {
-        let answer = if EXCLUDED.contains(&namespace) || installation.is_in(namespace) {
-            TrialOutcome::Excluded
+        let (answer, pulls) = if EXCLUDED.contains(&namespace) || installation.is_in(namespace) {
+            (TrialOutcome::Excluded, PullTrial::Untried)
         } else {
-            post(client, namespace).await?
+            let answer = post(client, namespace, &pod()).await?;
+            let pulls = PullTrial::of(client, namespace, &answer).await?;
+            (answer, pulls)
         };
         Ok(Self {
             namespace: namespace.to_owned(),
             answer,
+            pulls,
         })
     }
 }
 
-async fn post(client: &Client, namespace: &str) -> Result<TrialOutcome> {
-    let params = PostParams {
-        dry_run: true,
-        ..PostParams::default()
-    };
-    let request = Request::new(format!("/api/v1/namespaces/{namespace}/pods"));
-    let request = request.create(&params, serde_json::to_vec(&pod())?)?;
-    Ok(match client.request::<Value>(request).await {
-        Ok(admitted) if has_gate(&admitted) => TrialOutcome::Gated,
-        Ok(_) => TrialOutcome::Ungated,
-        Err(Error::Api(status)) if status.code == 404 => TrialOutcome::NoNamespace,
-        // A right that is missing, by the API server's own words; a policy may forbid as well.
-        Err(Error::Api(status)) if status.message.contains("cannot create resource") => {
-            TrialOutcome::Forbidden
-        }
-        Err(Error::Api(status)) => TrialOutcome::Refused(status.message.clone()),
-        Err(error) => return Err(access::failed(error)),
-    })
-}
-
-/// A pod that every policy lets pass: it asks for little and for no right.
-fn pod() -> Value {
-    let resources = json!({"cpu": "10m", "memory": "16Mi"});
-    let security = json!({"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}});
-    json!({
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"generateName": "sluice-check-", "annotations": {keys::DEPENDS_ON: "configmap/sluice-check"}},
-        "spec": {
-            "restartPolicy": "Never",
-            "automountServiceAccountToken": false,
-            "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [{
-                "name": "check", "image": "registry.k8s.io/pause:3.10", "securityContext": security,
-                "resources": {"requests": resources, "limits": resources},
-            }],
-        },
-    })
-}
-
-fn has_gate(pod: &Value) -> bool {
-    let containers = pod["spec"]["initContainers"].as_array();
-    let mut containers = containers.into_iter().flatten();
-    containers.any(|it| it["name"] == keys::GATE_CONTAINER)
-}
-
 pub(super) fn judge(tried: &Tried) -> Checked {
-    let Tried { namespace, answer } = tried;
+    let Tried {
+        namespace, answer, ..
+    } = tried;
     match answer {
-        TrialOutcome::Gated => Checked::ok(
+        TrialOutcome::Gated { .. } => Checked::ok(
             CHECK,
             format!("the API server gives a pod in namespace {namespace} its gate (a dry run)"),
         ),

@@ -11,6 +11,7 @@ use kube::api::{ListParams, PostParams};
 use kube::core::request::Request;
 use rules::kinds::{self, Builtin};
 use rules::lookup::Lookup;
+use rules::version;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -109,12 +110,10 @@ fn version(found: &Lookup<Value>) -> Checked {
         Lookup::Unavailable(why) => return Checked::unseen(VERSION, "the version", *why),
     };
     let name = version["gitVersion"].as_str().unwrap_or("unknown");
-    // `36+` where the distribution adds to it.
-    let minor = version["minor"].as_str().unwrap_or_default();
-    let minor = minor.trim_end_matches(|it: char| !it.is_ascii_digit());
     let told = format!("Kubernetes {name}");
-    match minor.parse::<u32>() {
-        Ok(minor) if minor >= OLDEST => Checked::ok(VERSION, told),
+    let minor = version["minor"].as_str().unwrap_or_default();
+    match version::minor(minor) {
+        Some(minor) if minor >= OLDEST => Checked::ok(VERSION, told),
         _ => Checked::problem(
             VERSION,
             format!("{told}: the chart needs 1.{OLDEST} or newer; upgrade the cluster first"),

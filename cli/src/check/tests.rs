@@ -6,10 +6,13 @@ mod gates;
 mod health;
 mod holds;
 mod namespaces;
+mod prefetch;
 mod rights;
 mod webhook;
 
-use super::admission::{TrialOutcome, Tried};
+use super::admission::Tried;
+use super::prefetch::PullTrial;
+use super::trial::TrialOutcome;
 use super::*;
 use crate::held::Held;
 use crate::home::Home;
@@ -68,7 +71,8 @@ fn healthy() -> Seen {
         },
         tried: Tried {
             namespace: "default".to_owned(),
-            answer: TrialOutcome::Gated,
+            answer: TrialOutcome::Gated { pulls: false },
+            pulls: PullTrial::Taken,
         },
     }
 }
@@ -110,6 +114,8 @@ fn what_is_in_order_has_a_line_for_each_check() {
         ),
         "ok       webhook: MutatingWebhookConfiguration sluice: every entry carries the CA's certificate".to_owned(),
         "ok       admission: the API server gives a pod in namespace default its gate (a dry run)".to_owned(),
+        "ok       prefetch: the API server takes a pod in namespace default whose images are pulled while its gate waits (a dry run)"
+            .to_owned(),
         "ok       health rules: ConfigMap sluice-system/health: 1 rule in order".to_owned(),
         "ok       rights: the controller may follow the built-in kinds, and kinds of example.com".to_owned(),
         "ok       namespaces: every pod is gated in shop".to_owned(),

@@ -1,11 +1,11 @@
-//! The Events that say why a pod does not begin, or why a workload gets no pods.
+//! The Events that say why a pod does not begin, which images it still lacks, or why a workload gets no pods.
 
 use crate::access::AT_ONCE;
 use crate::installation::list;
 use futures::{StreamExt, future, stream};
 use kube::Client;
 use kube::api::ListParams;
-use rules::cause;
+use rules::cause::{self, Pull};
 use rules::lookup::Lookup;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ const LONGEST: usize = 240;
 /// Reasons of Warnings that sluice writes itself: they tell of the wait, and not of the start.
 const OURS: &str = "sluice";
 
+/// The type of Events about trouble.
+const WARNING: &str = "Warning";
+
 /// The newest Warning about an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Trouble {
@@ -29,21 +32,22 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// The newest of some Events that others than sluice wrote.
+    /// The newest Warning that another program than sluice wrote. An early pull that fails keeps no gate from its start.
     pub(super) fn newest(events: &[Value]) -> Option<Self> {
         let text = |event: &Value, pointer: &str| {
             let text = event.pointer(pointer).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
         };
-        let is_foreign = |event: &&Value| {
+        let counts = |event: &&Value| {
             let by = ["/reportingComponent", "/source/component"].map(|it| text(event, it));
-            !by.iter().any(|it| it.starts_with(OURS))
+            let is_foreign = !by.iter().any(|it| it.starts_with(OURS));
+            is_foreign && event["type"] == WARNING && !cause::is_of_pull(event)
         };
         let when = |event: &&Value| {
             let times = ["/series/lastObservedTime", "/lastTimestamp", "/eventTime"];
             times.map(|it| text(event, it)).into_iter().max()
         };
-        let newest = events.iter().filter(is_foreign).max_by_key(when)?;
+        let newest = events.iter().filter(counts).max_by_key(when)?;
         Some(Self {
             reason: text(newest, "/reason"),
             message: text(newest, "/message"),
@@ -64,19 +68,49 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Reads the newest Warning about each of these objects, given by namespace and UID. Without the right to read Events none is known.
+/// An object whose Events may say more than its status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EventSubject<'a> {
+    pub(super) namespace: &'a str,
+    pub(super) uid: &'a str,
+    /// The images of a pod that are pulled early. Where there are some, all Events about the pod are read, and else the Warnings.
+    pub(super) images: &'a [String],
+}
+
+/// The facts that the Events about one object tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct EventFacts {
+    /// The newest Warning about the object.
+    pub(super) trouble: Option<Trouble>,
+    /// The images that are being pulled for the object, or cannot be.
+    pub(super) pulls: Vec<Pull>,
+}
+
+/// Reads the facts about each of these objects, by UID. Without the right to read Events none is known.
 pub(super) async fn read<'a>(
     client: &Client,
-    objects: impl Iterator<Item = (&'a str, &'a str)>,
-) -> BTreeMap<String, Trouble> {
-    let asked = objects.take(MOST).map(async |(namespace, uid)| {
+    objects: impl Iterator<Item = EventSubject<'a>>,
+) -> BTreeMap<String, EventFacts> {
+    let asked = objects.take(MOST).map(async |subject| {
+        let EventSubject {
+            namespace,
+            uid,
+            images,
+        } = subject;
         let path = format!("/api/v1/namespaces/{namespace}/events");
-        let about = format!("involvedObject.uid={uid},type=Warning");
+        let mut about = format!("involvedObject.uid={uid}");
+        if images.is_empty() {
+            about.push_str(",type=Warning");
+        }
         let events = list(client, &path, &ListParams::default().fields(&about)).await;
         let Ok(Lookup::Found(events)) = events else {
             return None;
         };
-        Some((uid.to_owned(), Trouble::newest(&events)?))
+        let facts = EventFacts {
+            trouble: Trouble::newest(&events),
+            pulls: cause::pulls(images, &events),
+        };
+        Some((uid.to_owned(), facts))
     });
     let found = stream::iter(asked).buffered(AT_ONCE);
     found.filter_map(future::ready).collect().await
@@ -89,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_newest_warning_of_another_program_counts() {
-        let event = |by: &str, reason: &str, at: &str| json!({"source": {"component": by}, "reason": reason, "message": "secret \"a\" not found", "lastTimestamp": at});
+        let event = |by: &str, reason: &str, at: &str| json!({"type": "Warning", "source": {"component": by}, "reason": reason, "message": "secret \"a\" not found", "lastTimestamp": at});
         let events = [
             event("kubelet", "FailedMount", "2026-01-01T00:00:05Z"),
             event(
@@ -98,6 +132,8 @@ mod tests {
                 "2026-01-01T00:00:01Z",
             ),
             event("sluice", "Waiting", "2026-01-01T00:00:09Z"),
+            event("kubelet", "Failed", "2026-01-01T00:00:08Z"),
+            json!({"type": "Normal", "reason": "Scheduled", "lastTimestamp": "2026-01-01T00:00:07Z"}),
         ];
         let told = Trouble::newest(&events).map(|it| it.to_string());
         assert_eq!(told.as_deref(), Some("FailedMount: secret \"a\" not found"));

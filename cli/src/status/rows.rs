@@ -1,8 +1,11 @@
-//! The lines about dependencies.
+//! The lines about dependencies, and about images that are pulled early.
 
 use crate::output::printable;
 use crate::style::{Style, Tone};
 use jiff::Timestamp;
+use rules::cause::Pull;
+use std::time::Duration;
+use wire::said::Elapsed;
 use wire::{Answer, Decision, Report, Turn, turn};
 
 /// One line for each dependency, in columns; no text of an object can break a line.
@@ -50,6 +53,27 @@ fn countdown(Turn { what, at, takes }: &Turn, now: Timestamp) -> String {
         turn::REFUSED => format!("refuses in {left} s"),
         _ => format!("{what} in {left} s"),
     }
+}
+
+/// One line for each image that is being pulled early, or cannot be. The kubelet's word may be minutes old, so its age is told.
+pub(super) fn pulls(pulls: &[Pull], now: Timestamp) -> impl Iterator<Item = String> {
+    pulls.iter().map(move |pull| {
+        let age = pull.at.parse::<Timestamp>().ok();
+        let age = age.map(|at| now.duration_since(at).as_secs());
+        let age = age.and_then(|seconds| u64::try_from(seconds).ok());
+        let age = age.map(|seconds| Elapsed(Duration::from_secs(seconds)));
+        let told = match (age, &pull.failed) {
+            (Some(age), None) => format!("image  {pull}, {age} so far"),
+            (Some(age), Some(_)) => format!("image  {pull} (tried {age} ago)"),
+            (None, _) => format!("image  {pull}"),
+        };
+        printable(&told)
+    })
+}
+
+/// Whether an image is being pulled now.
+pub(super) fn is_pulling(pulls: &[Pull]) -> bool {
+    pulls.iter().any(|pull| pull.failed.is_none())
 }
 
 /// The note on the whole list, in the gate's words.

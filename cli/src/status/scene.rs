@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use rules::annotation;
 use rules::cause::{self, Cause};
 use rules::dependent::Dependent;
-use rules::gate::Gate;
+use rules::gate::{self, Gate};
 use rules::job;
 use rules::keys;
 use rules::kinds::{self, Kind};
@@ -276,6 +276,8 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
         answer,
         unknown,
         not_started: not_started(pod, now),
+        images: early_images(pod),
+        pulls: Vec::new(),
         gate: None,
     }
 }
@@ -295,6 +297,13 @@ fn is_new(pod: &Value) -> bool {
 /// Whether the gate of a pod has yet to start on the pod's node.
 pub(super) fn is_to_start(pod: &Value) -> bool {
     is_new(pod) && pod["spec"]["nodeName"].is_string()
+}
+
+/// The images that are pulled early for a pod that waits on its node: only Events tell of them. Empty for any other pod.
+pub(super) fn early_images(pod: &Value) -> Vec<String> {
+    let waits = Stage::of(pod) == Stage::Waits && pod["spec"]["nodeName"].is_string();
+    let images = gate::prefetched(pod).filter(|_| waits);
+    images.map(ToOwned::to_owned).collect()
 }
 
 /// The sentence for a missing object: its namespace is missing too, or other kinds have an object of its name.

@@ -202,6 +202,8 @@ mod tests {
             answer: Some(answer(verdict)),
             unknown: None,
             not_started: None,
+            images: Vec::new(),
+            pulls: Vec::new(),
             gate: None,
         };
         let itself = pod(Decision::Open);

@@ -1,6 +1,6 @@
 //! The tree for people.
 
-use super::rows::{note, rows};
+use super::rows::{self, note, rows};
 use super::stage::Stage;
 use super::tree::{Pod, Tree, Workload};
 use crate::output::{counted, printable};
@@ -124,6 +124,9 @@ impl TreeView {
             (Some(since), None) if pod.stage.waits() => {
                 format!("{waits}, {} so far", took(since, self.now))
             }
+            (None, _) if pod.stage == Stage::Waits && rows::is_pulling(&pod.pulls) => {
+                format!("{waits}; its images are being pulled, and its gate begins then")
+            }
             (None, _) if pod.stage == Stage::Waits => {
                 format!("{waits}; its gate has not started yet")
             }
@@ -139,6 +142,7 @@ impl TreeView {
         if let Some(gate) = &pod.gate {
             lines.push(format!("gate  {}", printable(gate)));
         }
+        lines.extend(rows::pulls(&pod.pulls, self.now));
         lines.extend(pod.unknown.as_deref().map(printable));
         if let Some(answer) = pod.answer.as_ref().filter(|_| !same) {
             let shown = |it: &&Report| self.wide || !it.satisfied;

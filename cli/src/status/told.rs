@@ -1,13 +1,14 @@
 //! The answer for one pod: to people and as JSON.
 
 use super::StatusFormat;
-use super::rows::{note, rows};
+use super::rows::{self, note, rows};
 use super::stage::{Stage, is_gated};
 use crate::gate_log::GateWord;
 use crate::output::printable;
 use crate::style::Style;
 use anyhow::Result;
 use jiff::Timestamp;
+use rules::cause::Pull;
 use rules::gate::{self, Gate};
 use rules::object;
 use serde::Serialize;
@@ -25,6 +26,8 @@ pub(super) struct PodTold<'a> {
     word: GateWord,
     /// The reason why the gate cannot start, for a pod whose gate has not started.
     not_started: Option<String>,
+    /// The images that are being pulled early, or cannot be.
+    pulls: Vec<Pull>,
     /// Whether the gate's last line differs from this command's judgement, so that both have to be shown.
     differs: bool,
     unseen: Vec<String>,
@@ -49,6 +52,9 @@ struct Json<'a> {
     /// Why the gate cannot start, for a pod whose gate has not started.
     #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
     not_started: Option<&'a str>,
+    /// The images that are being pulled early, or cannot be.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pulls: &'a [Pull],
     /// Why the gate's log cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unheard: Option<&'a str>,
@@ -71,15 +77,17 @@ impl<'a> PodTold<'a> {
             answer,
             word,
             not_started: None,
+            pulls: Vec::new(),
             differs,
             unseen,
         }
     }
 
-    /// Adds the reason why the gate of the pod cannot start.
-    pub(super) fn kept_by(self, not_started: Option<String>) -> Self {
+    /// Adds the reason why the gate of the pod cannot start, and the images that the pod lacks.
+    pub(super) fn kept_by(self, not_started: Option<String>, pulls: Vec<Pull>) -> Self {
         Self {
             not_started,
+            pulls,
             ..self
         }
     }
@@ -143,6 +151,7 @@ impl<'a> PodTold<'a> {
             answer: &self.answer,
             gate,
             not_started: self.not_started.as_deref(),
+            pulls: &self.pulls,
             unheard,
             differs: self.differs,
             unseen: &self.unseen,
@@ -160,6 +169,9 @@ impl<'a> PodTold<'a> {
             GateWord::Unheard(why) => writeln!(out, "  gate  its log cannot be read: {why}"),
             GateWord::Nothing => Ok(()),
         };
+        for line in rows::pulls(&self.pulls, now) {
+            let _ = writeln!(out, "  {line}");
+        }
         if self.differs {
             out.push_str("The word of the gate counts. Judged from here, now:\n");
         }
@@ -250,6 +262,9 @@ impl<'a> PodTold<'a> {
             Gate::Waiting { .. } => {
                 format!("{name} is about to start: all {total} dependencies are satisfied")
             }
+            Gate::NotStarted if rows::is_pulling(&self.pulls) => format!(
+                "{name}: its images are being pulled, and its gate begins then; its dependencies:"
+            ),
             Gate::NotStarted => format!("{name}: its gate has not started yet; its dependencies:"),
         }
     }

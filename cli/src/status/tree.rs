@@ -1,10 +1,11 @@
 //! The tree of several pods: workloads, their pods, the waits of each.
 
-use super::events::Trouble;
+use super::events::{EventFacts, EventSubject};
 use super::stage::Stage;
 use crate::gate_log::GateWord;
 use crate::heard;
 use jiff::Timestamp;
+use rules::cause::Pull;
 use rules::dependent::Dependent;
 use rules::kinds::Kind;
 use rules::object;
@@ -84,6 +85,12 @@ pub(super) struct Pod {
     /// Why the gate cannot start, for a pod whose gate has not started.
     #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
     pub(super) not_started: Option<String>,
+    /// The images that are pulled early, while the pod waits on its node.
+    #[serde(skip)]
+    pub(super) images: Vec<String>,
+    /// The images that are being pulled early, or cannot be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) pulls: Vec<Pull>,
     /// The last line of its gate, if the gate was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gate: Option<String>,
@@ -130,23 +137,37 @@ impl Tree {
 }
 
 impl Tree {
-    /// The UIDs of the objects whose Events may say more: of pods whose gates have not started, and of workloads that lack pods.
-    pub(super) fn silent(&self) -> impl Iterator<Item = (&str, &str)> {
-        let pods = self.pods().filter(|pod| pod.is_to_start());
-        let pods = pods.map(|pod| (pod.namespace.as_str(), pod.uid.as_str()));
-        let lacking = self.lacking.iter();
-        pods.chain(lacking.map(|it| (it.workload.namespace.as_str(), it.uid.as_str())))
+    /// The objects whose Events may say more: the pods whose gates have not started, those whose images are pulled early, and the
+    /// workloads that lack pods.
+    pub(super) fn silent(&self) -> impl Iterator<Item = EventSubject<'_>> {
+        let pods = self.pods();
+        let pods = pods.filter(|pod| pod.is_to_start() || !pod.images.is_empty());
+        let pods = pods.map(|pod| EventSubject {
+            namespace: &pod.namespace,
+            uid: &pod.uid,
+            images: &pod.images,
+        });
+        let lacking = self.lacking.iter().map(|it| EventSubject {
+            namespace: &it.workload.namespace,
+            uid: &it.uid,
+            images: &[],
+        });
+        pods.chain(lacking)
     }
 
     /// Adds what Events say, by the UID of the object that each is about.
-    pub(super) fn learn(&mut self, events: &BTreeMap<String, Trouble>) {
+    pub(super) fn learn(&mut self, events: &BTreeMap<String, EventFacts>) {
         for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
-            if let Some(trouble) = events.get(&pod.uid).filter(|_| pod.is_to_start()) {
+            let Some(EventFacts { trouble, pulls }) = events.get(&pod.uid) else {
+                continue;
+            };
+            if let Some(trouble) = trouble.as_ref().filter(|_| pod.is_to_start()) {
                 pod.not_started = Some(trouble.to_string());
             }
+            pod.pulls.clone_from(pulls);
         }
         for Lacking { uid, workload } in std::mem::take(&mut self.lacking) {
-            if let Some(trouble) = events.get(&uid) {
+            if let Some(trouble) = events.get(&uid).and_then(|it| it.trouble.as_ref()) {
                 self.refuse(workload, trouble.refusal());
             }
         }

@@ -146,12 +146,13 @@ fn an_installation_is_checked() {
     let ran = server.run(&["check"]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.error);
     let lines: Vec<_> = ran.out.lines().collect();
-    assert_eq!(lines.len(), 9, "{}", ran.out);
+    assert_eq!(lines.len(), 10, "{}", ran.out);
     for (line, start) in lines.iter().zip([
         "ok       controller: Deployment sluice-system/sluice: 2 of 2 replicas are ready",
         "ok       versions: chart ",
         "ok       webhook: ",
         "ok       admission: the API server gives a pod in namespace shop its gate",
+        "ok       prefetch: no images are pulled while a gate waits: this Kubernetes has no image volumes",
         "problem  health rules: ConfigMap sluice-system/health, rules.yaml: rule 1: current: failed to parse",
         "ok       rights: ",
         "ok       namespaces: ",
@@ -164,7 +165,7 @@ fn an_installation_is_checked() {
     let none = "warning  admission: nothing is gated in namespace sluice-system; name another";
     assert!(own.contains(none), "{own}");
     let json = server.run(&["check", "-o", "json"]).lines();
-    assert_eq!((json.len(), &json[4]["result"]), (9, &json!("problem")));
+    assert_eq!((json.len(), &json[5]["result"]), (10, &json!("problem")));
     let version = server.run(&["version"]);
     let ours = env!("CARGO_PKG_VERSION");
     let expected = format!("kubectl sluice {ours}\nchart {ours}\ncontroller ");

@@ -1,9 +1,10 @@
 use super::*;
 use crate::gate_log::GateWord;
-use crate::status::events::Trouble;
+use crate::status::events::{EventFacts, EventSubject, Trouble};
 use crate::status::tree::Lacking;
 use crate::style::Color;
-use serde_json::json;
+use rules::cause::Pull;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wire::Decision;
 
@@ -42,6 +43,8 @@ fn pod(name: &str, stage: Stage, answer: Option<Answer>) -> Pod {
         answer,
         unknown: None,
         not_started: None,
+        images: Vec::new(),
+        pulls: Vec::new(),
         gate: None,
     }
 }
@@ -189,6 +192,48 @@ fn an_object_without_pods_has_none_that_wait() {
     assert_eq!(told(&tree, false, Color::Never), expected);
 }
 
+fn of_trouble(event: &Value) -> EventFacts {
+    EventFacts {
+        trouble: Trouble::newest(std::slice::from_ref(event)),
+        pulls: Vec::new(),
+    }
+}
+
+#[test]
+fn an_image_that_is_pulled_early_is_told_before_its_gate_begins_and_after() {
+    let pull = |image: &str, failed: Option<&str>| Pull {
+        image: image.to_owned(),
+        failed: failed.map(ToOwned::to_owned),
+        at: "2026-01-01T00:00:00Z".to_owned(),
+    };
+    let facts = |pulls: Vec<Pull>| EventFacts {
+        trouble: None,
+        pulls,
+    };
+    let mut tree = shop();
+    let pod = &mut tree.workloads[0].pods[1];
+    (pod.since, pod.images) = (None, vec!["api:2".to_owned(), "side:1".to_owned()]);
+    let uid = pod.uid.clone();
+    let asked = tree.silent().find(|it| it.uid == uid).unwrap();
+    assert_eq!(asked.images, ["api:2", "side:1"]);
+    let both = vec![pull("api:2", None), pull("side:1", Some("not found"))];
+    tree.learn(&BTreeMap::from([(uid.clone(), facts(both))]));
+    let shown = told(&tree, false, Color::Never);
+    let began = "its images are being pulled, and its gate begins then\n";
+    assert!(shown.contains(began), "{shown}");
+    assert!(shown.contains("image  pulling image api:2, "), "{shown}");
+    let failed = "image  cannot pull image side:1: not found (tried ";
+    assert!(shown.contains(failed), "{shown}");
+    assert!(!shown.contains("cannot start"), "{shown}");
+
+    tree.workloads[0].pods[1].since = Some(time("2026-01-01T00:00:00Z"));
+    let failed = facts(vec![pull("side:1", Some("not found"))]);
+    tree.learn(&BTreeMap::from([(uid, failed)]));
+    let shown = told(&tree, false, Color::Never);
+    let failed = "image  cannot pull image side:1: not found (tried ";
+    assert!(shown.contains(failed) && !shown.contains(began), "{shown}");
+}
+
 #[test]
 fn a_gate_that_cannot_start_says_why() {
     let mut tree = shop();
@@ -196,10 +241,8 @@ fn a_gate_that_cannot_start_says_why() {
     pod.since = None;
     assert!(pod.is_to_start());
     let uid = pod.uid.clone();
-    let event =
-        |reason: &str| json!({"reason": reason, "message": "secret \"client-cert\" not found"});
-    let trouble = Trouble::newest(&[event("FailedMount")]).unwrap();
-    tree.learn(&BTreeMap::from([(uid, trouble)]));
+    let event = |reason: &str| json!({"type": "Warning", "reason": reason, "message": "secret \"client-cert\" not found"});
+    tree.learn(&BTreeMap::from([(uid, of_trouble(&event("FailedMount")))]));
     let told = told(&tree, false, Color::Never);
     let expected = "gate  cannot start: FailedMount: secret \"client-cert\" not found\n";
     assert!(told.contains(expected), "{told}");
@@ -239,11 +282,14 @@ fn a_workload_whose_pods_are_refused_says_why() {
         uid: "u".to_owned(),
         workload: strict(),
     });
-    assert_eq!(tree.silent().collect::<Vec<_>>(), [("shop", "u")]);
-    let event =
-        json!({"reason": "FailedCreate", "message": "pods \"a\" is forbidden: exceeded quota: q"});
-    let trouble = Trouble::newest(&[event]).unwrap();
-    tree.learn(&BTreeMap::from([("u".to_owned(), trouble)]));
+    let expected = EventSubject {
+        namespace: "shop",
+        uid: "u",
+        images: &[],
+    };
+    assert_eq!(tree.silent().collect::<Vec<_>>(), [expected]);
+    let event = json!({"type": "Warning", "reason": "FailedCreate", "message": "pods \"a\" is forbidden: exceeded quota: q"});
+    tree.learn(&BTreeMap::from([("u".to_owned(), of_trouble(&event))]));
     assert_eq!(
         headline(&tree),
         "namespace shop: nothing waits; the pods of 1 workload are refused"

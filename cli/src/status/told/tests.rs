@@ -215,3 +215,50 @@ fn a_pod_that_has_ended_or_is_being_deleted_waits_no_more() {
         assert!(text.starts_with(&expected), "{text}");
     }
 }
+
+#[test]
+fn images_that_are_pulled_early_are_told_before_the_gate_begins() {
+    let pull = |failed: Option<&str>| Pull {
+        image: "api:2".to_owned(),
+        failed: failed.map(ToOwned::to_owned),
+        at: "1970-01-01T00:00:00Z".to_owned(),
+    };
+    let told = |status: Value, failed: Option<&str>| {
+        let pod = json!({
+            "metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}},
+            "status": status,
+        });
+        let answer = Answer {
+            verdict: Decision::Wait,
+            digest: String::new(),
+            dependencies: vec![report("migrate", false, "JobNotComplete")],
+            note: None,
+            probes: Vec::new(),
+            for_good: false,
+        };
+        let told = PodTold::new(&pod, answer, GateWord::Nothing, vec![]);
+        let told = told.kept_by(None, vec![pull(failed)]);
+        let json = serde_json::to_value(told.json()).unwrap();
+        (
+            told.text(plain(), Timestamp::UNIX_EPOCH),
+            json["pulls"].clone(),
+        )
+    };
+    let (text, json) = told(json!({}), None);
+    let expected = "pod shop/api-1: its images are being pulled, and its gate begins then; its dependencies:\n  \
+                    image  pulling image api:2, 0s so far\n  wait  Job/migrate";
+    assert!(text.starts_with(expected), "{text}");
+    let at = "1970-01-01T00:00:00Z";
+    assert_eq!(json, json!([{"image": "api:2", "at": at}]));
+    let waits = json!({"initContainerStatuses": [
+        {"name": "sluice-gate", "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}},
+    ]});
+    let (text, json) = told(waits, Some("not found"));
+    let expected = "pod shop/api-1 waits for 1 of 1 dependencies, since 2026-01-01T00:00:00Z\n  \
+                    image  cannot pull image api:2: not found (tried 0s ago)\n  wait  Job/migrate";
+    assert!(text.starts_with(expected), "{text}");
+    assert_eq!(
+        json,
+        json!([{"image": "api:2", "failed": "not found", "at": at}])
+    );
+}

@@ -1,0 +1,76 @@
+//! A dry run of a pod that asks for a gate.
+
+use crate::access;
+use anyhow::Result;
+use kube::api::PostParams;
+use kube::core::request::Request;
+use kube::{Client, Error};
+use rules::gate;
+use rules::keys;
+use serde_json::{Value, json};
+
+/// The answer of the API server to a pod that asks for a gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum TrialOutcome {
+    /// The pod of the dry run came back with a gate, and with image volumes where its images are pulled early.
+    Gated {
+        pulls: bool,
+    },
+    /// The pod of the dry run came back without a gate.
+    Ungated,
+    /// The namespace is none in which pods are gated.
+    Excluded,
+    /// The caller may not create pods in the namespace of the dry run.
+    Forbidden,
+    NoNamespace,
+    /// A webhook or a policy refused it, in these words.
+    Refused(String),
+}
+
+/// Creates a pod as a dry run.
+pub(super) async fn post(client: &Client, namespace: &str, pod: &Value) -> Result<TrialOutcome> {
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let request = Request::new(format!("/api/v1/namespaces/{namespace}/pods"));
+    let request = request.create(&params, serde_json::to_vec(pod)?)?;
+    Ok(match client.request::<Value>(request).await {
+        Ok(admitted) if has_gate(&admitted) => TrialOutcome::Gated {
+            pulls: gate::prefetched(&admitted).next().is_some(),
+        },
+        Ok(_) => TrialOutcome::Ungated,
+        Err(Error::Api(status)) if status.code == 404 => TrialOutcome::NoNamespace,
+        // A right that is missing, by the API server's own words; a policy may forbid as well.
+        Err(Error::Api(status)) if status.message.contains("cannot create resource") => {
+            TrialOutcome::Forbidden
+        }
+        Err(Error::Api(status)) => TrialOutcome::Refused(status.message.clone()),
+        Err(error) => return Err(access::failed(error)),
+    })
+}
+
+/// A pod that every policy lets pass: it asks for little and for no right.
+pub(super) fn pod() -> Value {
+    let resources = json!({"cpu": "10m", "memory": "16Mi"});
+    let security = json!({"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}});
+    json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"generateName": "sluice-check-", "annotations": {keys::DEPENDS_ON: "configmap/sluice-check"}},
+        "spec": {
+            "restartPolicy": "Never",
+            "automountServiceAccountToken": false,
+            "securityContext": {"runAsNonRoot": true, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [{
+                "name": "check", "image": "registry.k8s.io/pause:3.10", "securityContext": security,
+                "resources": {"requests": resources, "limits": resources},
+            }],
+        },
+    })
+}
+
+fn has_gate(pod: &Value) -> bool {
+    let containers = pod["spec"]["initContainers"].as_array();
+    let mut containers = containers.into_iter().flatten();
+    containers.any(|it| it["name"] == keys::GATE_CONTAINER)
+}
