@@ -82,8 +82,8 @@ enum Command {
     /// Shows the graph of a cluster in your browser, while it changes.
     ///
     /// A page with the graph, each wait and its reason, the critical path and a timeline. Serves it on 127.0.0.1 alone, at an
-    /// address with a secret, which it prints, until Ctrl-C ends it. Reads the cluster with your own rights, and only while the
-    /// page is open; nothing new runs in it.
+    /// address with a secret, which it prints and opens in your browser, until Ctrl-C ends it. Reads the cluster with your own
+    /// rights, and only while the page is open; nothing new runs in it.
     ///
     /// Exit code 0: it was ended by Ctrl-C; 1: an error; 2: wrong arguments.
     Ui(UiArgs),
@@ -191,6 +191,9 @@ struct UiArgs {
     /// The port to serve at; 0 is one that is free.
     #[arg(long, default_value_t = 0)]
     port: u16,
+    /// Opens no browser. None opens without a terminal, without a display and over SSH either.
+    #[arg(long)]
+    no_browser: bool,
 }
 
 impl Args {
@@ -240,13 +243,18 @@ impl ReleaseArgs {
 impl UiArgs {
     async fn run(self, connection: Connection) -> Result<ExitCode> {
         let (client, namespace) = connection.open().await?;
-        let Self { release, port } = self;
+        let Self {
+            release,
+            port,
+            no_browser,
+        } = self;
         ui::run(
             client,
             ui::PageOptions {
                 namespace,
                 release,
                 port,
+                seat: ui::Seat::here(!no_browser),
             },
         )
         .await

@@ -8,6 +8,7 @@ mod line;
 mod mermaid;
 mod model;
 mod order;
+mod root_cause;
 mod text;
 mod times;
 mod told;
@@ -28,7 +29,7 @@ use jiff::Timestamp;
 use kube::Client;
 use model::Model;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use times::{GateWait, Lived};
 use told::Findings;
@@ -66,6 +67,13 @@ pub(crate) struct Drawing {
     critical_path: Option<Path>,
 }
 
+impl Drawing {
+    /// The graph for Mermaid.
+    pub(crate) fn mermaid(&self) -> String {
+        mermaid::mermaid(&self.model)
+    }
+}
+
 /// The graph of a namespace, or of one release in it.
 #[derive(Debug)]
 pub(crate) struct NamespaceGraph {
@@ -75,8 +83,6 @@ pub(crate) struct NamespaceGraph {
     pub(crate) releases: BTreeSet<String>,
     /// A line for each kind that the caller may not see, and for each list that cannot be read.
     pub(crate) warnings: Vec<String>,
-    /// The lists that all of this rests on: label selectors by path.
-    pub(crate) lists: BTreeMap<String, String>,
 }
 
 /// Prints the graph of a namespace of the cluster.
@@ -91,23 +97,34 @@ pub(crate) async fn cluster(
 }
 
 /// Reads the graph of a namespace from the cluster.
-pub(crate) async fn tell(
-    client: &Client,
+async fn tell(client: &Client, namespace: &str, release: Option<&str>) -> Result<NamespaceGraph> {
+    let mut reader = Reader::new(client.clone());
+    let basis = basis(client, &mut reader, namespace).await?;
+    look(&mut reader, &basis, namespace, release).await
+}
+
+/// The basis of the sluice whose gates are in a namespace.
+pub(crate) async fn basis(client: &Client, reader: &mut Reader, namespace: &str) -> Result<Basis> {
+    let home = reader.settle(|reader| Ok(cluster::home(reader, namespace)));
+    let home = home.await?;
+    Installation::basis(client, home.as_deref()).await
+}
+
+/// Looks at a namespace; the API server is asked only for what the reader does not know.
+pub(crate) async fn look(
+    reader: &mut Reader,
+    basis: &Basis,
     namespace: &str,
     release: Option<&str>,
 ) -> Result<NamespaceGraph> {
     let now = Timestamp::now();
-    let mut reader = Reader::new(client.clone());
-    let home = reader.settle(|reader| Ok(cluster::home(reader, namespace)));
-    let home = home.await?;
-    let basis = Installation::basis(client, home.as_deref()).await?;
     let workloads = &basis.settings.workloads;
     let seen = reader.settle(|reader| Ok(cluster::see(reader, namespace, workloads)));
     let seen = seen.await?;
     let graph = Graph::new(&seen.objects);
     let shown = build::shown(&graph, release);
     let findings = reader.settle(|reader| {
-        let world = world(reader, &basis);
+        let world = world(reader, basis);
         let judges = Judges {
             world: &world,
             policy: &basis.settings.policy,
@@ -120,11 +137,11 @@ pub(crate) async fn tell(
     let mut findings = findings.await?;
     let drawn = Model::new(&graph, &shown, &findings);
     let mut times = times::of(&seen, &graph, &drawn, now);
-    let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, &basis), now)));
+    let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, basis), now)));
     times.answered(answers.await?);
     // Only the gates know what came of an address outside of the cluster.
     let unheard = times.unheard().map(|pod| (pod, namespace, pod));
-    let words = heard::listen(client, unheard).await;
+    let words = heard::listen(&reader.client(), unheard).await;
     times.hear(&words);
     findings.hear(&words);
     let mut model = Model::new(&graph, &shown, &findings);
@@ -147,11 +164,11 @@ pub(crate) async fn tell(
         .chain(basis.unseen.clone())
         .chain(unread);
     let warnings = warnings.collect();
+    times.explain(&mut model);
     times.mark_waits(&mut model);
     Ok(NamespaceGraph {
         releases: releases(&graph),
         warnings,
-        lists: reader.lists(),
         drawing: Drawing {
             critical_path: critical::path(&model, &times),
             times: Some(times::lived(&model, &times.spans)),
@@ -197,7 +214,6 @@ fn of_manifests(objects: &[Object], release: Option<&str>) -> NamespaceGraph {
     NamespaceGraph {
         releases: releases(&graph),
         warnings: unread(&model, &graph),
-        lists: BTreeMap::new(),
         drawing: Drawing {
             model,
             gates: None,
@@ -255,7 +271,7 @@ fn finish(told: &Drawing, format: GraphFormat) -> Result<ExitCode> {
     match format {
         GraphFormat::Text => print!("{}", text::text(told)),
         GraphFormat::Dot => print!("{}", dot::dot(&told.model)),
-        GraphFormat::Mermaid => print!("{}", mermaid::mermaid(&told.model)),
+        GraphFormat::Mermaid => print!("{}", told.mermaid()),
         GraphFormat::Json => println!(
             "{}",
             serde_json::to_string(told).context("cannot write it as JSON")?

@@ -19,7 +19,7 @@ use rules::world::Objects;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The most rounds of questions, more than the longest chain of questions can need: pod, owners, kinds, objects, slices, class; and a
 /// cause and a cycle some objects further.
@@ -89,9 +89,29 @@ impl Reader {
         bail!("the cluster changes faster than it can be read; try again")
     }
 
-    /// The places of all objects that were read.
-    pub(crate) fn places(&self) -> HashSet<KindInNamespace> {
-        self.known.keys().filter_map(Question::place).collect()
+    /// The client that asks the API server.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The places of all objects that were read, each with the label selector of what was asked for there: empty where that is more
+    /// than one list.
+    pub(crate) fn places(&self) -> HashMap<KindInNamespace, String> {
+        let mut places = HashMap::new();
+        for question in self.known.keys() {
+            let Some(place) = question.place() else {
+                continue;
+            };
+            let selector = match question {
+                Question::List(_, _, selector) => selector.to_string(),
+                Question::Kind(_) | Question::Object(..) => String::new(),
+            };
+            let both = places.entry(place).or_insert_with(|| selector.clone());
+            if *both != selector {
+                both.clear();
+            }
+        }
+        places
     }
 
     /// Forgets the answers of a place. A kind that was not served, or could not be read, may be by now.
@@ -100,6 +120,16 @@ impl Reader {
         self.known.retain(|question, reply| match reply {
             Lookup::Unavailable(_) if *question == unserved => false,
             _ => question.place().as_ref() != Some(place),
+        });
+    }
+
+    /// Forgets the kinds that were not served, or could not be read.
+    pub(crate) fn forget_unserved(&mut self) {
+        self.known.retain(|question, reply| {
+            !matches!(
+                (question, reply),
+                (Question::Kind(_), Lookup::Unavailable(_))
+            )
         });
     }
 
@@ -155,26 +185,6 @@ impl Reader {
             .map(|name| format!("/namespaces/{name}"))
             .unwrap_or_default();
         Ok(format!("{root}/{version}{namespace}/{plural}"))
-    }
-
-    /// The lists that were read: the label selector of each by its path, empty where several were asked for.
-    pub(crate) fn lists(&self) -> BTreeMap<String, String> {
-        let mut lists = BTreeMap::new();
-        for (question, reply) in &self.known {
-            let (Question::List(kind, namespace, selector), Lookup::Found(_)) = (question, reply)
-            else {
-                continue;
-            };
-            let Ok(path) = self.path(kind, namespace.as_deref()) else {
-                continue;
-            };
-            let selector = selector.to_string();
-            let both = lists.entry(path).or_insert_with(|| selector.clone());
-            if *both != selector {
-                both.clear();
-            }
-        }
-        lists
     }
 
     /// How the API server names the objects of a kind: `certificates`.

@@ -1,19 +1,24 @@
 //! `ui`: a page on loopback that shows the graph of a namespace while it changes, read with the caller's own rights.
 
-mod changes;
+mod browser;
 mod feed;
 mod guard;
+mod news;
 mod page;
 mod server;
+mod sight;
+mod subject;
 
 use anyhow::{Context, Result, anyhow};
-use feed::{Feeds, PageSubject};
+pub(crate) use browser::Seat;
+use feed::Feeds;
 use futures::FutureExt;
 use guard::Guard;
 use kube::Client;
 use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::process::ExitCode;
+use subject::PageSubject;
 use tokio::net::TcpListener;
 use tokio::signal::ctrl_c;
 
@@ -24,6 +29,8 @@ pub(crate) struct PageOptions {
     pub(crate) release: Option<String>,
     /// The port of the page's server; 0 for one that is free.
     pub(crate) port: u16,
+    /// Where the user sits, for a browser that opens by itself.
+    pub(crate) seat: Seat,
 }
 
 /// Serves the page of the graph until Ctrl-C.
@@ -33,6 +40,7 @@ pub(crate) async fn run(client: Client, options: PageOptions) -> Result<ExitCode
         namespace,
         release,
         port,
+        seat,
     } = options;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .await
@@ -48,10 +56,13 @@ pub(crate) async fn run(client: Client, options: PageOptions) -> Result<ExitCode
     if let Some(done) = interrupted.as_mut().now_or_never() {
         done.context("cannot listen for Ctrl-C")?;
     }
-    println!("http://127.0.0.1:{port}/{secret}/");
+    let address = format!("http://127.0.0.1:{port}/{secret}/");
+    println!("{address}");
     println!(
         "Open this address in a browser. Whoever has it sees what you may see, until Ctrl-C ends it."
     );
+    // The file that leads the browser here goes with this process.
+    let _lead = browser::open(&address, seat);
     let (feeds, telling) = Feeds::new(client);
     let router = server::router(Guard::new(secret), feeds, shown);
     tokio::select! {

@@ -1,15 +1,15 @@
 //! Watches of the objects that were read, so that only changed objects are read again.
 
+mod stream;
+
 use crate::reader::{KindInNamespace, Reader};
+use futures::StreamExt;
 use futures::stream::{LocalBoxStream, SelectAll};
-use futures::{FutureExt, Stream, StreamExt, future, stream};
 use kube::Client;
-use kube::api::{WatchEvent, WatchParams};
-use kube::core::request::Request;
-use serde::de::IgnoredAny;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use stream::Heard;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// The most places that are followed; a tree that rests on more is looked at when one of these changes.
 const MOST: usize = 64;
@@ -20,86 +20,106 @@ const TICK: Duration = Duration::from_secs(1);
 /// Changes that belong together arrive together, such as a pod that starts and the endpoints of its Service.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-/// The pause before a new read, after a watch has ended, and for objects that may not be watched.
-const AGAIN: Duration = Duration::from_secs(5);
-
-/// The kind of a change, without the object that changed.
-type Event = WatchEvent<IgnoredAny>;
+/// The age up to which objects that may not be watched are believed, where a user waits for a change.
+const BELIEVED: Duration = Duration::from_secs(5);
 
 /// One watch for each kind and namespace.
 pub(crate) struct Watches {
     client: Client,
-    followed: HashSet<KindInNamespace>,
-    changed: SelectAll<LocalBoxStream<'static, KindInNamespace>>,
+    /// The label selector of each followed place, empty where all of its objects count.
+    followed: HashMap<KindInNamespace, String>,
+    /// The followed places that may not be watched.
+    unwatched: HashSet<KindInNamespace>,
+    /// When the unwatched places were forgotten for the last time.
+    forgotten: Instant,
+    changed: SelectAll<LocalBoxStream<'static, (KindInNamespace, Heard)>>,
 }
 
 impl Watches {
     pub(crate) fn new(client: Client) -> Self {
         Self {
             client,
-            followed: HashSet::new(),
+            followed: HashMap::new(),
+            unwatched: HashSet::new(),
+            forgotten: Instant::now(),
             changed: SelectAll::new(),
         }
     }
 
     /// Follows every place that was read and is not followed yet.
     pub(crate) fn cover(&mut self, reader: &Reader) {
-        for place in reader.places() {
-            if self.followed.len() >= MOST || self.followed.contains(&place) {
+        for (place, selector) in reader.places() {
+            if self.followed.get(&place) == Some(&selector) || self.followed.len() >= MOST {
                 continue;
             }
             let Ok(path) = reader.path(&place.0, place.1.as_deref()) else {
                 continue;
             };
-            self.followed.insert(place.clone());
-            let changes = changes(self.client.clone(), path, String::new());
+            let heard = stream::changes(self.client.clone(), path, selector.clone());
+            self.followed.insert(place.clone(), selector);
             self.changed
-                .push(changes.map(move |()| place.clone()).boxed_local());
+                .push(heard.map(move |heard| (place.clone(), heard)).boxed_local());
         }
     }
 
     /// Makes the reader forget the changed places, so that they are read again; returns whether something changed within a
     /// second.
     pub(crate) async fn changes(&mut self, reader: &mut Reader) -> bool {
-        let tick = sleep(TICK);
-        let Ok(Some(place)) = timeout(TICK, self.changed.next()).await else {
-            tick.await;
-            return false;
-        };
-        reader.forget(&place);
-        sleep(TOGETHER).await;
-        while let Some(Some(place)) = self.changed.next().now_or_never() {
-            reader.forget(&place);
+        let changed = self.within(TICK, reader).await;
+        let outdated = !self.unwatched.is_empty() && self.forgotten.elapsed() >= BELIEVED;
+        if outdated {
+            self.forget_unwatched(reader);
         }
-        true
+        changed || outdated
     }
-}
 
-/// Every change of the objects that these labels select, without an end. Each watch begins with the present objects, so nothing
-/// is missed between two; objects that may not be watched count as changed now and then.
-pub(crate) fn changes(client: Client, path: String, labels: String) -> impl Stream<Item = ()> {
-    stream::repeat(())
-        .then(move |()| watch(client.clone(), path.clone(), labels.clone()))
-        .flatten()
-}
-
-/// One watch, and a pause after it. It asks for metadata alone: nothing else of a Secret may be read, and of other objects
-/// nothing else is needed.
-async fn watch(client: Client, path: String, labels: String) -> LocalBoxStream<'static, ()> {
-    let end = stream::once(sleep(AGAIN));
-    let params = WatchParams::default().labels(&labels);
-    let Ok(request) = Request::new(path).watch_metadata(&params, "0") else {
-        return end.boxed_local();
-    };
-    match client.request_events::<IgnoredAny>(request).await {
-        Ok(events) => heard(events).chain(end).boxed_local(),
-        Err(_) => end.boxed_local(),
+    /// Makes the reader forget the places that change within a time; returns soon after the first change, with whether there was one.
+    pub(crate) async fn within(&mut self, time: Duration, reader: &mut Reader) -> bool {
+        let end = Instant::now() + time;
+        loop {
+            let Ok(Some((place, heard))) = timeout_at(end, self.changed.next()).await else {
+                sleep_until(end).await;
+                return false;
+            };
+            if self.take(place, heard, reader) {
+                self.all_within(TOGETHER, reader).await;
+                return true;
+            }
+        }
     }
-}
 
-fn heard(events: impl Stream<Item = kube::Result<Event>>) -> impl Stream<Item = ()> {
-    let is_change = |event: &kube::Result<Event>| {
-        future::ready(!matches!(event, Err(_) | Ok(WatchEvent::Error(_))))
-    };
-    events.take_while(is_change).map(|_| ())
+    /// Makes the reader forget the places that change within a time; returns after that time, with whether there was a change. A watch
+    /// goes on only while it is listened to, so a caller that pauses listens.
+    pub(crate) async fn all_within(&mut self, time: Duration, reader: &mut Reader) -> bool {
+        let end = Instant::now() + time;
+        let mut changed = false;
+        while let Ok(Some((place, heard))) = timeout_at(end, self.changed.next()).await {
+            changed |= self.take(place, heard, reader);
+        }
+        sleep_until(end).await;
+        changed
+    }
+
+    /// Makes the reader forget what no watch tells of: the places that may not be watched, and the kinds that were not served.
+    pub(crate) fn forget_unwatched(&mut self, reader: &mut Reader) {
+        self.forgotten = Instant::now();
+        for place in &self.unwatched {
+            reader.forget(place);
+        }
+        reader.forget_unserved();
+    }
+
+    fn take(&mut self, place: KindInNamespace, heard: Heard, reader: &mut Reader) -> bool {
+        match heard {
+            Heard::Change => {
+                self.unwatched.remove(&place);
+                reader.forget(&place);
+                true
+            }
+            Heard::Refusal => {
+                self.unwatched.insert(place);
+                false
+            }
+        }
+    }
 }

@@ -305,6 +305,7 @@ fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[
                 .is_none_or(|it| it.status == Status::NotFound),
         holds_up: holds(lines.iter().copied()),
         health: judged.map(Health::from),
+        root_cause: None,
         waits_for: object.map_or_else(Vec::new, |(at, _)| waits_for(graph, at)),
         kind,
         namespace,

@@ -1,5 +1,6 @@
 //! The graph as it is printed: the objects, their waits, and their order.
 
+use super::root_cause::RootCause;
 use rules::judged::Judged;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -45,6 +46,9 @@ pub(super) struct Node {
     pub(super) holds_up: Option<bool>,
     #[serde(flatten)]
     pub(super) health: Option<Health>,
+    /// The reason why the pods of the node's object are not ready; `None` where it is not known, and while they only wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) root_cause: Option<RootCause>,
     /// The entries of the object, in their written form.
     pub(super) waits_for: Vec<String>,
 }

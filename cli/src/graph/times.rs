@@ -2,6 +2,7 @@
 
 use super::cluster::Inventory;
 use super::model::{Model, WAITS};
+use super::root_cause::RootCause;
 use crate::gate_log::GateWord;
 use crate::heard;
 use crate::installed::Installed;
@@ -26,6 +27,8 @@ pub(super) struct Times {
     pub(super) spans: BTreeMap<usize, Span>,
     /// The nodes that have pods at their gates, and no other trouble.
     pub(super) at_gates: BTreeSet<usize>,
+    /// The most telling trouble of the pods of a node, by the node's number; the wait at a gate is none.
+    stuck: BTreeMap<usize, Stuck>,
 }
 
 /// The wait of one pod at its gate.
@@ -113,6 +116,16 @@ impl Times {
         }
     }
 
+    /// Writes the cause of its pods into each node that is not ready.
+    pub(super) fn explain(&self, model: &mut Model) {
+        for (node, stuck) in &self.stuck {
+            let node = &mut model.nodes[*node];
+            if node.health.as_ref().is_some_and(|it| !it.ready) {
+                node.root_cause = Some(RootCause::of(stuck));
+            }
+        }
+    }
+
     /// Marks an object whose pods only wait at their gates as waiting, with its dependencies: its own status would say that it is
     /// late, or has failed.
     pub(super) fn mark_waits(&self, model: &mut Model) {
@@ -192,8 +205,14 @@ pub(super) fn of(seen: &Inventory, graph: &Graph<'_>, model: &Model, now: Timest
         times.spans.insert(*node, span(object, own, &pods));
         let stuck = Stuck::among(own.iter().map(|pod| pod.value), now);
         let waits = own.iter().any(|pod| matches!(pod.gate, Some((_, None))));
-        if waits && stuck.is_some_and(|it| it.cause == Cause::Gate) {
-            times.at_gates.insert(*node);
+        match stuck {
+            Some(stuck) if stuck.cause == Cause::Gate => {
+                times.at_gates.extend(waits.then_some(*node));
+            }
+            Some(stuck) => {
+                times.stuck.insert(*node, stuck);
+            }
+            None => {}
         }
     }
     times

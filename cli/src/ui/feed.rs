@@ -1,7 +1,8 @@
 //! The data of the page: built anew when something has changed, once for all pages with one subject.
 
-use super::changes::Changes;
-use crate::graph::{self, Drawing, NamespaceGraph};
+use super::sight::Sight;
+use super::subject::PageSubject;
+use crate::graph::{Drawing, NamespaceGraph};
 use crate::installation;
 use anyhow::{Result, bail};
 use futures::StreamExt;
@@ -16,12 +17,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The least time between two builds of a page's answer.
 const REST: Duration = Duration::from_secs(1);
 
-/// The most time between two builds, because not every caller may watch every object that counts.
+/// The most time between two builds, because verdicts change with time too. The API server is not asked for it.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// The pause after a build of a page's answer that failed.
@@ -30,18 +31,13 @@ const RETRY: Duration = Duration::from_secs(3);
 /// An API server that takes longer than this for all questions together is as good as gone.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The namespace, and the release in it, that a page shows.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct PageSubject {
-    pub(super) namespace: String,
-    pub(super) release: Option<String>,
-}
-
 /// The whole answer on a subject, at one moment.
 #[derive(Debug, Clone)]
 pub(super) struct PageUpdate {
     /// The text of the answer as JSON: a [`PageView`] or a [`Failure`].
     pub(super) json: Arc<str>,
+    /// The graph for Mermaid; `None` of a failure.
+    pub(super) mermaid: Option<Arc<str>>,
     pub(super) failed: bool,
 }
 
@@ -93,6 +89,10 @@ impl Feeds {
         (feeds, running)
     }
 
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// The namespaces, where the caller may list them.
     pub(super) async fn namespaces(&self) -> Result<Vec<String>> {
         let all = ListParams::default();
@@ -140,23 +140,21 @@ async fn run(client: Client, mut begun: mpsc::UnboundedReceiver<Begun>) {
 
 /// Feeds a subject for as long as a page listens.
 async fn feed(client: Client, subject: PageSubject, listeners: Arc<Sender>) {
-    let mut changes = Changes::new(client.clone());
+    let mut sight = Sight::new(client.clone(), subject.clone());
     loop {
         let began = Instant::now();
-        changes.forget();
-        let told = tell(&client, &subject).await;
-        let answer = PageUpdate::new(&subject, &told);
-        listeners.send_replace(Some(answer));
+        let told = within(LIMIT, &subject, sight.look()).await;
+        listeners.send_replace(Some(PageUpdate::new(&subject, &told)));
         let again = async {
-            match told {
-                Ok(told) => {
-                    changes.follow(told.lists);
-                    // A large cluster that takes long to read is not read all the time.
-                    sleep_until(began + (2 * began.elapsed()).max(REST)).await;
-                    // The timeout is only a bound: after it or before it, everything is read anew.
-                    let _ = timeout(IDLE, changes.next()).await;
-                }
-                Err(_) => sleep(RETRY).await,
+            if told.is_ok() {
+                // A large namespace that takes long to judge is not judged all the time.
+                let took = began.elapsed();
+                let pause = took.max(REST.saturating_sub(took));
+                sight.change(pause, IDLE).await;
+            } else {
+                // Nothing that was read before the failure counts.
+                sight = Sight::new(client.clone(), subject.clone());
+                sleep(RETRY).await;
             }
         };
         tokio::select! {
@@ -166,15 +164,16 @@ async fn feed(client: Client, subject: PageSubject, listeners: Arc<Sender>) {
     }
 }
 
-async fn tell(
-    client: &Client,
-    PageSubject { namespace, release }: &PageSubject,
-) -> Result<NamespaceGraph> {
-    match timeout(LIMIT, graph::tell(client, namespace, release.as_deref())).await {
+async fn within<T>(
+    limit: Duration,
+    PageSubject { namespace, .. }: &PageSubject,
+    look: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    match timeout(limit, look).await {
         Ok(told) => told,
         Err(_) => bail!(
             "the API server has not answered for {} s; see whether kubectl get pods -n {namespace} does better",
-            LIMIT.as_secs()
+            limit.as_secs()
         ),
     }
 }
@@ -202,6 +201,7 @@ impl PageUpdate {
         Self {
             // Nothing that is told has keys that are no texts.
             json: json.unwrap_or_default().into(),
+            mermaid: told.as_ref().ok().map(|told| told.drawing.mermaid().into()),
             failed: told.is_err(),
         }
     }

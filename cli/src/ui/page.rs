@@ -3,11 +3,14 @@
 const HTML: &str = include_str!("page/page.html");
 
 /// The mark of each file in the document, and the file.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 10] = [
     ("/* page.css */", include_str!("page/page.css")),
     ("/* layout.js */", include_str!("page/layout.js")),
     ("/* state.js */", include_str!("page/state.js")),
     ("/* graph.js */", include_str!("page/graph.js")),
+    ("/* map.js */", include_str!("page/map.js")),
+    ("/* copy.js */", include_str!("page/copy.js")),
+    ("/* news.js */", include_str!("page/news.js")),
     ("/* details.js */", include_str!("page/details.js")),
     ("/* timeline.js */", include_str!("page/timeline.js")),
     ("/* main.js */", include_str!("page/main.js")),

@@ -1,7 +1,9 @@
 //! The server: the page, and the data that it asks for.
 
-use super::feed::{Feeds, PageSubject, PageUpdate};
+use super::feed::{Feeds, PageUpdate};
 use super::guard::{Guard, Refusal};
+use super::news::{self, Selected};
+use super::subject::PageSubject;
 use super::{page, random};
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -41,6 +43,8 @@ pub(super) fn router(guard: Guard, feeds: Feeds, shown: PageSubject) -> Router {
         .route("/{secret}/", get(page))
         .route("/{secret}/api/graph", get(graph))
         .route("/{secret}/api/live", get(live))
+        .route("/{secret}/api/mermaid", get(mermaid))
+        .route("/{secret}/api/news", get(news))
         .route("/{secret}/api/namespaces", get(namespaces))
         .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
         .layer(middleware::from_fn_with_state(Arc::new(guard), guarded))
@@ -114,6 +118,34 @@ async fn graph(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Res
     };
     let json = [(header::CONTENT_TYPE, "application/json")];
     (status, json, answer.json.to_string()).into_response()
+}
+
+/// The graph as `graph -o mermaid` prints it.
+async fn mermaid(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
+    let subject = match asked.about(&site) {
+        Ok(subject) => subject,
+        Err(refusal) => return refusal,
+    };
+    let answer = Live::of(site, subject).await.next().await;
+    match answer.mermaid {
+        Some(text) => text.to_string().into_response(),
+        None => (
+            StatusCode::BAD_GATEWAY,
+            "the cluster cannot be read; the page says why\n",
+        )
+            .into_response(),
+    }
+}
+
+async fn news(State(site): State<Arc<Site>>, Query(selected): Query<Selected>) -> Response {
+    if !selected.is_plain() {
+        let why = "a namespace, a kind and a name have letters, digits, hyphens and dots; select an object of the page\n";
+        return (StatusCode::BAD_REQUEST, why).into_response();
+    }
+    match news::read(site.feeds.client(), &selected).await {
+        Ok(news) => Json(news).into_response(),
+        Err(error) => (StatusCode::BAD_GATEWAY, format!("{error:#}\n")).into_response(),
+    }
 }
 
 async fn live(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {

@@ -101,6 +101,11 @@ impl Api {
         state.faster.insert(path(object), object.clone());
     }
 
+    /// How many requests have come from others than the controller.
+    pub(super) fn asked(&self) -> usize {
+        self.state.lock().unwrap().asked
+    }
+
     /// The present state of an object.
     pub(super) fn now(&self, object: &Value) -> Value {
         let state = self.state.lock().unwrap();
@@ -160,6 +165,7 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     let query: BTreeMap<String, String> = pairs(parts.uri.query().unwrap_or_default());
     let whole = state;
     let mut state = whole.lock().unwrap();
+    state.asked += usize::from(!controller);
     if let Some(told) = discovery(path) {
         return told;
     }

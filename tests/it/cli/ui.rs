@@ -1,5 +1,9 @@
 //! `ui`: the page and what it asks for, over a socket.
 
+mod idle;
+mod shop;
+mod told;
+
 use super::graph::shop;
 use super::server::Server;
 use harness::process::{Process, binary};
@@ -30,7 +34,9 @@ impl Ui {
 
     pub(super) fn of(kubeconfig: &str, args: &[&str]) -> Self {
         let mut command = Command::new(binary("kubectl-sluice"));
-        command.args(["ui", "--kubeconfig", kubeconfig]).args(args);
+        command
+            .args(["ui", "--kubeconfig", kubeconfig, "--no-browser"])
+            .args(args);
         let mut process = Process::start(&mut command);
         let address = process.line("http://");
         let mut parts = address.trim_start_matches("http://").split('/');

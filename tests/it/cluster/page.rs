@@ -19,7 +19,7 @@ pub(super) fn boxes(class: &str) -> String {
 
 pub(super) fn serve(ns: &Namespace) -> (Process, String) {
     let mut command = Command::new(binary("kubectl-sluice"));
-    command.args(["ui", "--namespace", &ns.name]);
+    command.args(["ui", "--no-browser", "--namespace", &ns.name]);
     let mut process = Process::start(&mut command);
     let address = process.line("http://");
     (process, address)
@@ -97,6 +97,51 @@ async fn a_page_shows_what_waits_and_follows_it_until_all_is_ready() {
             .until("document.querySelector('.notice').hidden", json!(false))
             .await;
         browser.until(&boxes("ready"), json!(all)).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn what_is_broken_is_red_and_on_a_narrow_screen_a_list_shows_it() {
+    let Some(mut browser) = Browser::start() else {
+        eprintln!("skipped: no chromium is installed");
+        return;
+    };
+    with_namespace("page-broken", async |ns| {
+        let db = stateful_set("db").in_app("/image", "127.0.0.1:1/shop/db:17.2");
+        ns.apply([db, deployment("api").depends_on("statefulset/db")])
+            .await
+            .ok();
+        let (_process, address) = serve(ns);
+        browser.open(&address);
+        browser
+            .until(&boxes("broken"), json!("StatefulSet/db"))
+            .await;
+        browser.until(&boxes("most"), json!("StatefulSet/db")).await;
+        let why = "document.querySelector('.box.broken .why').innerText.split(':')[0]";
+        browser.until(why, json!("cannot pull db")).await;
+        browser.press("w");
+        browser.until(SELECTED, json!("StatefulSet/db")).await;
+        // A reload shows the same object, with its Events.
+        browser
+            .until("location.hash", json!("#StatefulSet%2Fdb"))
+            .await;
+        browser.value("location.reload()");
+        browser.until(SELECTED, json!("StatefulSet/db")).await;
+        browser
+            .until(
+                "document.querySelectorAll('.events .warned').length > 0",
+                json!(true),
+            )
+            .await;
+        browser.press("Escape");
+        browser.narrow(420);
+        let list = "document.querySelector('.all .link')?.innerText ?? null";
+        browser.until(list, json!("StatefulSet/db")).await;
+        let shown = "document.querySelector('.graph').checkVisibility()";
+        browser.until(shown, json!(false)).await;
+        assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
     })
     .await;
 }

@@ -26,7 +26,8 @@ function link(node, ...after) {
 }
 
 /// `InProgress (JobNotComplete): Job in progress`
-function told({ state, status, reason, message }) {
+function told({ state, status, reason, message, rootCause }) {
+  if (rootCause && state !== "ready") return make("p.told", {}, make("b", {}, `Pod ${rootCause.pod}`), ` ${rootCause.message}`);
   if (state === "missing" && (!reason || reason === "NotFound")) return make("p.told", {}, "It is not there.");
   if (state === "spare") return make("p.told", {}, "It is not there, and not needed.");
   if (!status || state === "ready") return "";
@@ -59,6 +60,7 @@ function ofNode(node, model) {
     section("Depends on", ...waits(node, model)),
     section("Waited for by", ...nothing(node.waitedBy.map((it) => link(it)), "nothing")),
     ...(node.gates.length ? [section("Gates", gates(node))] : []),
+    ...newsOf(node),
     section("About", make("dl.facts", {}, facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))]))),
     ...commands(node),
   ];
@@ -82,7 +84,7 @@ function gates(node) {
     make("td", {}, gate.pod),
     make("td", {}, lasting(gate.since, gate.until)),
     make("td", {}, gate.until ? `open at ${clock(gate.until)}` : `${gate.held ? "held" : "waits"} since ${clock(gate.since)}`)));
-  const head = make("tr", {}, ...["Pod", "Waited", ""].map((it) => make("th", { scope: "col" }, it)));
+  const head = make("tr", {}, ...["Pod", "Waited", "State"].map((it) => make("th", { scope: "col" }, it)));
   return make("table", {}, make("thead", {}, head), make("tbody", {}, rows));
 }
 
@@ -91,42 +93,53 @@ function commands(node) {
   const pod = (node.waiting[0] ?? node.gates[0])?.pod;
   if (!pod) return [];
   const command = `kubectl sluice status ${pod} -n ${node.namespace}`;
-  const copy = async (event) => {
-    await navigator.clipboard.writeText(command);
-    event.target.textContent = "copied";
-  };
-  return [section("In a terminal", make("div.command", {},
-    make("code", {}, command), make("button", { type: "button", onclick: copy }, "copy")))];
+  return [section("In a terminal", make("div.command", {}, make("code", {}, command), copyButton("copy", () => command)))];
 }
 
 function cycles(model, node) {
-  const [word, name] = [`${node.kind} ${node.name}`, ` -> ${node.kind} ${node.name} `];
-  const own = (cycle) => `${cycle.path} `.startsWith(`${word} `) || `${cycle.path} `.includes(name);
-  return model.cycles.filter((cycle) => !node || own(cycle)).map(cycleCard);
+  return model.cycles.filter((cycle) => isIn(node, cycle)).map((cycle) => cycleCard(cycle, model));
 }
 
-const cycleCard = (cycle) => make("div.card.cycle", {},
-  make("b", {}, "These wait for each other and never start"),
-  make("p", {}, cycle.path), make("p", {}, `Way out: ${cycle.wayOut}.`));
+/// Whether an object is in a cycle: `Deployment a -> Deployment b -> Deployment a`.
+const isIn = (node, { path }) => `-> ${path} `.includes(`-> ${node.kind} ${node.name} `);
+
+/// Leads to the first object of the cycle, and from there to the next.
+function cycleCard(cycle, model) {
+  const all = model.nodes.filter((it) => it.cycle && isIn(it, cycle));
+  const next = () => all[(all.findIndex((it) => it.id === page.selected) + 1) % all.length]?.id;
+  const card = make("button.card.cycle", { type: "button", onclick: () => select(next()) },
+    make("b", {}, "These wait for each other and never start"),
+    make("span", {}, cycle.path), make("span", {}, `Way out: ${cycle.wayOut}.`));
+  card.dataset.key = cycle.path;
+  return card;
+}
 
 /// What waits, and why; what is wrong; and where the time went.
 function overview(model) {
   const of = (...states) => model.nodes.filter((it) => states.includes(it.state));
-  const [waiting, failed, never] = [of("waiting"), of("failed"), of("never")];
-  const done = model.nodes.length > 0 && model.nodes.every((it) => it.state === "ready");
+  const [waiting, failed, never] = [of("waiting"), of("broken", "failed"), of("never")];
+  const done = model.nodes.length > 0 && model.nodes.every((it) => DONE.includes(it.state));
   const title = done ? "Everything is ready" : waiting.length ? "What waits, and for what" : "Overview";
-  const causes = roots(model);
+  const causes = model.roots;
   const alone = failed.filter((it) => !causes.some((cause) => cause.node === it));
   return [
     make("header", {}, make("div", {}, make("span.kind", {}, model.release ? `release ${model.release}` : `namespace ${model.namespace}`), make("h2", {}, title))),
-    ...model.cycles.map(cycleCard),
+    ...model.cycles.map((cycle) => cycleCard(cycle, model)),
     ...(causes.length ? [section("What holds the others up", ...causes.map(({ node, holds }) => link(node, make("span.since", {}, `holds up ${holds.size}`), told(node))))] : []),
     ...(waiting.length ? [section("Waiting", ...waiting.map((it) => whyWaiting(it, model)))] : []),
-    ...(alone.length ? [section("Failed", ...alone.map((it) => link(it, told(it))))] : []),
+    ...(alone.length ? [section("Broken", ...alone.map((it) => link(it, told(it))))] : []),
     ...(never.length ? [section("Never starts", ...never.map((it) => link(it)))] : []),
     ...critical(model),
     ...unseen(model),
+    make("section.all", {}, make("h3", {}, "All objects"), ...byState(model).map((it) => link(it, make("span.since", {}, STATES[it.state][0])))),
+    section("Take it along", make("div.take", {}, copyButton("Copy for Mermaid", mermaidText), copyButton("Copy as SVG", () => svgText(model)))),
   ];
+}
+
+/// What needs a look first, each state in the order of the start.
+function byState(model) {
+  const place = (node) => Object.keys(STATES).indexOf(node.state);
+  return model.nodes.filter(passes).sort((one, other) => place(one) - place(other));
 }
 
 function whyWaiting(node, model) {
@@ -140,9 +153,9 @@ const unseen = ({ warnings }) => (warnings.length ? [make("div.card.warning", {}
 function critical(model) {
   if (!model.path.length) return [];
   const steps = model.path.map((step) => link(model.byId.get(step.object), make("span.since", {}, `${step.seconds} s`)));
-  const { seconds, unfinished } = model.criticalPath;
+  const { seconds } = model.criticalPath;
   const last = model.path.at(-1).object;
   return [section("Critical path",
-    make("p.quiet", {}, `${duration(seconds * 1000)} until ${last} was ready, the last one${unfinished ? "; not everything is ready yet" : ""}`),
+    make("p.quiet", {}, `${duration(seconds * 1000)} until ${last} was ready, the last one`),
     ...steps)];
 }

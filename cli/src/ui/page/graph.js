@@ -34,10 +34,15 @@ function lasting(since, until) {
   return element;
 }
 
+/// The least size at which all of it is fitted into the window: below, boxes cannot be read.
+const LEAST = 0.5;
+
 const graph = {
   scale: 1,
   /// Whether nobody has chosen the size.
   fits: true,
+  /// Whether the subject is drawn for the first time.
+  begins: true,
   boxes: new Map(),
   shape: "",
   places: new Map(),
@@ -55,6 +60,15 @@ const graph = {
     this.drawBoxes(model);
     this.drawLines(new Map(drawn.map((edge) => [`${edge.from} ${edge.to}`, edge])));
     this.mark(model);
+    map.draw(model);
+    if (this.begins) this.look(model);
+  },
+
+  /// Brings what a reader looks for first into the window.
+  look(model) {
+    this.begins = false;
+    const first = model.byId.get(page.selected) ?? firstTrouble(model);
+    this.boxes.get(first?.id)?.scrollIntoView({ block: "center", inline: "center" });
   },
 
   drawBoxes(model) {
@@ -74,15 +88,16 @@ const graph = {
       }
       const { x, y } = this.places.get(node.id);
       box.style.transform = `translate(${x}px, ${y}px)`;
-      box.className = ["box", node.state, node.critical || node.passed ? "critical" : ""].join(" ");
+      const most = model.roots[0]?.node === node;
+      box.className = ["box", node.state, node.critical || node.passed ? "critical" : "", most ? "most" : "", isAway(node, model) ? "foreign" : ""].join(" ");
       box.title = node.id;
       box.replaceChildren(
         icon(node.state),
-        make("span.kind", {}, node.kind, ...away(node, model), ...wave(node, model)),
+        make("span.kind", {}, make("span", {}, node.kind), ...away(node, model), ...tag(node, model)),
         make("span.name", {}, node.name),
         make("span.why", {}, ...why(node, model)),
+        make("span.spoken", {}, spoken(node, model)),
       );
-      box.setAttribute("aria-label", spoken(node, model));
     }
   },
 
@@ -129,8 +144,10 @@ const graph = {
   fit() {
     this.fits = true;
     const { clientWidth, clientHeight } = find("graph");
-    const scale = Math.min(clientWidth / this.laid.width, clientHeight / this.laid.height);
-    this.scale = Math.min(1, Math.max(0.75, scale));
+    const [wide, high] = [clientWidth / this.laid.width, clientHeight / this.laid.height];
+    // Where it has to be scrolled anyway, it is as large as the width allows.
+    const scale = Math.min(wide, high) < LEAST ? Math.min(0.75, Math.max(wide, LEAST)) : Math.min(wide, high);
+    this.scale = Math.min(1, scale);
     this.resize();
   },
 
@@ -152,9 +169,13 @@ const graph = {
     world.style.width = `${width * this.scale}px`;
     world.style.height = `${height * this.scale}px`;
     find("stage").style.transform = `scale(${this.scale})`;
+    find("stage").classList.toggle("far", this.scale < 0.8);
     find("edges").setAttribute("width", width);
     find("edges").setAttribute("height", height);
-    find("fit").textContent = `${Math.round(this.scale * 100)} %`;
+    const percent = `${Math.round(this.scale * 100)} %`;
+    find("fit").textContent = percent;
+    find("fit").setAttribute("aria-label", `${percent}: fit the graph into the window`);
+    map.follow();
   },
 
   /// Moves the focus to an object.
@@ -180,12 +201,16 @@ const graph = {
   },
 };
 
+const isAway = (node, model) => Boolean(node.namespace) && node.namespace !== model.namespace;
+
 /// The namespace, where it is another one.
 function away(node, model) {
-  return node.namespace && node.namespace !== model.namespace ? [make("span.away", {}, node.namespace)] : [];
+  return isAway(node, model) ? [make("span.away", { title: `in namespace ${node.namespace}` }, node.namespace)] : [];
 }
 
-function wave(node, model) {
+/// How many it holds up, else its wave.
+function tag(node, model) {
+  if (node.holdsUpMany) return [make("span.many", { title: `holds up ${node.holdsUpMany}` }, `holds ${node.holdsUpMany}`)];
   const weighs = model.nodes.some((it) => it.wave);
   return weighs && node.wave !== undefined ? [make("span.wave", {}, `wave ${node.wave}`)] : [];
 }
@@ -193,9 +218,9 @@ function wave(node, model) {
 /// The line below the name: why an object is as it is.
 function why(node, model) {
   if (node.state === "waiting") {
-    const [first, ...others] = heldBy(node, model).map((it) => it.dependency);
-    const what = first ? ` for ${first}${others.length ? ` and ${others.length} more` : ""}` : "";
-    return [isHeld(node) ? "held " : "", lasting(waitsSince(node)), what];
+    const [first, ...others] = heldBy(node, model).map((it) => it.dependency.split("/").at(-1));
+    const what = first ? `for ${first}${others.length ? ` and ${others.length} more` : ""} \u00b7 ` : "";
+    return [isHeld(node) ? "held " : "", what, lasting(waitsSince(node))];
   }
   if (node.state === "ready") {
     const { started, opened, ready } = node.time ?? {};
@@ -203,6 +228,7 @@ function why(node, model) {
     if (node.reason === "Remembered") return ["completed, and removed since"];
     return [from && ready ? `ready after ${duration(stamp(ready) - stamp(from))}` : "ready"];
   }
+  if (node.rootCause) return [brief(node.rootCause.message)];
   if (node.state === "cycle") return ["waits for itself"];
   if (node.state === "never") return ["never starts"];
   if (node.state === "missing" && (!node.reason || node.reason === "NotFound")) return ["it is not there"];
@@ -210,11 +236,17 @@ function why(node, model) {
   return [node.reason && node.reason !== "Satisfied" ? node.reason : STATES[node.state][0]];
 }
 
+/// A cause without what comes before the name of an image: `cannot pull postgres:17.9: not found`
+const brief = (message) => message.replace(/\bimage (\S*\/)?(?=\S)/, "");
+
+/// What a box shows by its colour and its place, in words behind those that it shows.
 function spoken(node, model) {
   const held = heldBy(node, model).map((it) => it.dependency).join(", ");
-  const parts = [node.id, STATES[node.state][0], node.state === "ready" ? "" : node.reason ?? ""];
+  const parts = ["", STATES[node.state][0], node.state === "ready" ? "" : node.rootCause?.message ?? node.reason ?? ""];
+  if (isAway(node, model)) parts.push(`in namespace ${node.namespace}`);
+  if (node.holdsUpMany) parts.push(`holds up ${node.holdsUpMany}`);
   if (isHeld(node)) parts.push("held before it takes a node");
   if (node.waiting.length && held) parts.push(`waits for ${held}`);
   if (node.critical) parts.push("on the critical path");
-  return parts.filter(Boolean).join(", ");
+  return parts.filter((it, at) => it || at === 0).join(", ");
 }

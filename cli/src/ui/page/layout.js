@@ -1,9 +1,9 @@
 // Where the objects stand: columns from left to right by the step at which each can start, in each the order with few
 // crossings, and lines that go around boxes. Knows nothing of the document.
 
-const BOX = { width: 232, height: 66 };
-const GAP = { x: 76, y: 18, line: 12 };
-const MARGIN = 28;
+const BOX = { width: 204, height: 70 };
+const GAP = { x: 52, y: 16, line: 12 };
+const MARGIN = 20;
 
 /// Places of the nodes and lines of the edges: `{places, lines, width, height}`.
 function layout(nodes, edges) {

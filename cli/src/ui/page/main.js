@@ -16,11 +16,20 @@ function passes(node) {
 /// Shows an object, or the overview.
 function select(id) {
   page.selected = page.model?.byId.has(id) ? id : undefined;
+  keep();
   draw();
   if (!page.selected) return;
   const shown = [graph.boxes.get(id), find("timeline").querySelector(".chosen")];
   for (const element of shown) element?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
+
+/// The address keeps the selection, for a reload and for a colleague.
+function keep() {
+  const to = `${location.pathname}${location.search}${page.selected ? `#${encodeURIComponent(page.selected)}` : ""}`;
+  history.replaceState(undefined, "", to);
+}
+
+const kept = () => decodeURIComponent(location.hash.slice(1)) || undefined;
 
 function draw() {
   const { model } = page;
@@ -56,9 +65,9 @@ function drawCounts(model) {
   const focused = find("counts").contains(document.activeElement) && document.activeElement.dataset.key;
   find("counts").replaceChildren(...chips);
   if (focused) find("counts").querySelector(`[data-key="${focused}"]`)?.focus();
-  const waiting = count("waiting");
-  document.title = `${waiting ? `${waiting} waiting` : "sluice"} \u00b7 ${model.release ?? model.namespace}`;
-  const spoken = chips.map((it) => it.textContent).join(", ");
+  const worst = ["broken", "waiting"].find(count);
+  document.title = `${worst ? `${count(worst)} ${worst}` : "sluice"} \u00b7 ${model.release ?? model.namespace}`;
+  const spoken = chips.map(({ dataset: { key } }) => `${count(key)} ${STATES[key][0]}`).join(", ");
   if (spoken !== page.spoken) find("spoken").textContent = page.spoken = spoken;
 }
 
@@ -90,6 +99,7 @@ function hear(view) {
   find("notice").hidden = true;
   document.body.classList.remove("stale");
   page.model = derive(view);
+  if (graph.begins && page.model.byId.has(kept())) page.selected = kept();
   controls(view);
   draw();
 }
@@ -140,7 +150,7 @@ function show(namespace, release) {
 function again() {
   Object.assign(page, { model: undefined, selected: undefined, only: new Set() });
   graph.shape = "";
-  graph.fits = true;
+  Object.assign(graph, { fits: true, begins: true });
   find("blank").replaceChildren(make("div.loading", {}, "Reading the cluster\u2026"));
   document.body.classList.add("empty");
   find("timeline").hidden = true;
@@ -164,7 +174,9 @@ function nextTheme() {
 }
 
 function nextTrouble() {
-  const all = page.model?.nodes.filter((it) => TROUBLE.includes(it.state)) ?? [];
+  // What holds the others up comes first.
+  const { roots, nodes } = page.model;
+  const all = [...new Set([...roots.map((it) => it.node), ...nodes.filter((it) => TROUBLE.includes(it.state))])];
   const next = all[(all.findIndex((it) => it.id === page.selected) + 1) % all.length];
   if (!next) return;
   select(next.id);
@@ -176,6 +188,7 @@ function back() {
     find("filter").value = page.text = "";
     page.only.clear();
   } else page.selected = undefined;
+  keep();
   draw();
 }
 
@@ -247,7 +260,11 @@ document.addEventListener("keydown", pressed);
 // Who does not look is not told, and costs the cluster nothing.
 document.addEventListener("visibilitychange", () => (document.hidden ? source?.close() : listen()));
 addEventListener("popstate", again);
-addEventListener("resize", () => page.model && graph.fits && graph.fit());
+addEventListener("resize", () => {
+  if (!page.model) return;
+  if (graph.fits) graph.fit();
+  else map.follow();
+});
 theme("auto");
 fetch(`${base}api/namespaces`).then((it) => it.json()).then((names) => {
   find("namespaces").replaceChildren(...names.map((name) => make("option", { value: name })));

@@ -2,6 +2,7 @@
 
 /// How an object can be, the worst first: a word, and what it means.
 const STATES = {
+  broken: ["broken", "its pods cannot start, or fail again and again; its box says why"],
   failed: ["failed", "it has failed, and what waits for it waits on"],
   cycle: ["cycle", "it is in a cycle: these wait for each other and never start"],
   never: ["never", "it waits for a cycle, or its list cannot be read"],
@@ -13,7 +14,8 @@ const STATES = {
   ready: ["ready", "what waits for it may start"],
   spare: ["not needed", "it is not there, and what names it does without it"],
 };
-const TROUBLE = ["failed", "cycle", "never", "missing", "barred", "waiting"];
+const TROUBLE = ["broken", "failed", "cycle", "never", "missing", "barred", "waiting"];
+const DONE = ["ready", "spare"];
 const BARRED = ["NotPermitted", "KindForbidden"];
 
 /// The answer with its parts joined: what each object waits on, who waits on it, its gates and times, and how it is.
@@ -29,19 +31,29 @@ function derive(view) {
   }
   for (const gate of view.gates ?? []) byId.get(gate.of)?.gates.push(gate);
   for (const time of view.times ?? []) byId.get(time.object).time = time;
-  const path = view.criticalPath?.steps ?? [];
-  path.forEach((step) => { byId.get(step.object).critical = step; });
   for (const node of nodes) {
     node.waiting = node.gates.filter((gate) => !gate.until);
     node.state = stateOf(node);
   }
+  const steps = view.criticalPath?.steps ?? [];
+  // Before all is ready, the object that was ready last holds nothing up.
+  const path = nodes.every((it) => DONE.includes(it.state)) ? steps : [];
+  path.forEach((step) => { byId.get(step.object).critical = step; });
   for (const edge of edges) {
     // What is not satisfied holds only what waits at its gate.
     edge.unmet = edge.holds === true;
     edge.holds = edge.unmet && byId.get(edge.from).state === "waiting";
   }
   onPath(path, edges, byId);
-  return { ...view, nodes, edges, byId, path };
+  const model = { ...view, nodes, edges, byId, path, steps };
+  model.roots = roots(model);
+  for (const { node, holds } of model.roots) node.holdsUpMany = holds.size;
+  return model;
+}
+
+/// Where a reader looks first: what holds up the most, else the worst.
+function firstTrouble({ roots: [most], nodes }) {
+  return most?.node ?? TROUBLE.map((state) => nodes.find((it) => it.state === state)).find(Boolean);
 }
 
 function stateOf(node) {
@@ -50,6 +62,7 @@ function stateOf(node) {
   if (node.step === undefined && !node.ready) return "never";
   if (node.status === "Waits") return "waiting";
   if (!node.ready && BARRED.includes(node.reason)) return "barred";
+  if (!node.ready && node.rootCause?.broken) return "broken";
   if (node.status === "Failed") return "failed";
   if (node.waiting.length) return "waiting";
   if (node.ready === undefined || node.status === "Unknown") return "unknown";

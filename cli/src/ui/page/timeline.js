@@ -6,7 +6,7 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21
 /// From when to when it is drawn: what waits now, and else the critical path; in milliseconds since the epoch.
 function span(model) {
   const waits = model.nodes.flatMap((it) => it.waiting).map((gate) => stamp(gate.since));
-  const [first, last] = [model.path[0], model.path.at(-1)].map((it) => it && stamp(it === model.path[0] ? it.from : it.until));
+  const [first, last] = [model.steps[0], model.steps.at(-1)].map((it) => it && stamp(it === model.steps[0] ? it.from : it.until));
   const running = waits.length > 0 || model.nodes.some((it) => it.state === "starting" && it.time?.started);
   const end = running || last === undefined ? now() : last;
   const begins = [...waits, ...(first === undefined ? [] : [first])];
@@ -63,16 +63,16 @@ function row(node, shown, at) {
   const done = waits ? undefined : ready;
   const bars = [
     (waits || opened) && bar("waited", start, waits ? now() : stamp(opened), at),
-    run && bar(node.state === "failed" ? "failed" : "started", stamp(run), done ? stamp(done) : now(), at),
+    run && bar(["failed", "broken"].includes(node.state) ? "failed" : "started", stamp(run), done ? stamp(done) : now(), at),
     done && bar("done", stamp(done), shown.to, at),
     node.critical && bar("path", stamp(node.critical.from), stamp(node.critical.until), at),
   ];
   const words = [
     waits ? `waits for ${duration(now() - start)}` : opened ? `waited ${duration(stamp(opened) - start)}` : "",
-    run && done ? `ready after ${duration(stamp(done) - stamp(run))}` : run ? (node.state === "failed" ? "failed" : "not ready yet") : "",
+    run && done ? `ready after ${duration(stamp(done) - stamp(run))}` : run ? (["failed", "broken"].includes(node.state) ? node.state : "not ready yet") : "",
   ].filter(Boolean).join(", then ");
   const line = make("button.line-of", { type: "button", title: `${node.id}: ${words}`, "aria-label": `${node.id}: ${words}`, onclick: () => select(node.id) },
-    make("span.label", {}, icon(node.state), node.id), make("div.track", {}, bars.filter(Boolean)));
+    make("span.label", {}, icon(node.state), make("span", {}, node.id)), make("div.track", {}, bars.filter(Boolean)));
   line.dataset.key = node.id;
   line.classList.toggle("chosen", node.id === page.selected);
   return line;

@@ -28,6 +28,8 @@ pub(super) struct State {
     pub(super) missed: BTreeSet<String>,
     /// How many watches the command has opened.
     pub(super) watches: usize,
+    /// How many requests have come from others than the controller.
+    pub(super) asked: usize,
 }
 
 impl State {
@@ -81,6 +83,16 @@ impl State {
         let selector = selector.unwrap_or_default();
         let objects = self.objects.iter().filter(|(path, _)| asked.holds(path));
         let objects = objects.map(|(_, object)| object);
+        let about = query.get("fieldSelector").map(|it| it.split(','));
+        let about: Vec<(&str, &str)> = about
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it.strip_prefix("involvedObject.")?.split_once('='))
+            .collect();
+        let objects = objects.filter(|it| {
+            let same = |(field, value): &(&str, &str)| it["involvedObject"][field] == **value;
+            about.iter().all(same)
+        });
         let homeless = query
             .get("fieldSelector")
             .is_some_and(|it| it.starts_with("spec.nodeName="));

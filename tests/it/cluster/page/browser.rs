@@ -135,6 +135,14 @@ impl Browser {
         self.ask("Input.dispatchKeyEvent", &up);
     }
 
+    /// Makes the window this narrow.
+    pub(in crate::cluster) fn narrow(&mut self, width: u16) {
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            &json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false}),
+        );
+    }
+
     /// Sets the colour scheme of the user's system: `light` or `dark`.
     pub(in crate::cluster) fn prefers(&mut self, scheme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});

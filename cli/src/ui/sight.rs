@@ -1,0 +1,66 @@
+//! A subject that is looked at again and again: the API server is asked only for what has changed.
+
+use super::subject::PageSubject;
+use crate::graph::{self, NamespaceGraph};
+use crate::installation::Basis;
+use crate::reader::Reader;
+use crate::watches::Watches;
+use anyhow::Result;
+use kube::Client;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The least time between two reads of what no watch tells of, while other objects change.
+const UNWATCHED: Duration = Duration::from_secs(10);
+
+/// The time between two reads of what no watch tells of, while nothing changes.
+const SELDOM: Duration = Duration::from_secs(120);
+
+/// The objects of a subject that are known, and the watches that tell when they are no more.
+pub(super) struct Sight {
+    client: Client,
+    subject: PageSubject,
+    reader: Reader,
+    watches: Watches,
+    /// The settings, rights and rules of the installed sluice, and the time of their read.
+    basis: Option<(Basis, Instant)>,
+}
+
+impl Sight {
+    pub(super) fn new(client: Client, subject: PageSubject) -> Self {
+        Self {
+            reader: Reader::new(client.clone()),
+            watches: Watches::new(client.clone()),
+            client,
+            subject,
+            basis: None,
+        }
+    }
+
+    /// The graph as it is now.
+    pub(super) async fn look(&mut self) -> Result<NamespaceGraph> {
+        let PageSubject { namespace, release } = &self.subject;
+        let (basis, _) = if let Some(known) = self.basis.take() {
+            self.basis.insert(known)
+        } else {
+            let read = graph::basis(&self.client, &mut self.reader, namespace).await?;
+            self.basis.insert((read, Instant::now()))
+        };
+        let told = graph::look(&mut self.reader, basis, namespace, release.as_deref()).await?;
+        self.watches.cover(&self.reader);
+        Ok(told)
+    }
+
+    /// Returns once something has changed, but not before a pause, or after a time: what has to be read again is forgotten then.
+    pub(super) async fn change(&mut self, pause: Duration, time: Duration) {
+        let Self {
+            watches, reader, ..
+        } = self;
+        let changed = watches.all_within(pause, reader).await || watches.within(time, reader).await;
+        let age = if changed { UNWATCHED } else { SELDOM };
+        if self.basis.as_ref().is_some_and(|it| it.1.elapsed() >= age) {
+            self.basis = None;
+            self.watches.forget_unwatched(&mut self.reader);
+        }
+    }
+}
