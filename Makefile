@@ -58,6 +58,13 @@ demo: install ## the example shop in a cluster: what waits for what, and when it
 	@$(if $(LOAD),$(LOAD) $(images)/shop.tar)
 	@SHELL_NEEDS='export KUBECONFIG=$(KUBECONFIG) PATH=$(bin):$(programs):$$PATH' examples/shop/demo.sh
 
+.PHONY: pictures
+# Not part of `make test`: it needs Chromium, and npm for axe-core.
+pictures: install ## the pictures of README and docs, out of a run of the example shop
+	@examples/shop/image.sh $(images)/shop.tar
+	@$(if $(LOAD),$(LOAD) $(images)/shop.tar)
+	@PATH=$(bin):$(programs):$$PATH KUBECONFIG=$(KUBECONFIG) tests/pictures/make.py
+
 .PHONY: test
 test: ## every test: unit, router, process, chart, then the cluster's; STAGES='units scripts' runs those stages alone
 	@tests/run

@@ -30,7 +30,9 @@ fn read(path: &Path) -> String {
 /// The pages of the book.
 fn folder() -> Vec<PathBuf> {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs is a folder");
-    docs.map(|entry| entry.expect("readable").path()).collect()
+    let paths = docs.map(|entry| entry.expect("readable").path());
+    // The pictures are in a folder.
+    paths.filter(|path| path.is_file()).collect()
 }
 
 pub(crate) fn pages() -> Vec<PathBuf> {
