@@ -12,6 +12,7 @@ mod declared;
 mod diff;
 mod document;
 mod edits;
+mod environment;
 mod flow;
 mod host;
 mod in_text;
@@ -35,6 +36,7 @@ mod telling;
 mod template;
 mod texts;
 mod told;
+mod traces;
 mod tried;
 mod values;
 mod wait;
@@ -205,22 +207,23 @@ fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
+/// Renders every chart: what waits may stand in the helpers of a library alone.
 fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report) -> Result<()> {
-    if texts.files.iter().any(texts::File::looks) {
-        let mut given: Vec<String> = Vec::new();
-        for file in &asked.values {
-            given.extend(["--values".to_owned(), file.display().to_string()]);
-        }
-        for pair in &asked.set {
-            given.extend(["--set".to_owned(), pair.clone()]);
-        }
-        let source = ObjectSource::Chart(Copy::of(chart, given, Instant::now())?);
-        if let Err(error) = flow::run(chart, texts, source, report) {
-            let why = format!("it was read as text, since it cannot be rendered: {error:#}");
-            report.tell(chart.display().to_string(), "", Says::Note(why));
-            for file in &texts.files {
-                by_text::file(texts, file, report);
-            }
+    let mut given: Vec<String> = Vec::new();
+    for file in &asked.values {
+        given.extend(["--values".to_owned(), file.display().to_string()]);
+    }
+    for pair in &asked.set {
+        given.extend(["--set".to_owned(), pair.clone()]);
+    }
+    let source = ObjectSource::Chart(Box::new(Copy::of(chart, given, Instant::now())?));
+    if let Err(error) = flow::run(chart, texts, source, report)
+        && texts.files.iter().any(texts::File::looks)
+    {
+        let why = format!("it was read as text, since it cannot be rendered: {error:#}");
+        report.tell(chart.display().to_string(), "", Says::Note(why));
+        for file in &texts.files {
+            by_text::file(texts, file, report);
         }
     }
     for file in &texts.files {

@@ -73,6 +73,7 @@ pub(super) fn unrendered(
                     open: &[],
                     text: &file.text,
                     by_address: false,
+                    of_service: false,
                 };
                 let what = file.template.masked.seen(&wait.what);
                 match context.resolve(wait).reason(Reason::Helper) {

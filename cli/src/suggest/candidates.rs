@@ -14,6 +14,9 @@ use super::texts::{File, Texts};
 use super::waits;
 use std::path::Path;
 
+/// The most values that a condition may test together: a longer one is of one set among many, and holds for nearly no user.
+const MOST_TOGETHER: usize = 4;
+
 /// A wait that stands in a text, and its outcome.
 pub(super) struct WaitInText {
     /// The line of the file, from 0.
@@ -47,6 +50,7 @@ pub(super) fn of_text(
                     open: within,
                     text: &file.text,
                     by_address,
+                    of_service: false,
                 };
                 let outcome = context.resolve(wait);
                 if let Outcome::Entry(entry) = &outcome {
@@ -84,6 +88,38 @@ pub(super) fn of_text(
     (list, told)
 }
 
+/// The entry for a Service as the text of a container itself names it; `None` where the text has other waits than were rendered. `at` is
+/// the number of the wait, of `count`.
+pub(super) fn as_written(
+    texts: &Texts,
+    file: &File,
+    block: usize,
+    at: usize,
+    count: usize,
+) -> Option<String> {
+    let block = file.blocks.iter().find(|it| it.first == block)?;
+    block.branches.iter().find_map(|container| {
+        let reading = waits::of(container);
+        let wait = reading
+            .waits
+            .get(at)
+            .filter(|_| reading.waits.len() == count)?;
+        let context = Context {
+            masked: &file.template.masked,
+            container,
+            texts,
+            open: &[],
+            text: &file.text,
+            by_address: false,
+            of_service: true,
+        };
+        match context.resolve(wait) {
+            Outcome::Entry(entry) => Some(entry.text),
+            _ => None,
+        }
+    })
+}
+
 /// The line of a container on which the target of a wait stands.
 fn line_of(file: &File, first: usize, length: usize, wait: &super::wait::Wait) -> usize {
     let words: Vec<&str> = wait
@@ -111,7 +147,7 @@ pub(super) fn document_of<'f, 'l>(
 ) -> Option<&'f Document<'l>> {
     let same: Vec<&Document<'l>> = documents
         .iter()
-        .filter(|it| it.kind() == Some(kind))
+        .filter(|it| it.kinds().any(|written| fits(written, kind)))
         .collect();
     match same.as_slice() {
         [one] => Some(*one),
@@ -252,8 +288,9 @@ pub(super) fn condition(
     };
     if seen.contains(&0) {
         let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
-        let single = absent.filter(|it| it.len() == 1);
-        let mut parts: Vec<String> = single.map(|it| it[0].holds_not(root)).collect();
+        let parts = absent.map(|it| it.iter().filter_map(|it| it.holds_not(root)));
+        let single = parts.filter_map(|mut it| it.next().filter(|_| it.next().is_none()));
+        let mut parts: Vec<String> = single.collect();
         parts.dedup();
         return (!parts.is_empty()).then(|| within(&all("and", parts)));
     }
@@ -273,8 +310,13 @@ pub(super) fn condition(
             continue;
         }
         taken.push(set);
-        parts.push(all("and", set.iter().map(|it| it.holds(root)).collect()));
+        let own: Vec<String> = set.iter().filter_map(|it| it.holds(root)).collect();
+        if own.is_empty() || own.len() > MOST_TOGETHER {
+            return None;
+        }
+        parts.push(all("and", own));
     }
+    parts.dedup();
     (!parts.is_empty()).then(|| within(&all("or", parts)))
 }
 

@@ -84,7 +84,15 @@ impl Client {
         let port = option(arguments, &["--port", "-P", "-p"]).filter(|it| is_port(it));
         let port = port.filter(|_| !found.contains([':', ',']));
         let port = port.map_or(String::new(), |it| format!(":{it}"));
-        each(&format!("{found}{port}"), self.asks)
+        let mut waits = each(&format!("{found}{port}"), self.asks);
+        for wait in &mut waits {
+            if let For::Address(address) = wait
+                && address.usual.is_empty()
+            {
+                address.usual = self.port();
+            }
+        }
+        waits
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Container {
     pub(super) node_paths: Vec<String>,
     /// The ConfigMaps that are mounted.
     pub(super) config_maps: Vec<MountedMap>,
-    /// Whether this is the command that is run once the container has started.
+    /// Whether this is a command that is run once the container has started, or before it ends.
     pub(super) after_start: bool,
 }
 
@@ -46,24 +46,26 @@ impl MountedMap {
 }
 
 impl Container {
-    /// A word of a command without variables of a shell: as it stands, or the Service whose address the variable in front of the word
-    /// has. Another variable is an error that names the variable.
+    /// A word of a command without variables of a shell: as it stands, or with the Services in it whose addresses the kubelet puts into
+    /// the environment of every pod, such as `$(DB_SERVICE_HOST)`. Another variable is an error that names the variable.
     pub(super) fn known(&self, word: &str) -> Result<String, Reason> {
-        let Some((before, behind)) = word.split_once("$(") else {
-            return Ok(word.to_owned());
-        };
-        let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
-        // The kubelet puts the address of every Service into the environment of a pod.
-        let service = name.strip_suffix("_SERVICE_HOST");
-        if let Some(service) = service.filter(|_| before.is_empty()) {
-            let service = service.to_lowercase().replace('_', "-");
-            return Ok(format!("{service}{behind}"));
+        let mut known = String::new();
+        let mut rest = word;
+        while let Some((before, behind)) = rest.split_once("$(") {
+            let (name, behind) = behind.split_once(')').unwrap_or((behind, ""));
+            let service = name.strip_suffix("_SERVICE_HOST");
+            if self.elsewhere.contains(name) {
+                return Err(Reason::Elsewhere(name.to_owned()));
+            }
+            let Some(service) = service.filter(|it| !it.is_empty()) else {
+                return Err(Reason::Unsaid(format!("${name}")));
+            };
+            known.push_str(before);
+            known.push_str(&service.to_lowercase().replace('_', "-"));
+            rest = behind;
         }
-        Err(if self.elsewhere.contains(name) {
-            Reason::Elsewhere(name.to_owned())
-        } else {
-            Reason::Unsaid(format!("${name}"))
-        })
+        known.push_str(rest);
+        Ok(known)
     }
 
     /// Reads a container of a pod's spec, or of any list of containers, where `pod` is null.
@@ -109,17 +111,19 @@ impl Container {
             .collect()
     }
 
-    /// The container, and as another the command that is run once it has started.
+    /// The container, and as others the commands that are run once it has started, or before it ends.
     pub(super) fn each(value: &Value, init: bool, pod: &Value) -> Vec<Self> {
         let Some(own) = Self::of(value, init, pod) else {
             return Vec::new();
         };
-        let command = value.pointer("/lifecycle/postStart/exec/command");
-        let after_start = command.map(|command| Self {
+        let hooks = ["postStart", "preStop"];
+        let commands = hooks.map(|it| value.pointer(&format!("/lifecycle/{it}/exec/command")));
+        let after_start = commands.into_iter().flatten().map(|command| Self {
             words: texts(command),
             after_start: true,
             ..own.clone()
         });
+        let after_start: Vec<Self> = after_start.collect();
         std::iter::once(own).chain(after_start).collect()
     }
 

@@ -71,11 +71,12 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
 /// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`.
 fn readiness(words: &[String]) -> Vec<Wait> {
     let words: Vec<&str> = words.iter().flat_map(|it| it.split_whitespace()).collect();
-    if !words.iter().any(|it| it.ends_with("ready.py")) {
+    // The options before it are those of a shell.
+    let Some(at) = words.iter().position(|it| it.ends_with("ready.py")) else {
         return Vec::new();
-    }
+    };
     let mut waits = Vec::new();
-    for pair in words.windows(2) {
+    for pair in words[at..].windows(2) {
         let name = pair[1].trim_matches(['"', '\'']).to_owned();
         let object = |kind: &str| {
             For::Object(NamedObject {
@@ -87,7 +88,7 @@ fn readiness(words: &[String]) -> Vec<Wait> {
         let for_what = match pair[0] {
             "--service-name" | "-s" => object("service"),
             "--job-name" | "-j" => object("job"),
-            "--container-name" | "-c" if name != "/bin/sh" => For::Container(name.clone()),
+            "--container-name" | "-c" => For::Container(name.clone()),
             "--app-name" | "-a" => For::Selected {
                 kind: "pod".to_owned(),
                 selector: format!("app={name}"),
@@ -117,11 +118,13 @@ mod tests {
             ),
         ];
         container.env = env.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
-        container.words = vec![
-            "/app/ready.py".to_owned(),
-            "--container-name".to_owned(),
-            "vault".to_owned(),
-        ];
+        container.words = [
+            "sh",
+            "-c",
+            "sed -i s/a/b/ /x; /app/ready.py --container-name vault",
+        ]
+        .map(str::to_owned)
+        .into();
         let found: Vec<String> = of(&container).into_iter().map(|it| it.what).collect();
         assert_eq!(
             found,

@@ -33,12 +33,17 @@ pub(super) fn all<'t>(lines: &'t [&'t str]) -> Vec<Document<'t>> {
 
 impl Document<'_> {
     pub(super) fn is_workload(&self) -> bool {
-        self.kind().is_some_and(|kind| WORKLOADS.contains(&kind))
+        self.kinds().any(|kind| WORKLOADS.contains(&kind))
     }
 
     pub(super) fn kind(&self) -> Option<&str> {
-        let kind = self.lines.iter().find_map(|it| it.strip_prefix("kind:"));
-        kind.map(str::trim)
+        self.kinds().next()
+    }
+
+    /// The kinds that the document may have: a template may choose one.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
+        let kinds = self.lines.iter().filter_map(|it| it.strip_prefix("kind:"));
+        kinds.map(str::trim)
     }
 
     /// Whether a key stands in the document, comments apart.

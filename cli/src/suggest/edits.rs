@@ -7,7 +7,8 @@ const WEIGHT: &str = "sluice.dev/weight";
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
-/// Puts a list on the workload, else on its pod template, wherever its annotations are not computed.
+/// Puts a list on the workload, else on its pod template, wherever its annotations are not computed. A list with a variable of the pod
+/// has to stand on the pod template.
 pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit> {
     let own = document
         .lines
@@ -22,6 +23,8 @@ pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit>
         Some(template + 1 + inside)
     };
     let place = |metadata: usize| beneath(document, metadata, list);
+    let has_variable = list.iter().any(|it| it.contains("$("));
+    let own = own.filter(|_| !has_variable || document.kind() == Some("Pod"));
     own.and_then(place).or_else(|| template().and_then(place))
 }
 

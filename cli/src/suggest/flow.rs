@@ -9,39 +9,85 @@ use super::source::ObjectSource;
 use super::survey::{self, SeenContainer};
 use super::switches::{self, Switch};
 use super::telling;
-use super::texts::Texts;
+use super::texts::{File, Texts};
 use super::told::{Report, Says};
+use super::traces;
 use super::values;
 use super::ways;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// Whether two sets of values show the same workloads with the same waits.
-fn is_the_same(a: SetSeen<'_>, b: SetSeen<'_>) -> bool {
-    let waits = |it: &SeenContainer| {
-        let found = it.found.iter().map(|it| {
-            let target = it.target.clone();
-            (it.what.clone(), target.map(|it| it.map(|it| it.plain())))
-        });
-        let container = it.container.name.clone();
-        (it.workload.clone(), container, found.collect::<Vec<_>>())
-    };
-    let workloads = |it: SetSeen<'_>| {
-        let all = it.objects.iter().filter(|it| own_pods(it).is_some());
-        let named = all.map(|it| {
-            let name = text(&it.value, "/metadata/name").to_owned();
-            (it.source.clone(), name)
-        });
-        named.collect::<Vec<_>>()
-    };
-    workloads(a) == workloads(b) && a.seen.iter().map(waits).eq(b.seen.iter().map(waits))
+/// The most sets of values that are rendered once more with the values of their addresses followed.
+const MOST_FOLLOWED: usize = 16;
+
+/// The sets of values that were tried, and the things that each renders.
+struct TriedSets<'f> {
+    folder: &'f Path,
+    texts: &'f Texts,
+    sets: Vec<Vec<Switch>>,
+    rendered: Vec<Option<Vec<ChartObject>>>,
+    seen: Vec<SeenContainer>,
 }
 
-/// The objects and containers that one set of values renders.
-#[derive(Clone, Copy)]
-struct SetSeen<'s> {
-    objects: &'s [ChartObject],
-    seen: &'s [SeenContainer],
+impl TriedSets<'_> {
+    /// Takes what a set renders. A set that shows the same as the set `other` need not be rendered again, so it is left out.
+    fn take(
+        &mut self,
+        switches: Vec<Switch>,
+        objects: Option<Vec<ChartObject>>,
+        missing: &[String],
+        other: usize,
+    ) {
+        let set = self.sets.len();
+        let own = objects.as_deref().unwrap_or_default();
+        let mut seen = survey::of(set, own, missing, &self.texts.values, &switches);
+        // A container of another folder is not the chart's own to change.
+        seen.retain(|it| self.texts.file(&self.folder.join(&it.source)).is_some());
+        if set > 0 && objects.is_some() && self.shows(other, own, &seen) {
+            return;
+        }
+        self.seen.extend(seen);
+        self.sets.push(switches);
+        self.rendered.push(objects);
+    }
+
+    /// Whether a set shows the same workloads with the same waits as these.
+    fn shows(&self, set: usize, objects: &[ChartObject], seen: &[SeenContainer]) -> bool {
+        let waits = |it: &SeenContainer| {
+            let found = it.found.iter().map(|it| {
+                let target = it.target.clone();
+                (it.what.clone(), target.map(|it| it.map(|it| it.plain())))
+            });
+            let container = it.container.name.clone();
+            (it.workload.clone(), container, found.collect::<Vec<_>>())
+        };
+        let workloads = |objects: &[ChartObject]| {
+            let all = objects.iter().filter(|it| own_pods(it).is_some());
+            let named = all.map(|it| {
+                let name = text(&it.value, "/metadata/name").to_owned();
+                (it.source.clone(), name)
+            });
+            named.collect::<Vec<_>>()
+        };
+        let own = self.rendered[set].as_deref().unwrap_or_default();
+        let own_seen = self.seen.iter().filter(|it| it.set == set);
+        workloads(own) == workloads(objects) && own_seen.map(waits).eq(seen.iter().map(waits))
+    }
+
+    /// The sets in which the user may have to give an address, each with the values of addresses that the waits read.
+    fn followed(&self) -> Vec<(usize, Vec<Switch>)> {
+        let is_open = |set: &usize| self.seen.iter().any(|it| it.set == *set && it.is_open());
+        let open: Vec<usize> = (0..self.sets.len()).filter(is_open).collect();
+        if open.is_empty() {
+            return Vec::new();
+        }
+        let groups = traces::groups(self.texts);
+        let pairs = open.iter().flat_map(|set| {
+            let with = |group: &Vec<Switch>| [self.sets[*set].clone(), group.clone()].concat();
+            groups.iter().map(move |group| (*set, with(group)))
+        });
+        pairs.take(MOST_FOLLOWED).collect()
+    }
 }
 
 /// Proposes what a folder's rendered objects say.
@@ -52,43 +98,29 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<()> {
     source.render_first(&texts.values)?;
+    let mut tried = TriedSets {
+        folder,
+        texts,
+        sets: Vec::new(),
+        rendered: Vec::new(),
+        seen: Vec::new(),
+    };
     let mut sets = vec![Vec::new()];
     sets.extend(switches::of(texts));
     let all = source.render_all(&sets, render::FOR_SETS);
     let late = sets.split_off(all.len());
-    let mut tried = Vec::new();
-    let mut rendered: Vec<Option<Vec<ChartObject>>> = Vec::new();
-    let mut seen: Vec<SeenContainer> = Vec::new();
-    let mut of_first = 0;
     for (switches, objects) in sets.into_iter().zip(all) {
-        let set = tried.len();
-        let own = objects.as_deref().unwrap_or_default();
-        let mut of_set = survey::of(set, own, source.missing(), &texts.values);
-        // A container of another folder is not the chart's own to change.
-        of_set.retain(|it| texts.file(&folder.join(&it.source)).is_some());
-        let first = SetSeen {
-            objects: rendered
-                .first()
-                .and_then(Option::as_deref)
-                .unwrap_or_default(),
-            seen: &seen[..of_first],
-        };
-        let this = SetSeen {
-            objects: own,
-            seen: &of_set,
-        };
-        // A set that shows the same as the chart's own values need not be rendered again.
-        if set > 0 && objects.is_some() && is_the_same(first, this) {
-            continue;
-        }
-        if set == 0 {
-            of_first = of_set.len();
-        }
-        seen.extend(of_set);
-        tried.push(switches);
-        rendered.push(objects);
+        tried.take(switches, objects, source.missing(), 0);
     }
-    let untried = tried.len()..tried.len() + late.len();
+    let followed = tried.followed();
+    let sets: Vec<_> = followed.iter().map(|it| it.1.clone()).collect();
+    let all = source.render_all(&sets, render::FOR_FOLLOWED);
+    for ((set, switches), objects) in followed.into_iter().zip(all) {
+        // A mark is no value that a user gives: a chart that refuses it tells nothing.
+        if objects.is_some() {
+            tried.take(switches, objects, source.missing(), set);
+        }
+    }
     if !late.is_empty() {
         let pairs: Vec<String> = late.iter().flatten().map(Switch::pair).collect();
         let note = format!(
@@ -97,18 +129,25 @@ pub(super) fn run(
         );
         report.tell(folder.display().to_string(), "", Says::Note(note));
     }
-    rendered.extend(late.iter().map(|_| None));
-    tried.extend(late);
-    let sets = tried;
+    let untried = tried.sets.len()..tried.sets.len() + late.len();
+    tried.rendered.extend(late.iter().map(|_| None));
+    tried.sets.extend(late);
     let known = Known {
         folder,
         texts,
-        sets,
-        rendered,
-        seen,
+        sets: tried.sets,
+        rendered: tried.rendered,
+        seen: tried.seen,
         untried: untried.collect(),
         missing: source.missing().to_vec(),
+        stubs: source.stubs(),
     };
+    if let Some(names) = known.stubs.names() {
+        let note = format!(
+            "no chart here has these helpers, so their names were made up to render it (helm dependency build): {names}"
+        );
+        report.tell(folder.display().to_string(), "", Says::Note(note));
+    }
     let groups = known.groups();
     let ways = groups
         .iter()
@@ -125,7 +164,9 @@ pub(super) fn run(
         .map(|(it, _)| folder.join(it))
         .collect();
     telling::of_the_rest(&known, &covered, &broken, report);
-    for (template, why) in source.broken() {
+    // A chart that waits for nothing lacks nothing.
+    let waits = !known.seen.is_empty() || texts.files.iter().any(File::looks);
+    for (template, why) in source.broken().iter().filter(|_| waits) {
         let place = folder.join(template).display().to_string();
         let note = format!("it does not render without more values, and was read as text: {why}");
         report.tell(place, "", Says::Note(note));

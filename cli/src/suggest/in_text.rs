@@ -20,6 +20,8 @@ pub(super) struct Context<'c> {
     pub(super) text: &'c str,
     /// Whether a host that a value says becomes an address that the gate tries.
     pub(super) by_address: bool,
+    /// Whether the entry stands where its host is a Service alone, so that a helper may choose a host outside of the cluster elsewhere.
+    pub(super) of_service: bool,
 }
 
 impl Context<'_> {
@@ -209,7 +211,9 @@ impl Context<'_> {
                 let body_text: String = actions(body).concat();
                 if body.contains(".svc")
                     || body_text.contains("quote")
-                    || body_text.contains("else") && body_text.contains("xternal")
+                    || !self.of_service
+                        && body_text.contains("else")
+                        && body_text.contains("xternal")
                 {
                     return Err(bound());
                 }

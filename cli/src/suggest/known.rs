@@ -6,10 +6,13 @@ use super::diff::Edit;
 use super::document::{self, Document};
 use super::edits;
 use super::list::{self, Listed};
-use super::object::{ChartObject, text};
+use super::object::{ChartObject, own_pods, text};
+use super::render::Stubs;
 use super::survey::SeenContainer;
 use super::switches::Switch;
+use super::target::Form;
 use super::texts::{File, Texts};
+use super::traces;
 use super::tried;
 use rules::keys;
 use serde_json::Value;
@@ -38,6 +41,8 @@ pub(super) struct Known<'f> {
     pub(super) untried: Vec<usize>,
     /// The sub-charts that are not there.
     pub(super) missing: Vec<String>,
+    /// The helpers that are not there.
+    pub(super) stubs: Stubs,
 }
 
 impl Known<'_> {
@@ -50,9 +55,12 @@ impl Known<'_> {
                 let documents = document::all(&lines);
                 Some(candidates::document_of(&documents, kind, name)?.first)
             });
-            let same = groups
-                .iter_mut()
-                .find(|it| it.source == seen.source && it.kind == *kind && it.document == document);
+            // A template may choose the kind.
+            let is_the_same = |it: &&mut Group| {
+                let is_kind = it.document.is_some() || it.kind == *kind;
+                it.source == seen.source && it.document == document && is_kind
+            };
+            let same = groups.iter_mut().find(is_the_same);
             match same {
                 Some(group) => group.seen.push(at),
                 None => groups.push(Group {
@@ -94,6 +102,62 @@ impl Known<'_> {
         expected
     }
 
+    /// A text for a message: the values and the helpers stand in it, not the texts that are made up for them.
+    pub(super) fn shown(&self, text: &str, set: usize) -> String {
+        self.stubs.shown(&traces::shown(text, &self.sets[set]))
+    }
+
+    /// The entry of an address that values say, with these values in it; `None` where nothing tells which values they are. `at` is the
+    /// number of the container's wait.
+    pub(super) fn written(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<String> {
+        let own = &self.sets[seen.set];
+        let entry = |it: &SeenContainer| {
+            let target = it.found.get(at)?.target.as_ref().ok()?.as_ref()?;
+            let is_of_values = target.form == (Form::Address { of_values: true });
+            is_of_values.then(|| target.name.clone())
+        };
+        let text = entry(seen)?;
+        traces::written(&text, own, self.texts, root).or_else(|| {
+            // Another set with the same values of the user may follow this one.
+            let mut twins = self
+                .like(seen)
+                .filter(|it| it.found.len() == seen.found.len());
+            twins.find_map(|it| traces::written(&entry(it)?, &self.sets[it.set], self.texts, root))
+        })
+    }
+
+    /// The entry of a wait as the container's own text names its target. `at` is the number of the container's wait.
+    pub(super) fn as_written(&self, seen: &SeenContainer, at: usize) -> Option<String> {
+        let (path, line) = self.place(seen).1?;
+        let file = self.texts.file(&path)?;
+        candidates::as_written(self.texts, file, line, at, seen.found.len())
+    }
+
+    /// Whether a container that no list says waits for nothing but what a list says once the values of its addresses are set.
+    pub(super) fn is_said_with_values(&self, seen: &SeenContainer) -> bool {
+        let mut followed = self
+            .like(seen)
+            .filter(|it| traces::follow(&self.sets[it.set]));
+        !seen.is_listed() && followed.any(SeenContainer::is_listed)
+    }
+
+    /// Whether a container is in a set without marks too, with the same values of the user.
+    pub(super) fn is_in_plain_set(&self, seen: &SeenContainer) -> bool {
+        let mut plain = self
+            .like(seen)
+            .filter(|it| !traces::follow(&self.sets[it.set]));
+        plain.next().is_some()
+    }
+
+    /// A container in the other sets that differ in marks alone.
+    fn like<'k>(&'k self, seen: &'k SeenContainer) -> impl Iterator<Item = &'k SeenContainer> {
+        let plain = |set: usize| traces::without(&self.sets[set]);
+        let is_like = move |it: &&SeenContainer| {
+            it.set != seen.set && it.is_the_same(seen) && plain(it.set).eq(plain(seen.set))
+        };
+        self.seen.iter().filter(is_like)
+    }
+
     /// The sets with which a workload of a group was rendered.
     pub(super) fn tried(&self, group: &Group) -> Vec<usize> {
         let is_one = |object: &ChartObject| self.is_of(group, object);
@@ -125,7 +189,9 @@ impl Known<'_> {
     /// Whether an object is rendered from the document of a group.
     pub(super) fn is_of(&self, group: &Group, object: &ChartObject) -> bool {
         let name = text(&object.value, "/metadata/name");
-        if object.source != group.source || object.value["kind"] != group.kind.as_str() {
+        let kind = text(&object.value, "/kind");
+        let is_kind = group.document.is_some() || kind == group.kind;
+        if object.source != group.source || !is_kind || own_pods(object).is_none() {
             return false;
         }
         let Some(file) = self.file(&group.source) else {
@@ -133,7 +199,7 @@ impl Known<'_> {
         };
         let lines: Vec<&str> = file.text.lines().collect();
         let documents = document::all(&lines);
-        candidates::document_of(&documents, &group.kind, name).map(|it| it.first) == group.document
+        candidates::document_of(&documents, kind, name).map(|it| it.first) == group.document
     }
 
     /// Whether the workloads of a group have a list already, be it of a template or of values.

@@ -12,7 +12,7 @@ pub(super) struct Listed {
 /// The lines of the annotation.
 pub(super) fn lines(list: &[Listed]) -> Vec<String> {
     const KEY: &str = "sluice.dev/depends-on:";
-    let long = list.iter().any(|it| it.entry.text.starts_with('{'));
+    let long = list.iter().any(|it| is_long(&it.entry.text));
     if list.iter().all(|it| it.within.is_empty()) {
         let entries: Vec<String> = list.iter().map(|it| it.entry.text.clone()).collect();
         return vec![format!("{KEY} {}", text(&entries))];
@@ -33,10 +33,15 @@ pub(super) fn lines(list: &[Listed]) -> Vec<String> {
     lines
 }
 
+/// Whether an entry is a mapping, and so one of the long form. An action of a template begins with a brace too.
+fn is_long(entry: &str) -> bool {
+    entry.starts_with('{') && !entry.starts_with("{{")
+}
+
 /// The text of a list without any actions: short, or long where an entry is.
 pub(super) fn text(entries: &[String]) -> String {
     let joined = entries.join(", ");
-    if entries.iter().any(|entry| entry.starts_with('{')) {
+    if entries.iter().any(|it| is_long(it)) {
         format!("'[{joined}]'")
     } else {
         joined
@@ -59,6 +64,10 @@ mod tests {
         assert_eq!(
             lines(&[listed("svc/a", &[]), listed("svc/b", &[])]),
             ["sluice.dev/depends-on: svc/a, svc/b"]
+        );
+        assert_eq!(
+            lines(&[listed("{{ .x }}/ready", &[])]),
+            ["sluice.dev/depends-on: {{ .x }}/ready"]
         );
         assert_eq!(
             lines(&[listed("svc/a", &[&["if .x", "else"]]), listed("svc/b", &[])]),

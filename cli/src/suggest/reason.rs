@@ -92,19 +92,29 @@ impl fmt::Display for Reason {
                 out,
                 "{program} is not told here where to look; write the Service or the workload that it means"
             ),
-            Self::Unsaid(name) => write!(out, "nothing here says what {name} is"),
+            Self::Unsaid(name) => write!(
+                out,
+                "nothing here says what {name} is; write the Service that it names, or let the env of the application's container have \
+                 it, and write tcp://$(NAME):PORT with the name that it has there"
+            ),
             Self::Elsewhere(name) => write!(
                 out,
-                "the value of {name} is in a Secret, a ConfigMap or the pod; write the Service that it names"
+                "the value of {name} is in a Secret, a ConfigMap or the pod; write the Service that it names, or let the env of the \
+                 application's container have it too, and write tcp://$({name}) if it has a port, else tcp://$({name}):PORT"
             ),
-            Self::Outside(host) => write!(out, "{host} is no Service of the cluster"),
+            Self::Outside(host) => write!(
+                out,
+                "{host} is no Service of the cluster, and no port is said; write tcp://{host}:PORT"
+            ),
             Self::OfValues(host) => write!(
                 out,
-                "{host} is what the chart's values say, and no Service of the chart; where it is one, write service/{host}"
+                "{host} is what the chart's values say, and no Service of the chart; where it is one, write service/{host}, else \
+                 tcp://{host}:PORT"
             ),
             Self::Own(name) => write!(
                 out,
-                "{name} is what waits, or its pods are behind it; a list that names it would never open"
+                "{name} is what waits, or its pods are behind it; a list that names it would never open; if it only has to exist, write \
+                 service/{name}:present"
             ),
             Self::NotHere(name) => write!(
                 out,
@@ -123,8 +133,14 @@ impl fmt::Display for Reason {
                 out,
                 "the Job {job} is a hook that Helm runs before this is there, so that there is nothing to wait for; delete the loop"
             ),
-            Self::NoValue(text) => write!(out, "{text} has no value in values.yaml"),
-            Self::Bound(text) => write!(out, "what {text} is depends on where it stands"),
+            Self::NoValue(text) => write!(
+                out,
+                "{text} has no value in values.yaml; give it one with --set, and ask again"
+            ),
+            Self::Bound(text) => write!(
+                out,
+                "what {text} is depends on where it stands; give the values with --set with which the template renders, and ask again"
+            ),
             Self::Ambiguous { host, entry } => write!(
                 out,
                 "{host} may be a Service or a name outside of the cluster; write {entry} if it is a Service"
@@ -137,7 +153,7 @@ impl fmt::Display for Reason {
             Self::Inside => out.write_str(
                 "it looks into a container; make that the container's readiness probe, and wait for its workload",
             ),
-            Self::Deleted => out.write_str("it waits until something is gone, and a list waits for what is there"),
+            Self::Deleted => out.write_str("it waits until something is gone, and a list waits for what is there; it stays"),
             Self::Kind(entry) => write!(
                 out,
                 "the group of {entry} is not said; write Kind.group/name, and let rbac.kinds have sluice follow it"
@@ -151,7 +167,9 @@ impl fmt::Display for Reason {
                 "the file {path} of the node is written by an agent there; make the file that agent's readiness probe, and wait for its \
                  DaemonSet with sameNode: true"
             ),
-            Self::Vault => out.write_str("what is in Vault is no object of the cluster"),
+            Self::Vault => out.write_str(
+                "what is in Vault is no object of the cluster; let the readiness probe of a Deployment ask for it, and wait for that Deployment",
+            ),
             Self::Sctp => out.write_str("it asks by SCTP, which no list does; wait for the workload behind the address"),
             Self::Ping(host) => write!(
                 out,

@@ -2,8 +2,10 @@
 
 mod copy;
 mod needs;
+mod stubs;
 
 pub(super) use needs::MADE_UP;
+pub(super) use stubs::Stubs;
 
 use super::object::ChartObject;
 use crate::manifest::Entries;
@@ -23,6 +25,8 @@ const TRIES: usize = 24;
 
 /// How long sets of values are tried before the lists are.
 pub(super) const FOR_SETS: Duration = Duration::from_secs(20);
+/// How long sets are tried whose addresses are followed, the time of the sets before included.
+pub(super) const FOR_FOLLOWED: Duration = Duration::from_secs(28);
 /// How long all of it may take; a list that could not be tried by then is not proposed.
 pub(super) const IN_ALL: Duration = Duration::from_secs(45);
 
@@ -47,6 +51,8 @@ pub(super) struct Copy {
     pub(super) needed: Values,
     /// The templates that do not render, each with the error; they are left out.
     pub(super) broken: Vec<(PathBuf, String)>,
+    /// The helpers that no chart has, so they are made up.
+    pub(super) stubs: Stubs,
     /// The options with the user's values.
     given: Vec<String>,
     /// The chart's own values.
@@ -67,6 +73,7 @@ impl Copy {
             missing: Vec::new(),
             needed: Values::new(),
             broken: Vec::new(),
+            stubs: Stubs::default(),
             given,
             own: Value::Null,
             completed: BTreeMap::new(),
@@ -95,6 +102,11 @@ impl Copy {
                 return Ok(objects(&output.stdout));
             }
             let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            if error.contains(stubs::NO_HELPER) && error != last {
+                self.stubs.write(&self.chart, &error)?;
+                last = error;
+                continue;
+            }
             let fault = needs::of(&error);
             let more = fault.values(&self.chart, own, &self.needed);
             if !more.is_empty() && error != last {

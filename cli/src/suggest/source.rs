@@ -1,7 +1,7 @@
 //! The source of objects: a chart that Helm renders, or manifests as they are.
 
 use super::object::ChartObject;
-use super::render::Copy;
+use super::render::{Copy, Stubs};
 use super::switches::Switch;
 use crate::manifest::Entries;
 use anyhow::Result;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A chart's copy, or the texts of manifests by their paths below the folder.
 #[derive(Debug)]
 pub(super) enum ObjectSource {
-    Chart(Copy),
+    Chart(Box<Copy>),
     Plain(Vec<(PathBuf, String)>),
 }
 
@@ -68,6 +68,14 @@ impl ObjectSource {
         match self {
             Self::Chart(copy) => &copy.missing,
             Self::Plain(_) => &[],
+        }
+    }
+
+    /// The helpers that are made up; none for manifests.
+    pub(super) fn stubs(&self) -> Stubs {
+        match self {
+            Self::Chart(copy) => copy.stubs.clone(),
+            Self::Plain(_) => Stubs::default(),
         }
     }
 

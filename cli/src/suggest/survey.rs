@@ -1,12 +1,14 @@
 //! Surveys the waits of the containers of rendered workloads, with every set of values that was tried.
 
 use super::container::Container;
+use super::environment;
 use super::object::ChartObject;
 use super::object::{own_pods, text};
 use super::reason::Reason;
 use super::render::{MADE_UP, NAMESPACE};
 use super::scripts;
-use super::target::Target;
+use super::switches::Switch;
+use super::target::{Form, Target};
 use super::waits;
 use super::world::World;
 use serde_json::Value;
@@ -26,6 +28,31 @@ pub(super) struct SeenContainer {
     pub(super) looks: bool,
 }
 
+impl SeenContainer {
+    /// Whether another set of values shows this container.
+    pub(super) fn is_the_same(&self, other: &Self) -> bool {
+        self.source == other.source
+            && self.workload == other.workload
+            && self.container.name == other.container.name
+            && self.container.after_start == other.container.after_start
+    }
+
+    /// Whether a list says all that it waits for.
+    pub(super) fn is_listed(&self) -> bool {
+        let is_listed = |it: &Found| matches!(it.target, Ok(Some(_)));
+        !self.found.is_empty() && self.found.iter().all(is_listed)
+    }
+
+    /// Whether some of its addresses may be those of values that the user has to give.
+    pub(super) fn is_open(&self) -> bool {
+        let is_open = |it: &Found| match &it.target {
+            Ok(Some(target)) => target.form == (Form::Address { of_values: true }),
+            Ok(None) | Err(_) => true,
+        };
+        self.found.is_empty() || self.found.iter().any(is_open)
+    }
+}
+
 /// One wait of a rendered container.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
@@ -40,11 +67,14 @@ pub(super) fn of(
     objects: &[ChartObject],
     missing: &[String],
     values: &Value,
+    switches: &[Switch],
 ) -> Vec<SeenContainer> {
     let mut texts = Vec::new();
     leaves(values, &mut texts);
     // A made-up host stands for one that the user has to give.
     texts.push(MADE_UP.to_owned());
+    let texts_of_set = switches.iter().filter(|it| it.is_text());
+    texts.extend(texts_of_set.map(|it| it.value.clone()));
     let mut seen = Vec::new();
     for object in objects {
         let Some(pods) = own_pods(object) else {
@@ -56,8 +86,10 @@ pub(super) fn of(
             missing,
             home: if own.is_empty() { NAMESPACE } else { own },
             values: &texts,
+            pods,
         };
         for container in Container::all(&pods["spec"]) {
+            let container = environment::completed(container, pods, objects);
             let mut reading = waits::of(&container);
             // The script of a server has every branch of its life; that of a Job or an init container runs through.
             if container.init || object.value["kind"] == "Job" {

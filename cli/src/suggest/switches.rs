@@ -19,8 +19,21 @@ pub(super) struct Switch {
     /// The path of the value in the chart's values, such as `postgresql.enabled`.
     pub(super) path: String,
     pub(super) value: String,
-    /// Whether the template compares the value with `text`; otherwise it tests whether the value is set.
-    pub(super) equals: bool,
+    pub(super) tested: Tested,
+}
+
+/// The test of a value by a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Tested {
+    /// Whether the value is set.
+    IsSet,
+    /// Whether the value is equal to that of the switch.
+    Equals,
+    /// Whether the value is in this list, as the template writes it: `(list "a" "b")`.
+    Among { list: String },
+    /// None: the value of the switch is a mark, by which a rendered address tells the value that it came from. The chart's own value
+    /// is `own`.
+    Follows { own: String },
 }
 
 impl Switch {
@@ -29,25 +42,48 @@ impl Switch {
         format!("{}={}", self.path, self.value)
     }
 
-    /// The condition that holds in a template while the value is as this switch has it.
-    pub(super) fn holds(&self, root: &str) -> String {
+    /// Whether the value is a text, which stands for one of the user.
+    pub(super) fn is_text(&self) -> bool {
+        !matches!(self.value.as_str(), "true" | "false")
+    }
+
+    /// Whether the value is a mark.
+    pub(super) fn follows(&self) -> bool {
+        matches!(self.tested, Tested::Follows { .. })
+    }
+
+    /// The condition that holds in a template while the value is as this switch has it. `None` where the value decides nothing.
+    pub(super) fn holds(&self, root: &str) -> Option<String> {
         self.condition(root, true)
     }
 
-    /// The condition that holds while the value is as the chart has it.
-    pub(super) fn holds_not(&self, root: &str) -> String {
+    /// The condition that holds while the value is as the chart has it. `None` where the value decides nothing.
+    pub(super) fn holds_not(&self, root: &str) -> Option<String> {
         self.condition(root, false)
     }
 
-    fn condition(&self, root: &str, on: bool) -> String {
+    fn condition(&self, root: &str, on: bool) -> Option<String> {
         let path = format!("{root}.Values.{}", self.path);
-        let on_if_true = self.value != "false";
-        match (self.equals, on) {
-            (true, true) => format!("(eq {path} \"{}\")", self.value),
-            (true, false) => format!("(ne {path} \"{}\")", self.value),
-            (false, on) if on == on_if_true => path,
-            (false, _) => format!("(not {path})"),
-        }
+        let is_set = |on: bool| {
+            if on {
+                path.clone()
+            } else {
+                format!("(not {path})")
+            }
+        };
+        let equals = |word: &str, text: &str| format!("({word} {path} \"{text}\")");
+        Some(match (&self.tested, on) {
+            (Tested::Equals, true) => equals("eq", &self.value),
+            (Tested::Equals, false) => equals("ne", &self.value),
+            (Tested::Among { list }, true) => format!("(has {path} {list})"),
+            (Tested::Among { list }, false) => format!("(not (has {path} {list}))"),
+            (Tested::IsSet, on) => is_set(on == (self.value != "false")),
+            (Tested::Follows { own }, on) if own.is_empty() => is_set(on),
+            // Every port is as good as the chart's own.
+            (Tested::Follows { own }, _) if own.parse::<u16>().is_ok() => return None,
+            (Tested::Follows { own }, true) => equals("ne", own),
+            (Tested::Follows { own }, false) => equals("eq", own),
+        })
     }
 }
 
@@ -73,7 +109,7 @@ pub(super) fn of(texts: &Texts) -> Vec<Vec<Switch>> {
                 .collect();
             // The conditions that decide whether it is there come first: there may be more than can be tried.
             if let Some(helper) = helper_of(file, block.first) {
-                around.extend(around_uses(texts, &helper));
+                around.extend(around_uses(texts, &helper, 2));
             }
             around.extend(of_helpers(texts, &text.join("\n"), 2));
             let all: Vec<Switch> = around
@@ -131,24 +167,40 @@ fn conditions_at(file: &File, line: usize) -> Vec<String> {
 }
 
 /// The helper that a line is in.
-fn helper_of(file: &File, line: usize) -> Option<String> {
+pub(super) fn helper_of(file: &File, line: usize) -> Option<String> {
     let open = file.template.open.get(line)?;
     let define = open.iter().flatten().find(|it| word(it) == "define")?;
     Some(define.split('"').nth(1)?.to_owned())
 }
 
-/// The conditions around the places where a helper is used.
-fn around_uses(texts: &Texts, helper: &str) -> Vec<String> {
-    let named = format!("\"{helper}\"");
+/// The conditions around the places where a helper is used, and in the helpers that its arguments include there.
+fn around_uses(texts: &Texts, helper: &str, depth: usize) -> Vec<String> {
     let mut found = Vec::new();
-    for file in &texts.files {
-        for (at, line) in file.text.lines().enumerate() {
-            if line.contains(&named) && !line.contains("define") {
-                found.extend(conditions_at(file, at));
-            }
-        }
+    for (file, at, line) in uses(texts, helper) {
+        found.extend(conditions_at(file, at));
+        found.extend(of_helpers(texts, line, 2));
+        // A helper may be used by another.
+        let outer = helper_of(file, at).filter(|it| depth > 0 && it != helper);
+        found.extend(
+            outer
+                .iter()
+                .flat_map(|it| around_uses(texts, it, depth - 1)),
+        );
     }
     found
+}
+
+/// The lines on which a helper is used, with their numbers.
+pub(super) fn uses<'t>(
+    texts: &'t Texts,
+    helper: &str,
+) -> impl Iterator<Item = (&'t File, usize, &'t str)> {
+    let named = format!("\"{helper}\"");
+    let lines = texts.files.iter().flat_map(|file| {
+        let lines = file.text.lines().enumerate();
+        lines.map(move |(at, line)| (file, at, line))
+    });
+    lines.filter(move |(_, _, line)| line.contains(&named) && !line.contains("define"))
 }
 
 /// The conditions in the helpers that a text includes.
@@ -190,17 +242,25 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
         let compared = condition[..at].trim_end().ends_with("eq")
             || condition[..at].trim_end_matches(['$', ' ']).ends_with("eq");
         let literal = rest[end..].split('"').nth(1).filter(|_| compared);
-        let (value, equals) = match (now, literal) {
+        let list = list_of(&condition[..at], &rest[end..]);
+        let (value, tested) = match (now, literal) {
             (Some(Value::String(now)), Some(literal)) if now == literal => continue,
-            (_, Some(literal)) if !literal.is_empty() => (literal.to_owned(), true),
-            (Some(Value::Bool(now)), _) => ((!now).to_string(), false),
+            (Some(Value::String(now)), _) if list.is_some_and(|it| has(it, now)) => continue,
+            (_, None) if list.is_some() => {
+                let list = list.unwrap_or_default();
+                let value = list.split('"').nth(1).unwrap_or_default().to_owned();
+                let list = list.to_owned();
+                (value, Tested::Among { list })
+            }
+            (_, Some(literal)) if !literal.is_empty() => (literal.to_owned(), Tested::Equals),
+            (Some(Value::Bool(now)), _) => ((!now).to_string(), Tested::IsSet),
             // A value that the chart does not have is a text where it is called like one, else most likely a switch.
-            (None | Some(Value::Null), _) if is_name(&path) => (NAMED.to_owned(), false),
-            (None | Some(Value::Null), _) => ("true".to_owned(), false),
+            (None | Some(Value::Null), _) if is_name(&path) => (NAMED.to_owned(), Tested::IsSet),
+            (None | Some(Value::Null), _) => ("true".to_owned(), Tested::IsSet),
             (Some(Value::String(now)), _)
                 if now.is_empty() && path.to_lowercase().contains("host") =>
             {
-                (ELSEWHERE.to_owned(), false)
+                (ELSEWHERE.to_owned(), Tested::IsSet)
             }
             _ => continue,
         };
@@ -209,11 +269,25 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
             Switch {
                 path,
                 value,
-                equals,
+                tested,
             },
         );
     }
     found
+}
+
+/// The list, `(list "a" "b")`, in which a template looks for a value: `before` and `behind` are the texts around the value's path.
+fn list_of<'c>(before: &str, behind: &'c str) -> Option<&'c str> {
+    let looks = before.trim_end_matches(['$', ' ']).ends_with("has");
+    let behind = behind.trim_start();
+    let end = behind.find(')')? + 1;
+    let is_list = looks && behind.starts_with("(list \"");
+    is_list.then(|| &behind[..end])
+}
+
+/// Whether such a list has a text.
+fn has(list: &str, text: &str) -> bool {
+    list.split('"').skip(1).step_by(2).any(|it| it == text)
 }
 
 #[cfg(test)]
@@ -236,6 +310,27 @@ mod tests {
         );
         assert_eq!(told("if eq .Values.b.kind \"y\""), ["b.kind=y"]);
         assert_eq!(told("if .Values.b.host"), ["b.host=sluice.example.com"]);
+        let listed = "if has .Values.b.kind (list \"y\" \"z\")";
+        assert_eq!(told(listed), ["b.kind=y"]);
+        assert_eq!(
+            switches(listed, &values)[0].holds("$").as_deref(),
+            Some("(has $.Values.b.kind (list \"y\" \"z\"))")
+        );
+        assert_eq!(told("if has .Values.b.kind (list \"x\")"), [""; 0]);
+        let follows = |own: &str| Switch {
+            path: "b.host".to_owned(),
+            value: "sluice-1.example.com".to_owned(),
+            tested: Tested::Follows {
+                own: own.to_owned(),
+            },
+        };
+        for (own, expected) in [
+            ("", Some(".Values.b.host")),
+            ("localhost", Some("(ne .Values.b.host \"localhost\")")),
+            ("5432", None),
+        ] {
+            assert_eq!(follows(own).holds("").as_deref(), expected, "{own}");
+        }
         let found = switches("if .Values.a.enabled", &values);
         let [off] = found.as_slice() else {
             panic!("one")
@@ -243,8 +338,8 @@ mod tests {
         assert_eq!(
             (off.holds(""), off.holds_not("$")),
             (
-                "(not .Values.a.enabled)".to_owned(),
-                "$.Values.a.enabled".to_owned()
+                Some("(not .Values.a.enabled)".to_owned()),
+                Some("$.Values.a.enabled".to_owned())
             )
         );
     }

@@ -4,12 +4,15 @@ use super::by_text;
 use super::candidates;
 use super::edits;
 use super::known::{Group, Known};
+use super::outcome::ListEntry;
 use super::reason::Reason;
 use super::removed;
 use super::settle::Settled;
-use super::survey::{Found, SeenContainer};
+use super::survey::SeenContainer;
 use super::switches::Switch;
+use super::target::Target;
 use super::told::{Report, Says};
+use super::traces;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -69,37 +72,41 @@ fn of_container(
     taken: Taken,
     report: &mut Report,
 ) {
+    // The user has to give the address in any case.
+    if taken == Taken::Yes && known.is_said_with_values(seen) {
+        return;
+    }
+    // Marks are no values of the user: what they bring is a proposal, and no other reason to stay.
+    let is_marked = traces::follow(&known.sets[seen.set]) && known.is_in_plain_set(seen);
+    if is_marked && !(taken == Taken::Yes && seen.is_listed()) {
+        return;
+    }
     let name = &seen.container.name;
     let objects = known.objects(seen.set);
     let mut entries = Vec::new();
     let mut itself = false;
-    for found in &seen.found {
+    for (at, found) in seen.found.iter().enumerate() {
+        let what = known.shown(&found.what, seen.set);
         match &found.target {
             Ok(Some(target)) if taken == Taken::Yes => {
-                let entry =
-                    candidates::names(known.texts, known.folder, objects, target).swap_remove(0);
+                let entry = entry(known, seen, at, target);
                 if let Some(note) = removed::note(target, &entry, objects, &known.missing) {
                     report.tell(place.to_owned(), name, Says::Note(note));
                 }
                 entries.push(entry.text);
             }
             Ok(Some(target)) => {
-                let entry =
-                    candidates::names(known.texts, known.folder, objects, target).swap_remove(0);
+                let entry = entry(known, seen, at, target);
                 let reason = if taken == Taken::Late {
                     Reason::NoTime(entry.text)
                 } else {
                     why_not(known, group, entry.text)
                 };
-                report.tell(
-                    place.to_owned(),
-                    name,
-                    Says::Left(found.what.clone(), reason),
-                );
+                report.tell(place.to_owned(), name, Says::Left(what, reason));
             }
             Ok(None) => itself = true,
             Err(reason) => {
-                let says = Says::Left(found.what.clone(), reason.clone());
+                let says = Says::Left(what, reason.clone());
                 report.tell(place.to_owned(), name, says);
             }
         }
@@ -132,16 +139,28 @@ fn of_container(
     }
 }
 
+/// The entry for a wait, as it is proposed.
+fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) -> ListEntry {
+    if let Some(text) = known.written(seen, at, "") {
+        return ListEntry::new(text);
+    }
+    let objects = known.objects(seen.set);
+    let mut names = candidates::names(known.texts, known.folder, objects, target);
+    let first = names.swap_remove(0);
+    let text = known.shown(&first.text, seen.set);
+    ListEntry { text, ..first }
+}
+
 /// The values, as `--set` takes them, with which a container waits for something that no list says: a host that the user has to
 /// give, or a container of its own pod.
 fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<String> {
     let others = group.seen.iter().map(|at| &known.seen[*at]);
     let mut others = others.filter(|it| it.container.name == seen.container.name);
-    let is_listed = |it: &Found| matches!(it.target, Ok(Some(_)));
     // Without the host a command may name nothing that can be read.
-    let has_more = |it: &SeenContainer| it.found.is_empty() || !it.found.iter().all(is_listed);
-    let other = others.find(|it| it.set != seen.set && has_more(it))?;
-    let pairs: Vec<String> = known.sets[other.set].iter().map(Switch::pair).collect();
+    let is_more = |it: &SeenContainer| !it.is_listed() && !known.is_said_with_values(it);
+    let other = others.find(|it| it.set != seen.set && is_more(it))?;
+    let own = known.sets[other.set].iter().filter(|it| !it.follows());
+    let pairs: Vec<String> = own.map(Switch::pair).collect();
     if pairs.is_empty() {
         return Some("the chart's own values".to_owned());
     }

@@ -59,6 +59,8 @@ pub(super) struct Address {
     pub(super) asks: Asks,
     /// Whether an HTTP request has to be answered with success.
     pub(super) succeeds: bool,
+    /// The port that counts where the text names none; empty where there is no such port.
+    pub(super) usual: &'static str,
 }
 
 /// How much a loop learns of an address.
@@ -91,6 +93,7 @@ impl Address {
             path: path.to_owned(),
             asks,
             succeeds: asks == Asks::Http,
+            usual: usual_port(scheme),
         }
     }
 
@@ -103,6 +106,7 @@ impl Address {
             scheme,
             path,
             succeeds,
+            usual,
             ..
         } = self;
         let host = if host.contains(':') {
@@ -120,19 +124,41 @@ impl Address {
             };
             return Some(format!("{scheme}://{host}{port}{path}"));
         }
-        let usual = match scheme.as_str() {
-            "postgres" | "postgresql" => "5432",
-            "mysql" | "mariadb" => "3306",
-            "redis" => "6379",
-            "amqp" => "5672",
-            "mongodb" => "27017",
-            "http" => "80",
-            "https" => "443",
-            _ => "",
+        // The value of such a variable has a scheme and a port of its own.
+        if port.is_empty() && is_url_variable(&host) {
+            let scheme = if *succeeds { "http" } else { "tcp" };
+            return Some(format!("{scheme}://{host}{path}"));
+        }
+        let port = if port.is_empty() {
+            usual
+        } else {
+            port.as_str()
         };
-        let port = if port.is_empty() { usual } else { port };
         (!port.is_empty()).then(|| format!("tcp://{host}:{port}"))
     }
+}
+
+/// The port of a scheme; empty for an unknown scheme.
+pub(super) fn usual_port(scheme: &str) -> &'static str {
+    match scheme {
+        "postgres" | "postgresql" => "5432",
+        "mysql" | "mariadb" => "3306",
+        "redis" => "6379",
+        "amqp" => "5672",
+        "mongodb" => "27017",
+        "http" => "80",
+        "https" => "443",
+        _ => "",
+    }
+}
+
+/// Whether a host is nothing but a variable that is called as the variable of a URL: `$(DATABASE_URL)`.
+fn is_url_variable(host: &str) -> bool {
+    let name = host.strip_prefix("$(").and_then(|it| it.strip_suffix(')'));
+    let words = name.unwrap_or_default().split('_');
+    words
+        .into_iter()
+        .any(|it| matches!(it, "URL" | "URI" | "DSN"))
 }
 
 #[cfg(test)]
@@ -159,6 +185,14 @@ mod tests {
             ),
             ("[fd00::1]:80", Asks::Port, Some("tcp://[fd00::1]:80")),
             ("db.example.com", Asks::Port, None),
+            ("$(DB_HOST)", Asks::Port, None),
+            ("$(DB_HOST):5432", Asks::Port, Some("tcp://$(DB_HOST):5432")),
+            ("$(DATABASE_URL)", Asks::Port, Some("tcp://$(DATABASE_URL)")),
+            (
+                "$(API_URL)/ready",
+                Asks::Http,
+                Some("http://$(API_URL)/ready"),
+            ),
         ] {
             assert_eq!(
                 Address::of(text, asks).entry().as_deref(),

@@ -3,6 +3,7 @@
 mod jobs;
 
 use super::container::Container;
+use super::environment::taken_over;
 use super::host::{self, Host};
 use super::object::{ChartObject, own_pods, text};
 use super::outcome;
@@ -10,6 +11,7 @@ use super::reason::Reason;
 use super::target::{Form, Target};
 use super::wait::{Address, Asks, For, NamedObject, Wait};
 use rules::selector::Selector;
+use serde_json::Value;
 
 /// The objects that were rendered with one set of values.
 pub(super) struct World<'w> {
@@ -20,6 +22,8 @@ pub(super) struct World<'w> {
     pub(super) home: &'w str,
     /// The texts of the values: the user chooses an address that stands in a value.
     pub(super) values: &'w [String],
+    /// The pod template of the workload that waits.
+    pub(super) pods: &'w Value,
 }
 
 /// The target of a wait; `None` where the pod itself is meant.
@@ -36,8 +40,12 @@ impl World<'_> {
             For::Address(address) => self.address(address, container, own),
             For::Name(name) => {
                 let asked = Address::of(name, Asks::Port);
-                let found = self.host(&asked, Some("present"), container, own)?;
-                Ok(found.map(|it| Target { asks: None, ..it }))
+                match self.host(&asked, Some("present"), container, own) {
+                    Err(reason) if may_be_outside(&reason) => {
+                        self.outside_name(&asked, container).map(Some)
+                    }
+                    found => Ok(found?.map(|it| Target { asks: None, ..it })),
+                }
             }
             For::Object(named) => self.named(named, container, own).map(Some),
             For::Selected {
@@ -73,7 +81,7 @@ impl World<'_> {
 
     fn address(&self, address: &Address, container: &Container, own: &ChartObject) -> Resolved {
         let found = match self.host(address, None, container, own) {
-            Err(reason @ (Reason::Outside(_) | Reason::OfValues(_))) => {
+            Err(reason) if may_be_outside(&reason) => {
                 let outside = self.outside(address, container);
                 return outside?.map_or(Err(reason), |it| Ok(Some(it)));
             }
@@ -104,22 +112,27 @@ impl World<'_> {
     ///
     /// The host or the port is a variable whose value the container does not tell.
     fn outside(&self, address: &Address, container: &Container) -> Result<Option<Target>, Reason> {
-        let host = container.known(&address.host)?;
-        let port = container.known(&address.port)?;
-        let mut texts = self.values.iter();
-        let of_values = texts.any(|it| *it == host || host::is_within(it, &host));
+        let host = taken_over(&address.host, container, self.pods)?;
         let known = Address {
-            host,
-            port,
+            port: taken_over(&address.port, container, self.pods)?,
             ..address.clone()
         };
-        Ok(known.entry().map(|name| Target {
-            form: Form::Address { of_values },
-            name,
-            namespace: None,
-            object: None,
-            asks: None,
-        }))
+        let entry = Address { host, ..known };
+        let of_values = self.is_of_values(&entry.host);
+        Ok(entry.entry().map(|name| of_address(name, of_values)))
+    }
+
+    /// A name of a host that the gate looks up itself.
+    fn outside_name(&self, asked: &Address, container: &Container) -> Result<Target, Reason> {
+        let host = taken_over(&asked.host, container, self.pods)?;
+        let of_values = self.is_of_values(&host);
+        Ok(of_address(format!("dns://{host}"), of_values))
+    }
+
+    /// Whether the user chooses a host, by a value of the chart.
+    fn is_of_values(&self, host: &str) -> bool {
+        let mut texts = self.values.iter();
+        texts.any(|it| it == host || host::is_within(it, host))
     }
 
     fn host(
@@ -186,11 +199,7 @@ impl World<'_> {
                     return Ok(Some(pod(name, None)));
                 }
                 let in_a_missing_chart = self.missing.iter().any(|it| name.contains(it.as_str()));
-                let is_a_value = self
-                    .values
-                    .iter()
-                    .any(|it| it == name || host::is_within(it, name));
-                if is_a_value && !in_a_missing_chart {
+                if self.is_of_values(name) && !in_a_missing_chart {
                     return Err(Reason::OfValues(name.to_owned()));
                 }
             }
@@ -315,6 +324,28 @@ impl World<'_> {
             let same = own == meant || own.is_empty() && namespace.is_none();
             same && object.value["kind"] == kind && text(&object.value, "/metadata/name") == name
         })
+    }
+}
+
+/// Whether an address is to be tried itself where no object is found by it.
+fn may_be_outside(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Outside(_)
+            | Reason::OfValues(_)
+            | Reason::Ambiguous { .. }
+            | Reason::Unsaid(_)
+            | Reason::Elsewhere(_)
+    )
+}
+
+fn of_address(name: String, of_values: bool) -> Target {
+    Target {
+        form: Form::Address { of_values },
+        name,
+        namespace: None,
+        object: None,
+        asks: None,
     }
 }
 

@@ -45,6 +45,12 @@ const QUOTED: &[(&str, &str, &str)] = &[
         "fn the_short_form_of_a_list_is_read",
     ),
     (
+        "(ne .Values.externalDatabase.host",
+        "tests/fixtures/suggest/followed.txt",
+        "+      {{- if and (not .Values.postgresql.enabled) (ne .Values.externalDatabase.host \"localhost\") }}\n+      \
+         tcp://{{ .Values.externalDatabase.host }}:{{ .Values.externalDatabase.port }}\n+      {{- end }}",
+    ),
+    (
         "{{- if .Values.postgresql.enabled }}",
         "tests/fixtures/suggest/branches.txt",
         "+      {{- if .Values.postgresql.enabled }}\n+      service/{{ .Release.Name }}-postgresql\n+      {{- end }}",

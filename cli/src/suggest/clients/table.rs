@@ -1,6 +1,6 @@
 //! The clients of stores and brokers, and how each is told where to look.
 
-use crate::suggest::wait::Asks;
+use crate::suggest::wait::{Asks, usual_port};
 
 /// How a client is told where to look.
 pub(super) struct Client {
@@ -12,6 +12,22 @@ pub(super) struct Client {
     /// The variables that give the address where no argument does.
     pub(super) variables: &'static [&'static str],
     pub(super) asks: Asks,
+}
+
+impl Client {
+    /// The port that the client takes where none is named; empty where that is not known.
+    pub(super) fn port(&self) -> &'static str {
+        match self.programs[0] {
+            "pg_isready" => usual_port("postgres"),
+            "mysql" => usual_port("mysql"),
+            "redis-cli" => usual_port("redis"),
+            "mongo" => usual_port("mongodb"),
+            "cqlsh" => "9042",
+            "etcdctl" => "2379",
+            "zookeeper-shell" => "2181",
+            _ => "",
+        }
+    }
 }
 
 /// The clients that are told by an option, an argument or a variable.

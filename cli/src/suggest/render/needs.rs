@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// The text of a value that the command makes up so that a chart renders.
 pub(in crate::suggest) const MADE_UP: &str = "sluice";
 
+/// A port that is made up.
+const MADE_UP_PORT: &str = "1";
+
 /// An error of Helm, as far as it tells which values are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RenderFault {
@@ -102,6 +105,8 @@ impl RenderFault {
         let pair = |path: String| {
             let value = if path.ends_with("enabled") {
                 "false"
+            } else if path.to_lowercase().ends_with("port") {
+                MADE_UP_PORT
             } else {
                 MADE_UP
             };

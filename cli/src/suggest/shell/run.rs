@@ -154,8 +154,15 @@ impl Runner {
 
     /// The calls that the words may be.
     fn each(&self, words: &[String]) -> Vec<Vec<String>> {
-        let mut each = vec![Vec::new()];
+        let mut each: Vec<Vec<String>> = vec![Vec::new()];
         for word in words {
+            // The arguments stay words of their own.
+            if matches!(word.as_str(), "$@" | "${@}") && !self.scope.arguments.is_empty() {
+                for words in &mut each {
+                    words.extend(self.scope.arguments.iter().cloned());
+                }
+                continue;
+            }
             let values = self.scope.expand(word);
             let longer = each.iter().flat_map(|before: &Vec<String>| {
                 values.iter().map(move |value| {
@@ -190,6 +197,9 @@ impl Runner {
         let rest = &words[1..];
         let run_by_it = rest.iter().find_map(|it| self.functions.get(it).cloned());
         match program.as_str() {
+            "shift" if !self.scope.arguments.is_empty() => {
+                self.scope.arguments.remove(0);
+            }
             "sleep" | "usleep" => self.script.pauses |= self.loops > 0,
             "eval" => self.run(&again(&rest.join(" ")), depth + 1),
             "timeout" => {
@@ -370,5 +380,11 @@ mod tests {
         let script = "retry_while() { local -r cmd=\"${1:?}\"; sleep 5; }\ncheck() {\n  local host=\"${1:?missing}\"\n  wait-for-port --host=$host $2\n}\n\
                       retry_while \"check db 1\" 60";
         assert_eq!(calls(script, &[]), ["*wait-for-port --host=db 1"]);
+        let script = "ask() { local c=\"$1\"; shift; \"$ASK\" \"$c\" \"$@\" --last; }\nuntil ask get --server a; do sleep 1; done";
+        let env = [("ASK", "/bin/kcadm.sh")];
+        assert_eq!(
+            calls(script, &env),
+            ["*/bin/kcadm.sh get --server a --last"]
+        );
     }
 }

@@ -60,12 +60,30 @@ impl ShellReader {
                     self.begun = false;
                     self.found.push(Token::Function(name));
                 }
+                '(' if self.peek(0) == Some(')') && self.is_alone() => {
+                    self.at += 1;
+                    if let Some(Token::Word(name)) = self.found.pop() {
+                        self.found.push(Token::Function(name));
+                    }
+                }
                 '(' if self.peek(0) == Some('(') => self.skip_sum(),
                 ';' | '|' | '&' | '(' | ')' => self.end(),
                 _ => self.push(letter),
             }
         }
         self.end();
+    }
+
+    /// Whether a command has one word so far, and that one is whole.
+    fn is_alone(&self) -> bool {
+        let words = self
+            .found
+            .iter()
+            .rev()
+            .take_while(|it| matches!(it, Token::Word(_)));
+        let words: Vec<_> = words.collect();
+        let is_function = |it: &&Token| matches!(it, Token::Word(it) if it == "function");
+        !self.begun && words.iter().filter(|it| !is_function(it)).count() == 1
     }
 
     fn push(&mut self, letter: char) {
@@ -259,6 +277,8 @@ mod tests {
                 "<a><>/dev/null><2>&1><</dev/tcp/b/1>;",
             ),
             ("f() { a; }", "f()<{><a>;<}>;"),
+            ("b; f () { a; }", "<b>;f()<{><a>;<}>;"),
+            ("function f () { a; }", "<function>f()<{><a>;<}>;"),
             ("for ((i=0;i<3;i++)); do a", "<for>;<do><a>;"),
             ("cat <<EOF\nnc a 1\nEOF\nb", "<cat><<<EOF>;<b>;"),
             ("a `b c` $((1 + 2))", "<a><><0>;<b><c>;"),

@@ -1,0 +1,150 @@
+//! Helpers of charts that are not there. Each is made up, so that the templates that include one render: as a text of its own where a
+//! name stands, else as nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// The words of Helm about a helper that nothing defines.
+pub(super) const NO_HELPER: &str = "no template \"";
+/// The beginning of a made-up name.
+const MARK: &str = "zqstub-";
+/// The file of the copy that defines them.
+const FILE: &str = "templates/_zqstubs.tpl";
+
+/// The made-up helpers, each with the text that it gives, by name.
+#[derive(Debug, Clone, Default)]
+pub(in crate::suggest) struct Stubs(BTreeMap<String, String>);
+
+/// The helpers that a text includes and does not define.
+fn lacking(text: &str) -> Vec<String> {
+    let after = |word: &str| -> BTreeSet<String> {
+        let start = format!("{word} \"");
+        let behind = text.split(&start).skip(1);
+        let names = behind.filter_map(|it| Some(it.split_once('"')?.0));
+        let is_name = |it: &&str| {
+            let mut letters = it.chars();
+            !it.is_empty() && letters.all(|it| it.is_ascii_alphanumeric() || "._-/".contains(it))
+        };
+        names.filter(is_name).map(str::to_owned).collect()
+    };
+    let defined = &after("define") | &after("block");
+    let included = &after("include") | &after("template");
+    included.difference(&defined).cloned().collect()
+}
+
+impl Stubs {
+    /// Defines the helpers that the templates of a chart's copy include and that nothing defines; where a sub-chart is packed, and so may
+    /// define some, the one helper of Helm's error.
+    pub(super) fn write(&mut self, chart: &Path, error: &str) -> std::io::Result<()> {
+        let mut text = String::new();
+        if gather(chart, &mut text) {
+            let (_, named) = error.split_once(NO_HELPER).unwrap_or_default();
+            text = format!("include \"{named}");
+        }
+        for name in lacking(&text) {
+            self.0.insert(name.clone(), given(&name));
+        }
+        fs::create_dir_all(chart.join("templates"))?;
+        fs::write(chart.join(FILE), self.definitions())
+    }
+
+    fn definitions(&self) -> String {
+        let define =
+            |(name, given)| format!("{{{{- define \"{name}\" -}}}}{given}{{{{- end -}}}}\n");
+        self.0.iter().map(define).collect()
+    }
+
+    /// The names of the helpers, for a message; `None` where there are none.
+    pub(in crate::suggest) fn names(&self) -> Option<String> {
+        let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// Whether a text has a made-up name in it.
+    pub(in crate::suggest) fn are_in(text: &str) -> bool {
+        text.contains(MARK)
+    }
+
+    /// A text for a message, with the helpers in the place of their made-up names.
+    pub(in crate::suggest) fn shown(&self, text: &str) -> String {
+        // A made-up name may be the beginning of a longer one.
+        let names = self.0.iter().rev().filter(|it| it.1.starts_with(MARK));
+        names.fold(text.to_owned(), |text, (name, given)| {
+            text.replace(given, &format!("{{{{ include \"{name}\" . }}}}"))
+        })
+    }
+}
+
+/// The text that a made-up helper gives: a port where the helper is called so, nothing where it may make several lines, else a name.
+fn given(name: &str) -> String {
+    const OF_LINES: [&str; 15] = [
+        "label",
+        "annotation",
+        "selector",
+        "render",
+        "affinit",
+        "toleration",
+        "resource",
+        "probe",
+        "volume",
+        "env",
+        "context",
+        "metadata",
+        "spec",
+        "policies",
+        "validate",
+    ];
+    let behind = name
+        .split_once('.')
+        .map_or(name, |(_, it)| it)
+        .to_lowercase();
+    if behind.ends_with("port") {
+        return "1".to_owned();
+    }
+    if OF_LINES.iter().any(|it| behind.contains(it)) {
+        return String::new();
+    }
+    let letters = name.chars().map(|it| it.to_ascii_lowercase());
+    let letters = letters.map(|it| if it.is_ascii_alphanumeric() { it } else { '-' });
+    format!("{MARK}{}", letters.collect::<String>())
+}
+
+/// Reads the texts of a chart and of its sub-charts, and tells whether one of these is packed. A folder that cannot be read defines
+/// nothing.
+fn gather(folder: &Path, text: &mut String) -> bool {
+    let mut is_packed = false;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            is_packed |= gather(&path, text);
+        } else if let Ok(own) = fs::read_to_string(&path) {
+            text.push_str(&own);
+            text.push('\n');
+        } else {
+            is_packed |= path.extension().is_some_and(|it| it == "tgz");
+        }
+    }
+    is_packed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_helper_that_is_not_there_gives_a_name_or_nothing() {
+        let text = "{{ define \"own.name\" }}{{ end }}{{ include \"own.name\" . }}{{ include \"lib.db.fullname\" . }}{{ template \"lib.labels\" . }}";
+        assert_eq!(lacking(text), ["lib.db.fullname", "lib.labels"]);
+        let named = lacking(text).into_iter();
+        let stubs = Stubs(named.map(|it| (it.clone(), given(&it))).collect());
+        assert_eq!(
+            stubs.definitions(),
+            "{{- define \"lib.db.fullname\" -}}zqstub-lib-db-fullname{{- end -}}\n{{- define \"lib.labels\" -}}{{- end -}}\n"
+        );
+        assert_eq!(
+            stubs.shown("service/zqstub-lib-db-fullname"),
+            "service/{{ include \"lib.db.fullname\" . }}"
+        );
+    }
+}

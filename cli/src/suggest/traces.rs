@@ -1,0 +1,247 @@
+//! Follows the values that say a host or a port: each is set to a mark of its own, so that an address that is rendered tells the
+//! values that it came from, and a list can name these values.
+
+use super::switches::{self, Switch, Tested};
+use super::texts::{File, Texts};
+use super::waits;
+use serde_json::Value;
+use std::cmp::Reverse;
+
+/// The most values that are followed.
+const MOST: usize = 200;
+/// The end of every host that is a mark.
+const DOMAIN: &str = ".sluice.example.com";
+/// The port that is the first mark; no chart of ours has one so high.
+const FIRST_PORT: usize = 61_000;
+
+/// The values from which the waiting containers may have an address: for each parent of such values (`externalDatabase`) its hosts,
+/// and behind them the ports of all.
+pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
+    let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
+    let mut ports = Vec::new();
+    for (number, path) in paths(texts).into_iter().take(MOST).enumerate() {
+        let mut keys = path.split('.');
+        let own = keys.try_fold(&texts.values, |value, key| value.get(key));
+        let Some((value, own)) = mark(number, &path, own.unwrap_or(&Value::Null)) else {
+            continue;
+        };
+        let parent = path.rsplit_once('.').map_or("", |(it, _)| it).to_owned();
+        let switch = Switch {
+            path,
+            tested: Tested::Follows { own },
+            value,
+        };
+        if is_port(&switch) {
+            ports.push(switch);
+        } else if let Some((_, group)) = groups.iter_mut().find(|it| it.0 == parent) {
+            group.push(switch);
+        } else {
+            groups.push((parent, vec![switch]));
+        }
+    }
+    let with_ports = |(_, mut group): (String, Vec<Switch>)| {
+        group.extend(ports.iter().cloned());
+        group
+    };
+    groups.into_iter().map(with_ports).collect()
+}
+
+/// The paths of the values that the texts of the waiting containers read, and the helpers that these include; behind them those of the
+/// ConfigMaps and Secrets, from which a container may have its environment.
+fn paths(texts: &Texts) -> Vec<String> {
+    let waiting = |branches: &[_]| branches.iter().any(|it| waits::of(it).looks);
+    let blocks = texts.files.iter().flat_map(|file| {
+        let own = file.blocks.iter().filter(|it| waiting(&it.branches));
+        own.map(|block| {
+            let lines = file.text.lines().skip(block.first).take(block.length);
+            // A helper is told hosts by the arguments with which it is used.
+            let helper = switches::helper_of(file, block.first);
+            let uses = helper.iter().flat_map(|it| switches::uses(texts, it));
+            let lines = lines.chain(uses.map(|it| it.2));
+            lines.collect::<Vec<_>>().join("\n")
+        })
+    });
+    let is_source = |it: &&File| {
+        let kinds = ["kind: ConfigMap", "kind: Secret"];
+        kinds.iter().any(|kind| it.text.contains(kind))
+    };
+    let sources = texts
+        .files
+        .iter()
+        .filter(is_source)
+        .map(|it| it.text.clone());
+    let mut paths: Vec<String> = Vec::new();
+    for text in blocks.chain(sources) {
+        for behind in texts.reach(&text).split(".Values.").skip(1) {
+            let path = behind.split(|it| !is_of_path(it)).next();
+            let path = path.unwrap_or_default().trim_matches('.').to_owned();
+            if !path.is_empty() && !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    paths
+}
+
+fn is_of_path(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_')
+}
+
+/// The mark for a value of this name, in the form of the chart's own value, and that own value. `None` for a value that says no address.
+fn mark(number: usize, path: &str, own: &Value) -> Option<(String, String)> {
+    let own = match own {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let key = path.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let port = FIRST_PORT + number;
+    if key == "port" || key.ends_with("port") && own.parse::<u16>().is_ok() {
+        let is_number = own.is_empty() || own.parse::<u16>().is_ok();
+        return is_number.then(|| (port.to_string(), own));
+    }
+    let named = [
+        "host", "server", "address", "endpoint", "fqdn", "domain", "url", "uri",
+    ];
+    // A list, a text of a template, and a text that cannot stand in quotes name no single host.
+    let unfit = |it: char| it.is_whitespace() || matches!(it, ',' | '{' | '"' | '\\');
+    if !named.iter().any(|it| key.contains(it)) || key.contains("path") || own.contains(unfit) {
+        return None;
+    }
+    let host = format!("sluice-{number}{DOMAIN}");
+    let has_port = |it: &str| {
+        it.rsplit_once(':')
+            .is_some_and(|(_, it)| it.parse::<u16>().is_ok())
+    };
+    let value = match own.split_once("://") {
+        Some((scheme @ ("http" | "https"), _)) => format!("{scheme}://{host}:{port}"),
+        Some(_) => return None,
+        None if own.is_empty() && (key.ends_with("url") || key.ends_with("uri")) => {
+            format!("http://{host}:{port}")
+        }
+        None if has_port(&own) => format!("{host}:{port}"),
+        None => host,
+    };
+    Some((value, own))
+}
+
+fn is_port(switch: &Switch) -> bool {
+    switch.value.parse::<u16>().is_ok()
+}
+
+/// Whether a set of values follows some.
+pub(super) fn follow(set: &[Switch]) -> bool {
+    set.iter().any(Switch::follows)
+}
+
+/// The values of a set that are no marks.
+pub(super) fn without(set: &[Switch]) -> impl Iterator<Item = &Switch> {
+    set.iter().filter(|it| !it.follows())
+}
+
+/// Whether the mark of a switch is in a text.
+pub(super) fn marks(switch: &Switch, text: &str) -> bool {
+    text.contains(&switch.value)
+}
+
+/// Whether a host that is a mark is in a text.
+pub(super) fn is_marked(text: &str) -> bool {
+    text.contains(DOMAIN)
+}
+
+/// The entry with the values in the place of their marks; `None` where it has no mark of a host, or one of which only a part is left.
+pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) -> Option<String> {
+    if !is_marked(entry) {
+        return None;
+    }
+    let action = |it: &Switch| {
+        let value = format!("{root}.Values.{}", it.path);
+        if is_a_template(texts, &it.path) {
+            format!("{{{{ tpl {value} $ }}}}")
+        } else {
+            format!("{{{{ {value} }}}}")
+        }
+    };
+    let written = replaced(entry, set, action);
+    (!is_marked(&written)).then_some(written)
+}
+
+/// A text for a message, with the values in the place of their marks.
+pub(super) fn shown(text: &str, set: &[Switch]) -> String {
+    replaced(text, set, |it| format!("{{{{ .Values.{} }}}}", it.path))
+}
+
+fn replaced(text: &str, set: &[Switch], action: impl Fn(&Switch) -> String) -> String {
+    let mut marks: Vec<&Switch> = set.iter().filter(|it| it.follows()).collect();
+    // A mark may be the beginning of a longer one.
+    marks.sort_by_key(|it| Reverse(it.value.len()));
+    marks.into_iter().fold(text.to_owned(), |text, it| {
+        text.replace(&it.value, &action(it))
+    })
+}
+
+/// Whether a chart reads a value as a template of its own.
+fn is_a_template(texts: &Texts, path: &str) -> bool {
+    let value = format!(".Values.{path}");
+    texts.files.iter().any(|file| {
+        file.text.match_indices(&value).any(|(at, _)| {
+            let ends = !file.text[at + value.len()..].starts_with(is_of_path);
+            let before = file.text[..at].trim_end_matches(['$', '(', ' ']);
+            ends && ["tpl", "tpl (toString", "\"value\""]
+                .iter()
+                .any(|it| before.ends_with(it))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn followed(values: &Value, template: &str) -> Texts {
+        let mut texts = Texts {
+            values: values.clone(),
+            ..Texts::default()
+        };
+        texts.add("templates/web.yaml".into(), template.to_owned());
+        texts
+    }
+
+    #[test]
+    fn a_rendered_address_tells_the_values_that_it_came_from() {
+        let values = json!({"db": {"host": "localhost", "port": 5432, "name": "x"}, "api": {"url": "", "hosts": []}});
+        let template = "initContainers:\n  - name: wait\n    image: x\n    command: [nc, -z, '{{ .Values.db.host }}', '{{ .Values.db.port }}', '{{ tpl .Values.api.url . }}', '{{ .Values.db.name }}']\n";
+        let texts = followed(&values, template);
+        let groups = groups(&texts);
+        let pairs = |group: &Vec<Switch>| group.iter().map(Switch::pair).collect::<Vec<_>>();
+        assert_eq!(
+            groups.iter().map(pairs).collect::<Vec<_>>(),
+            [
+                ["db.host=sluice-0.sluice.example.com", "db.port=61001"],
+                [
+                    "api.url=http://sluice-2.sluice.example.com:61002",
+                    "db.port=61001"
+                ],
+            ]
+        );
+        for (entry, group, expected) in [
+            (
+                "tcp://sluice-0.sluice.example.com:61001",
+                0,
+                Some("tcp://{{ $.Values.db.host }}:{{ $.Values.db.port }}"),
+            ),
+            (
+                "http://sluice-2.sluice.example.com:61002/ready",
+                1,
+                Some("{{ tpl $.Values.api.url $ }}/ready"),
+            ),
+            ("tcp://sluice-2.sluice.example.com:61002", 1, None),
+            ("tcp://db:5432", 0, None),
+        ] {
+            let found = written(entry, &groups[group], &texts, "$");
+            assert_eq!(found.as_deref(), expected, "{entry}");
+        }
+    }
+}
