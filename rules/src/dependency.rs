@@ -145,6 +145,8 @@ pub struct Alternatives {
 pub struct Plan {
     /// The steps in the order of the text, each subject once, without a cycle.
     pub steps: Vec<Step>,
+    /// The dependencies of every pod of the plan's namespace, whatever its release. None is a part of a release.
+    pub every_pod: Vec<Dependency>,
 }
 
 /// One step of a plan: its subject, and the dependencies of the subject.

@@ -115,7 +115,7 @@ pub struct Wait {
 pub enum Source {
     /// The edge comes from a list of dependencies on the workload or on its pod template.
     List,
-    /// The edge comes from a plan of the scope.
+    /// The edge comes from a plan of the namespace.
     Plan,
     /// The edge comes from the weights and caps of the scope.
     Weight,
@@ -173,7 +173,7 @@ impl Dependent {
         json!({"metadata": {"name": name, "annotations": annotations}})
     }
 
-    /// The edges of the dependent: its lists and, in a scope, those of the plans, of lighter weights, and of its slot. A test of
+    /// The edges of the dependent: its lists, those of the plans and, in a scope, those of lighter weights and of its slot. A test of
     /// Helm has the edges of its lists alone. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
     ///
     /// # Errors
@@ -215,20 +215,28 @@ impl Dependent {
         };
         let listed = annotation::declared(&annotations)?;
         let mut waits: Vec<Wait> = listed.into_iter().map(of(Source::List)).collect();
-        let Some(scope) = self.scope.as_ref().filter(|_| !self.is_test()) else {
+        if self.is_test() {
             return Ok(waits);
-        };
+        }
         match plans() {
             Lookup::Found(plans) => {
-                let is_of_scope = |plan: &&Value| Scope::of(plan).as_ref() == Some(scope);
-                if plans.iter().filter(is_of_scope).any(is_too_large) {
+                // A plan of no release can only be about every pod.
+                let counts = |plan: &&Value| {
+                    let scope = Scope::of(plan);
+                    scope.is_none() || scope == self.scope
+                };
+                if plans.iter().filter(counts).any(is_too_large) {
                     return Err(Unknown::Plans(Unavailable::TooLarge));
                 }
-                let planned = plan::dependencies(&plans, scope, &self.called(is_same, has_chart))?;
+                let called = self.called(is_same, has_chart);
+                let planned = plan::dependencies(&plans, self.scope.as_ref(), &called)?;
                 waits.extend(planned.into_iter().map(of(Source::Plan)));
             }
             Lookup::NotFound => {}
             Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
+        }
+        if self.scope.is_none() {
+            return Ok(waits);
         }
         let below = self.waits_below();
         let slot = self.parallelism().map(Edge::Slot);

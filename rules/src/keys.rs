@@ -111,6 +111,9 @@ pub const PLAN: &str = "sluice.dev/plan";
 /// The key of such a ConfigMap under which the plan's text stands.
 pub const ORDER: &str = "order";
 
+/// The step of a plan whose list every pod of the plan's namespace waits for.
+pub const EVERY_POD: &str = "everyPod";
+
 /// The longest value of any key, in bytes; a longer one is refused, and not kept.
 pub const LONGEST_VALUE: usize = 8 * 1024;
 

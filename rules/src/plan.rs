@@ -3,7 +3,7 @@
 use crate::annotation::{self, ParseError};
 use crate::dependency::{Dependency, Part, Reference};
 use crate::kept::is_too_large;
-use crate::keys::{self, ORDER};
+use crate::keys::{self, EVERY_POD, ORDER};
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
 use crate::memory::Completing;
@@ -31,30 +31,36 @@ pub struct Called<'d> {
     pub has_chart: &'d dyn Fn(&Part) -> bool,
 }
 
-/// The dependencies that the plans of a namespace give to one dependent of this scope.
+/// The dependencies that the plans of a namespace give to one dependent of this scope: what the plans of the scope say of it, and
+/// what any plan says of every pod.
 ///
 /// # Errors
 ///
-/// A plan of the scope that cannot be read: then the order is unknown.
+/// A plan that cannot be read and is of the scope, or may say something of every pod: then the order is unknown.
 pub fn dependencies(
     plans: &[Value],
-    scope: &Scope,
+    scope: Option<&Scope>,
     called: &Called<'_>,
 ) -> Result<Vec<Dependency>, ParseError> {
     let mut dependencies = Vec::new();
-    for plan in plans
-        .iter()
-        .filter(|plan| Scope::of(plan).as_ref() == Some(scope))
-    {
+    for plan in plans {
+        let of_scope = scope.is_some_and(|scope| Scope::of(plan).as_ref() == Some(scope));
         let Some(text) = plan["data"][ORDER].as_str() else {
             continue;
         };
-        for step in annotation::order(text)?.steps {
-            if called.is_meant_by(&step.subject) {
-                // A chart may wait for a Job of its own; the Job does not wait for itself.
-                let after = step.after.into_iter();
-                dependencies.extend(after.filter(|it| !called.is_named_by(&it.reference)));
-            }
+        if !of_scope && !text.contains(EVERY_POD) {
+            continue;
+        }
+        let plan = annotation::order(text)?;
+        // The entries may need each other, so what one of them means waits for none.
+        if !plan.every_pod.iter().any(|it| called.is_one_of(it)) {
+            dependencies.extend(plan.every_pod);
+        }
+        let steps = plan.steps.into_iter().filter(|_| of_scope);
+        for step in steps.filter(|step| called.is_meant_by(&step.subject)) {
+            // A chart may wait for a Job of its own; the Job does not wait for itself.
+            let after = step.after.into_iter();
+            dependencies.extend(after.filter(|it| !called.is_named_by(&it.reference)));
         }
     }
     Ok(dependencies)
@@ -77,6 +83,14 @@ impl Called<'_> {
         self.parts.contains(&Part::SubChart(name.to_owned()))
             && outer.is_none_or(|outer| scope::is_inside(outer, &object))
             && counts()
+    }
+
+    /// Whether an entry, or one of its alternatives, means the dependent.
+    fn is_one_of(&self, entry: &Dependency) -> bool {
+        match &entry.reference {
+            Reference::Any(any) => any.of.iter().any(|it| self.is_one_of(it)),
+            reference => self.is_named_by(reference),
+        }
     }
 
     /// Whether a reference means the dependent alone, or by its labels.
@@ -184,14 +198,15 @@ pub fn flaw(
         Ok(read) => read,
         Err(error) => return Some(error.into()),
     };
-    let Some(scope) = scope else {
-        return Some(PlanFlaw::NoRelease);
-    };
-    if gates(&scope.namespace) == Some(false) {
+    let namespace = plan["metadata"]["namespace"].as_str().unwrap_or_default();
+    if gates(namespace) == Some(false) {
         return Some(PlanFlaw::NoGates {
-            namespace: scope.namespace.clone(),
+            namespace: namespace.to_owned(),
         });
     }
+    let Some(scope) = scope else {
+        return (!read.steps.is_empty()).then_some(PlanFlaw::NoRelease);
+    };
     let named = read.steps.into_iter().flat_map(|step| {
         let after = step.after.into_iter().filter(|entry| !entry.optional);
         after.map(|entry| entry.reference).chain([step.subject])

@@ -8,7 +8,7 @@ use super::reference::PartWord;
 use super::yaml::{self, Node, Value};
 use super::{MAX_ENTRIES, ParseError, parse, short};
 use crate::dependency::{Dependency, Part, Parts, Plan, Reference, Step};
-use crate::keys::ORDER;
+use crate::keys::{EVERY_POD, ORDER};
 use crate::kinds;
 use crate::variables::{self, VariableFault};
 use std::collections::HashMap;
@@ -31,7 +31,16 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
         };
         let mut count = Count::default();
         let mut steps: Vec<(usize, Step)> = Vec::new();
+        let mut every_pod = None;
         for (key, value) in pairs {
+            if is_every_pod(key) {
+                if every_pod.is_some() {
+                    let name = EVERY_POD.to_owned();
+                    return Err(Flaw::at(key.at, Problem::DuplicateStep(name)));
+                }
+                every_pod = Some(outside_of_parts(value)?);
+                continue;
+            }
             let subject = subject(key, &mut count)?;
             if steps.iter().any(|(_, step)| step.subject == subject) {
                 let name = Dependency::on(subject).to_string();
@@ -41,17 +50,37 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
                 return Err(Flaw::at(key.at, Problem::TooMany));
             }
             let after = after(value)?;
-            // A plan holds back pods of many templates, and none of them gives its gate a variable for it.
-            if let Some(name) = variables::first(&after) {
-                let fault = VariableFault::InPlan(name.to_owned());
-                return Err(Flaw::at(value.at, Problem::Variable(fault)));
-            }
             steps.push((key.at, Step { subject, after }));
         }
         acyclic(&steps)?;
-        let steps = steps.into_iter().map(|(_, step)| step).collect();
-        Ok(Plan { steps })
+        Ok(Plan {
+            steps: steps.into_iter().map(|(_, step)| step).collect(),
+            every_pod: every_pod.unwrap_or_default(),
+        })
     })
+}
+
+/// Whether a key of the mapping is [`EVERY_POD`], which no chart can be called: its name would be in lower case.
+fn is_every_pod(key: &Node<'_>) -> bool {
+    matches!(&key.value, Value::Text(text) if text.piece().text == EVERY_POD)
+}
+
+/// Reads the list of [`EVERY_POD`]. It holds pods of every release and of none, so a part of a release means nothing in it.
+fn outside_of_parts(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
+    let entries = after(value)?;
+    let part = entries.iter().find(|entry| names_a_part(&entry.reference));
+    match part {
+        Some(entry) => Err(Flaw::at(value.at, Problem::PartOfNone(entry.to_string()))),
+        None => Ok(entries),
+    }
+}
+
+fn names_a_part(reference: &Reference) -> bool {
+    match reference {
+        Reference::Part(_) => true,
+        Reference::Any(any) => any.of.iter().any(|entry| names_a_part(&entry.reference)),
+        Reference::Object(_) | Reference::Selected(_) | Reference::Address(_) => false,
+    }
 }
 
 /// Whether the text holds only blanks and comments, as a template leaves behind that had nothing to render.
@@ -77,6 +106,18 @@ fn subject(node: &Node<'_>, count: &mut Count) -> Result<Reference, Flaw> {
 }
 
 fn after(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
+    let entries = entries(value)?;
+    // A plan holds back pods of many templates, and none of them gives its gate a variable for it.
+    match variables::first(&entries) {
+        Some(name) => {
+            let fault = VariableFault::InPlan(name.to_owned());
+            Err(Flaw::at(value.at, Problem::Variable(fault)))
+        }
+        None => Ok(entries),
+    }
+}
+
+fn entries(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
     let mut count = Count::default();
     match &value.value {
         Value::Text(text) if text.is_null() => Ok(Vec::new()),

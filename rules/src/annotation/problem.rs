@@ -340,6 +340,11 @@ pub enum Problem {
         Quoted(.0)
     )]
     NoSubject(String),
+    #[error(
+        "{} is a part of a release, and \"everyPod\" holds pods of every release and of none; name an object, or several by a selector",
+        Quoted(.0)
+    )]
+    PartOfNone(String),
     #[error("the plan has a cycle: {0}; take one of these out")]
     Round(String),
 

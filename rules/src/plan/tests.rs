@@ -152,7 +152,7 @@ fn a_plan_counts_for_its_own_release() {
     let ask = |scope: &Scope, chart: &str| {
         let parts = [Part::SubChart(chart.to_owned())];
         let labels = Map::new();
-        let found = dependencies(&[plan("r")], scope, &called(&parts, &labels)).unwrap();
+        let found = dependencies(&[plan("r")], Some(scope), &called(&parts, &labels)).unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(ask(&of("r"), "api"), ["subchart/postgresql"]);
@@ -220,7 +220,7 @@ fn what_a_plan_orders_is_known_by_any_of_its_names() {
             "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": "r"}},
             "data": {"order": format!("{subject}: [{after}]")},
         });
-        let found = dependencies(&[plan], &scope, &called(&parts, labels)).unwrap();
+        let found = dependencies(&[plan], Some(&scope), &called(&parts, labels)).unwrap();
         found.len()
     };
     for subject in [
@@ -267,11 +267,93 @@ fn the_label_of_the_application_orders_where_no_chart_is_called_so() {
             has_chart: &|part| there && *part == parts[1],
             ..called(&parts, labels.as_object().unwrap())
         };
-        dependencies(std::slice::from_ref(&plan), &scope, &called)
+        dependencies(std::slice::from_ref(&plan), Some(&scope), &called)
             .unwrap()
             .len()
     };
     assert_eq!(ask("exporter-1.0.0", true), 0);
     assert_eq!(ask("exporter-1.0.0", false), 1);
     assert_eq!(ask("postgresql-1.0.0", true), 1);
+}
+
+/// A plan of release `r`, or of none.
+fn plan_of(release: Option<&str>, order: &str) -> Value {
+    let annotations = release.map(|it| json!({"meta.helm.sh/release-name": it}));
+    json!({"metadata": {"namespace": "shop", "annotations": annotations}, "data": {"order": order}})
+}
+
+#[test]
+fn a_plan_holds_every_pod_of_its_namespace() {
+    let labels = json!({"tier": "db"});
+    let ask = |release: Option<&str>, order: &str| {
+        let plan = plan_of(release, order);
+        let scope = Scope::of(&plan_of(Some("other"), ""));
+        let called = called(&[], labels.as_object().unwrap());
+        let of = |scope: Option<&Scope>| {
+            let found = dependencies(std::slice::from_ref(&plan), scope, &called).unwrap();
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(of(scope.as_ref()), of(None), "{order}");
+        of(None)
+    };
+    let cni = "everyPod: [{kind: DaemonSet, name: cni, namespace: kube-system, sameNode: true}]";
+    for release in [None, Some("r")] {
+        let held = ask(release, &format!("{cni}\napi: [postgresql]"));
+        assert_eq!(held, ["kube-system/DaemonSet/cni"]);
+    }
+    // What one of the entries means waits for none: they may need each other.
+    for meant in [
+        "deployment/r-airflow-db",
+        "{kind: Deployment, selector: tier=db}",
+        "{any: [svc/db, deployment/r-airflow-db]}",
+    ] {
+        assert_eq!(
+            ask(None, &format!("everyPod: [job/seed, {meant}]")),
+            [""; 0]
+        );
+    }
+    assert_eq!(ask(None, "everyPod: [job/r-airflow-db]").len(), 1);
+}
+
+#[test]
+fn every_pod_is_said_once_and_of_objects() {
+    assert_eq!(
+        refused("everyPod: job/a\napi: []\neveryPod: job/b"),
+        "order: line 3, column 1: \"everyPod\" appears twice in the plan; write one list for it"
+    );
+    for part in ["postgresql", "group/data", "{any: [job/a, group/data]}"] {
+        let told = refused(&format!("everyPod: [{part}]"));
+        assert!(
+            told.contains("name an object, or several by a selector"),
+            "{part}: {told}"
+        );
+    }
+    assert!(refused("everyPod: [{tcp: $(URL)}]").contains("is a variable of one pod's containers"));
+}
+
+/// Where it is unknown whether a plan holds every pod, no pod of the namespace starts early; a plan that cannot is of its release alone.
+#[test]
+fn a_plan_that_cannot_be_read_and_may_hold_every_pod_counts_for_every_pod() {
+    let labels = Map::new();
+    let ask = |order: &str| dependencies(&[plan_of(Some("r"), order)], None, &called(&[], &labels));
+    assert!(ask("everyPod: [deploymnt/web]").is_err());
+    assert_eq!(ask("api: [deploymnt/web]"), Ok(Vec::new()));
+}
+
+#[test]
+fn a_plan_for_every_pod_needs_no_release() {
+    let flaw = |order: &str, gated: bool| {
+        let plan = plan_of(None, order);
+        flaw(&plan, None, |_| Some(gated), |_, _| false, |_| true)
+    };
+    assert_eq!(flaw("everyPod: [ds/cni]", true), None);
+    assert_eq!(
+        flaw("everyPod: [ds/cni]\napi: [db]", true),
+        Some(PlanFlaw::NoRelease)
+    );
+    let namespace = "shop".to_owned();
+    assert_eq!(
+        flaw("everyPod: [ds/cni]", false),
+        Some(PlanFlaw::NoGates { namespace })
+    );
 }

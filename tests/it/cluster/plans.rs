@@ -1,7 +1,8 @@
 //! Plans: order for charts that the user does not edit, and lists that make a cycle.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, Namespace, await_until, config_map, deployment, job, with_namespace,
+    Chart, LIMIT, Manifest, Namespace, await_until, config_map, daemon_set, deployment, job,
+    with_namespace,
 };
 use serde_json::json;
 
@@ -76,6 +77,31 @@ async fn a_plan_puts_a_migration_before_the_rest_of_its_own_chart() {
         web.waits_for("Deployment/worker", "").await;
         ns.tell_ready("deployment/worker").await;
         web.starts().await;
+    })
+    .await;
+}
+
+/// The agent of the node is of no release, and neither is the plan.
+#[tokio::test]
+#[ignore = "needs a cluster with sluice: make test"]
+async fn a_plan_holds_every_pod_until_the_agent_of_its_node_is_ready() {
+    with_namespace("every-pod", async |ns| {
+        asks_for_gates(ns).await;
+        let agent = daemon_set("agent").ready_when_told();
+        let order = "everyPod: [{kind: DaemonSet, name: agent, sameNode: true}]";
+        ns.apply([plan(order), agent, deployment("web")]).await.ok();
+        Chart::new("helm", &[part("api")])
+            .upgrade(ns, &[])
+            .await
+            .ok();
+        let (web, api) = (ns.pod_of("web").await, ns.pod_of("api").await);
+        for pod in [&web, &api] {
+            pod.waits_for("DaemonSet/agent", "").await;
+        }
+        ns.pod_of("agent").await.says("started").await;
+        ns.tell_ready("daemonset/agent").await;
+        web.starts().await;
+        api.starts().await;
     })
     .await;
 }
