@@ -1,6 +1,7 @@
 //! `lint -f FILE`: faults in the annotations of manifests, before a cluster sees them.
 
 mod annotations;
+mod creations;
 mod cycles;
 mod dependencies;
 mod finding;
@@ -94,6 +95,7 @@ fn check(objects: &[Object]) -> Vec<Finding> {
     findings.extend(rights::check(&graph));
     findings.extend(jobs::check(&graph));
     findings.extend(loops::check(objects));
+    findings.extend(creations::check(&graph));
     findings.extend(cycles::check(&graph));
     findings.extend(flux::check(&graph));
     findings

@@ -1,6 +1,7 @@
 //! `status`: the waits of pods. For one pod the last line of its gate, and the verdict by the rules of the installed sluice; for
 //! several a tree.
 
+mod creations;
 mod events;
 mod live;
 mod owner;
@@ -162,6 +163,7 @@ async fn several(
     manner: Manner,
 ) -> Result<ExitCode> {
     let mut reader = Reader::new(client.clone());
+    let looks_around = matches!(subject, Subject::Namespace | Subject::Everywhere);
     let (mut scene, basis) = scene_of(&client, &mut reader, namespace, subject).await?;
     scene.patient = manner.watch && manner.is_text() && stdout().is_terminal();
     if manner.watch {
@@ -170,10 +172,13 @@ async fn several(
     let now = Timestamp::now();
     let mut tree = look(&mut reader, &basis, &scene, &BTreeSet::new(), now).await?;
     tree.learn(&events::read(&client, tree.silent()).await);
+    if looks_around {
+        tree.creations = creations::read(&client, scene.namespace.as_deref(), now).await;
+    }
     let words = listen(&client, &tree, manner.is_wide()).await;
     tree.hear(&words);
     show(&tree, manner, now)?;
-    Ok(code(tree.waiting > 0))
+    Ok(code(tree.waiting > 0 || !tree.creations.is_empty()))
 }
 
 /// The pods that a subject means, and the basis of the sluice that is installed there.

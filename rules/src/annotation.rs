@@ -12,6 +12,7 @@
 
 mod address;
 mod config;
+mod creation;
 mod duration;
 mod fault;
 mod health;
@@ -30,9 +31,10 @@ mod short;
 mod terms;
 mod yaml;
 
+pub use creation::{Created, at_creation};
 pub use fault::{AddressFault, DurationFault, NameFault};
 pub use health::health;
-pub use hold::{hold, suspends, suspends_safely};
+pub use hold::{hold, hold_of_object, holds_creation, suspends, suspends_safely};
 pub use order::order;
 pub use position::{GatePosition, gate_position};
 pub use prefetch::prefetch;

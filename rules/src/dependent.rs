@@ -58,6 +58,8 @@ pub struct Dependent {
     pub node: Option<String>,
     /// Whether the pod is held before it takes a node.
     pub held: bool,
+    /// Whether the object that the user wrote does not exist yet, because its creation is held.
+    pub to_create: bool,
     /// The report of the pod's gate on addresses. The report is no part of the pod: the status service fills it in when the gate
     /// asks.
     pub probed: Probed,
@@ -174,7 +176,7 @@ impl Dependent {
     }
 
     /// The edges of the dependent: its lists, those of the plans and, in a scope, those of lighter weights and of its slot. A test of
-    /// Helm has the edges of its lists alone. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
+    /// Helm, and an object whose creation is held, have the edges of their lists alone. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
     ///
     /// # Errors
     ///
@@ -215,7 +217,7 @@ impl Dependent {
         };
         let listed = annotation::declared(&annotations)?;
         let mut waits: Vec<Wait> = listed.into_iter().map(of(Source::List)).collect();
-        if self.is_test() {
+        if self.is_test() || self.to_create {
             return Ok(waits);
         }
         match plans() {

@@ -76,6 +76,54 @@ pub fn runs_first(object: &Value) -> Option<Installer> {
     (in_sync(object) == Phase::Before).then_some(Installer::ArgoCd)
 }
 
+/// The kinds that Helm sends in this order, all objects of a kind together (`InstallOrder` in `kind_sorter.go` of Helm 4.2). Other kinds
+/// follow, by the alphabet.
+const HELM_SENDS: [&str; 32] = [
+    "PriorityClass",
+    "Namespace",
+    "NetworkPolicy",
+    "ResourceQuota",
+    "LimitRange",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "Secret",
+    "ConfigMap",
+    "StorageClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "CustomResourceDefinition",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "Role",
+    "RoleBinding",
+    "Service",
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "IngressClass",
+    "Ingress",
+    "APIService",
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
+
+/// Whether Helm sends the objects of one kind only after those of another, none of which is a hook.
+pub fn helm_sends_later(own: &str, theirs: &str) -> bool {
+    let turn = |kind: &str| {
+        let known = HELM_SENDS.iter().position(|it| *it == kind);
+        known.map_or((HELM_SENDS.len(), kind.to_owned()), |at| {
+            (at, String::new())
+        })
+    };
+    turn(theirs) > turn(own)
+}
+
 /// Whether an object carries a hook or a sync wave.
 pub fn is_addressed(object: &Value) -> bool {
     let annotations = &object["metadata"]["annotations"];

@@ -44,7 +44,8 @@ pub const SKIP_REASON: &str = "sluice.dev/skip-reason";
 pub const GATE_POSITION: &str = "sluice.dev/gate-position";
 
 /// Whether a pod is held before it takes a node: `"true"` or `"false"`. On the pod template. Also the name of the scheduling gate
-/// that holds it. On a Job itself `suspend`: it is created suspended, and has no pod before its list is satisfied.
+/// that holds it. On a Job itself `suspend`: it is created suspended, and has no pod before its list is satisfied. On any object itself
+/// `create`: the API server answers its creation with "try again later" until its list is satisfied.
 pub const HOLD: &str = "sluice.dev/hold";
 
 /// Whether the images of a pod's later containers are pulled before its gate begins: `"true"` or `"false"`. On the pod template.

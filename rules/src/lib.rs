@@ -24,7 +24,7 @@
 //! * variables
 //! * dependency, ends, hold, judged, kept, rights, uses
 //! * expression, gate, installer, job, jsonpath, kinds, object
-//! * comparison, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, sheets, suggest, terms, text, version
+//! * comparison, creation, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, sheets, suggest, terms, text, version
 //! * path
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
@@ -40,6 +40,7 @@ pub mod advice;
 pub mod annotation;
 pub mod cause;
 pub mod comparison;
+pub mod creation;
 pub mod definition;
 pub mod dependency;
 pub mod dependent;

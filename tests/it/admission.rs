@@ -9,6 +9,8 @@
 mod advice;
 /// Requests that are no review, and requests that are too large.
 mod boundary;
+/// Objects whose creation is held.
+mod creations;
 /// Bodies that no API server sends.
 mod fuzz;
 /// Objects and patches from `fixtures/admission`.

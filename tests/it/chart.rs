@@ -15,6 +15,7 @@ macro_rules! render {
 mod account;
 mod cluster;
 mod conditions;
+mod creations;
 mod helm;
 mod holds;
 mod injection;

@@ -2,9 +2,11 @@
 //!
 //! A review whose object cannot be gated is answered with a denial under the review's uid, never with an HTTP error.
 //! An HTTP error answers a body that is no review, or a body for which the process has no memory. This module holds
-//! no API client and awaits nothing but the body.
+//! no API client, and awaits nothing but the body and, for a held creation, the first look of the status service.
 
 mod bodies;
+mod callers;
+mod creations;
 mod known;
 mod limits;
 mod metrics;
@@ -13,12 +15,16 @@ mod review;
 mod room;
 mod weight;
 
+pub use callers::AddressBlock;
+pub use creations::CreationHolds;
 pub use known::Cached;
 pub use limits::AdmissionLimits;
 pub use metrics::AdmissionMetrics;
 
 use crate::connections::{Certified, valid};
-use crate::inject::{self, Action, Decision, GateParts, Operation, Options, Subject, Warning};
+use crate::inject::{
+    self, Action, Decision, Deny, GateParts, Operation, Options, Subject, Warning,
+};
 use crate::lean::About;
 use axum::Router;
 use axum::body::HttpBody;
@@ -29,7 +35,7 @@ use axum::routing::post;
 use bodies::Bodies;
 use futures::StreamExt;
 use refusal::Refusal;
-use review::{AdmissionRequest, Reply, Response, Status, Unreadable};
+use review::{AdmissionRequest, Reply, Response, RetryDetails, Status, Unreadable};
 use room::Sender;
 use rules::advice::Seen;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -52,6 +58,7 @@ pub struct Admission {
     bodies: Bodies,
     metrics: AdmissionMetrics,
     known: Arc<dyn Seen + Send + Sync>,
+    creations: Option<CreationHolds>,
 }
 
 impl Admission {
@@ -69,6 +76,7 @@ impl Admission {
             bodies: Bodies::new(limits),
             metrics,
             known: Arc::new(()),
+            creations: None,
         };
         (admission, sender)
     }
@@ -79,8 +87,17 @@ impl Admission {
         Self { known, ..self }
     }
 
-    /// Serves `POST /admit/workloads` and `POST /admit/pods`, and for namespaces that ask for all of their pods `POST
-    /// /admit/every-pod` and `POST /admit/held-pods`.
+    /// Holds the creation of objects that ask for it.
+    #[must_use]
+    pub fn holding(self, creations: CreationHolds) -> Self {
+        Self {
+            creations: Some(creations),
+            ..self
+        }
+    }
+
+    /// Serves `POST /admit/workloads` and `POST /admit/pods`, for namespaces that ask for all of their pods `POST
+    /// /admit/every-pod` and `POST /admit/held-pods`, and for objects whose creation is held `POST /admit/creations`.
     pub fn router(self: Arc<Self>) -> Router {
         let handler = |half: Half| {
             post(
@@ -94,6 +111,7 @@ impl Admission {
             .route("/admit/pods", handler(Half::Pods))
             .route("/admit/every-pod", handler(Half::EveryPod))
             .route("/admit/held-pods", handler(Half::HeldPods))
+            .route("/admit/creations", handler(Half::Creations))
             .with_state(self)
     }
 
@@ -113,7 +131,7 @@ impl Admission {
         let reviewed = match read.unwrap_or(Err(Refusal::Slow)) {
             Ok((body, _held)) => {
                 valid(&head.extensions);
-                self.review(half, &body, certified)
+                self.review(half, &body, sender).await
             }
             Err(refusal) => {
                 // Read the rest first: a client that is still sending, such as the API server, would not see the
@@ -133,30 +151,26 @@ impl Admission {
         response
     }
 
-    /// Answers one body. This function awaits nothing, so no more reviews are decoded at a time than there are threads.
-    fn review(&self, half: Half, body: &[u8], certified: bool) -> Reviewed {
-        let request = match AdmissionRequest::read(body, half.about()) {
+    /// Answers one body.
+    async fn review(&self, half: Half, body: &[u8], sender: Sender) -> Reviewed {
+        let request = match read(half, body) {
             Ok(request) => request,
-            Err(Unreadable::Malformed { uid, error }) => {
-                let message = format!("the request cannot be read: {error}");
-                let response = Response {
-                    uid,
-                    status: Some(Status {
-                        code: 400,
-                        reason: "BadRequest",
-                        message,
-                    }),
-                    ..Response::default()
-                };
-                return Reviewed {
-                    operation: NO_OPERATION,
-                    outcome: "unreadable",
-                    response: Reply::from(response).into_response(),
-                };
-            }
-            Err(unreadable) => return Refusal::Unreadable(unreadable).into(),
+            Err(unreadable) => return *unreadable,
         };
-        let (operation, decision, subject) = self.decide(half, &request, certified);
+        let operation = Operation::read(&request.operation);
+        let subject = subject(&request);
+        let decision = match half {
+            Half::Creations => match &self.creations {
+                Some(holds) => {
+                    let options = self.options;
+                    holds
+                        .decide(&request, operation, &subject, options, sender)
+                        .await
+                }
+                None => Deny::Starting.into(),
+            },
+            _ => self.decide(half, &request, operation, &subject, sender.certified),
+        };
         let outcome = decision.action.label();
         info!(
             uid = quotable(&request.uid),
@@ -178,20 +192,20 @@ impl Admission {
         &self,
         half: Half,
         request: &AdmissionRequest,
+        operation: Operation,
+        subject: &Subject,
         certified: bool,
-    ) -> (Operation, Decision, Subject) {
-        let operation = Operation::read(&request.operation);
-        let subject = subject(request);
+    ) -> Decision {
         let request = inject::Request {
             operation,
-            subject: &subject,
+            subject,
             object: &request.object,
             old: &request.old_object,
         };
         let parts = self.parts.borrow().clone();
         let options = self.options.within(parts.as_deref());
         let mut decision = match half {
-            Half::Workloads => inject::workload::decide(&request, options),
+            Half::Workloads | Half::Creations => inject::workload::decide(&request, options),
             Half::Pods | Half::EveryPod | Half::HeldPods => {
                 let holds = options.holds;
                 let options = Options {
@@ -217,8 +231,39 @@ impl Admission {
                 .extend(hints.into_iter().map(Warning::Advice));
             decision.warnings.truncate(MOST_WARNINGS);
         }
-        (operation, decision, subject)
+        decision
     }
+}
+
+/// Reads one body. This function awaits nothing, so no more reviews are decoded at a time than there are threads.
+///
+/// # Errors
+///
+/// The answer to a body that is no review.
+fn read(half: Half, body: &[u8]) -> Result<AdmissionRequest, Box<Reviewed>> {
+    let unreadable = match AdmissionRequest::read(body, half.about()) {
+        Ok(request) => return Ok(request),
+        Err(Unreadable::Malformed { uid, error }) => {
+            let message = format!("the request cannot be read: {error}");
+            let response = Response {
+                uid,
+                status: Some(Status {
+                    code: 400,
+                    reason: "BadRequest",
+                    message,
+                    details: None,
+                }),
+                ..Response::default()
+            };
+            Reviewed {
+                operation: NO_OPERATION,
+                outcome: "unreadable",
+                response: Reply::from(response).into_response(),
+            }
+        }
+        Err(unreadable) => Refusal::Unreadable(unreadable).into(),
+    };
+    Err(unreadable.into())
 }
 
 /// Returns the client's address, or the unspecified address where there is no connection, as in a test.
@@ -253,12 +298,13 @@ enum Half {
     Pods,
     EveryPod,
     HeldPods,
+    Creations,
 }
 
 impl Half {
     fn about(self) -> About {
         match self {
-            Self::Workloads => About::Other,
+            Self::Workloads | Self::Creations => About::Other,
             Self::Pods | Self::EveryPod | Self::HeldPods => About::Pod,
         }
     }
@@ -269,6 +315,7 @@ impl Half {
             Self::Pods => "pods",
             Self::EveryPod => "every-pod",
             Self::HeldPods => "held-pods",
+            Self::Creations => "creations",
         }
     }
 }
@@ -329,6 +376,9 @@ fn respond(uid: String, decision: Decision, subject: &Subject) -> Response {
                 code,
                 reason,
                 message: deny.sentence(subject),
+                details: deny.retry_after().map(|seconds| RetryDetails {
+                    retry_after_seconds: seconds,
+                }),
             });
         }
     }

@@ -2,6 +2,7 @@
 
 mod assemble;
 
+use crate::admission::AddressBlock;
 use crate::clock::Clock;
 use crate::follow::ConfigMapRef;
 use crate::gate_spec::Fixed;
@@ -51,6 +52,12 @@ pub struct Args {
     /// The MutatingWebhookConfiguration whose caBundle is kept.
     #[arg(long, env = "SLUICE_WEBHOOK_CONFIGURATION", default_value = "sluice")]
     webhook_configuration: String,
+    /// A second MutatingWebhookConfiguration whose caBundle is kept, that of held creations; none without it.
+    #[arg(long, env = "SLUICE_CREATIONS_CONFIGURATION")]
+    creations_configuration: Option<String>,
+    /// Blocks of addresses of API servers, as 10.0.0.0/8: for them held creations are judged without a client certificate.
+    #[arg(long, env = "SLUICE_API_SERVERS", value_delimiter = ',')]
+    api_servers: Vec<AddressBlock>,
     /// The Secret that holds the CA.
     #[arg(long, env = "SLUICE_CA_SECRET", default_value = "sluice-ca")]
     ca_secret: String,

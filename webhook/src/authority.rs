@@ -35,7 +35,7 @@ mod secret;
 mod store;
 mod trust_bundle;
 
-use std::{sync::Arc, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use certs::{CertificateDer, Leaf, Lifetimes, Resolver};
 use jiff::{SignedDuration, Timestamp};
@@ -102,6 +102,8 @@ pub struct Config {
     pub instance: String,
     /// The name of the `MutatingWebhookConfiguration`.
     pub webhook_configuration: String,
+    /// The name of the `MutatingWebhookConfiguration` of held creations; `None` where there are none.
+    pub creations_configuration: Option<String>,
     /// The DNS names in the certificate: those of the Service, as the API server and the gates ask for it.
     pub names: Vec<String>,
     /// The lifetimes of the CA and of the leaf certificate.
@@ -125,6 +127,8 @@ pub struct Authority {
     config: Config,
     source: Source,
     published: Published,
+    /// The configuration of held creations. Unlike the first one it may be missing: then no creation is held.
+    creations: Option<Published>,
     trust_bundle: Option<TrustBundle>,
     resolver: Arc<Resolver>,
     bundle: watch::Sender<Bundle>,
@@ -183,18 +187,18 @@ impl Authority {
             name: config.service.clone(),
             uid: None,
         };
+        let published = |name: &String| {
+            let instance = config.instance.clone();
+            Published::new(client.clone(), name.clone(), instance, beside.clone())
+        };
         let authority = Self {
             source: Source::of(&client, &config),
+            published: published(&config.webhook_configuration),
+            creations: config.creations_configuration.as_ref().map(published),
             trust_bundle: config
                 .cluster_trust_bundle
                 .clone()
                 .map(|name| TrustBundle::new(client.clone(), name)),
-            published: Published::new(
-                client,
-                config.webhook_configuration.clone(),
-                config.instance.clone(),
-                beside,
-            ),
             certificate: readiness.condition("certificate", "this replica has no certificate yet"),
             trust: readiness.condition(
                 "caBundle",
@@ -219,6 +223,7 @@ impl Authority {
     pub async fn run(mut self, clock: Clock, shutdown: Shutdown) {
         let mut failing: Option<String> = None;
         let mut changes = self.published.changes();
+        let mut of_creations = self.creations.as_ref().map(Published::changes);
         loop {
             let round = async {
                 let result = self.round(&clock).await;
@@ -230,9 +235,21 @@ impl Authority {
                 };
                 log_change(&mut failing, result);
                 let seen = self.published.version();
+                let of_creations = async {
+                    match (&mut of_creations, &self.creations) {
+                        (Some(changes), Some(it)) => changes.after(it.version()).await,
+                        _ => pending().await,
+                    }
+                };
                 sleep(BREATH).await;
-                // A timeout means that the configuration is unchanged: the next round is due all the same.
-                let _ = timeout(pause, changes.after(seen)).await;
+                // A timeout means that the configurations are unchanged: the next round is due all the same.
+                let _ = timeout(pause, async {
+                    tokio::select! {
+                        () = changes.after(seen) => {}
+                        () = of_creations => {}
+                    }
+                })
+                .await;
             };
             tokio::select! {
                 biased;

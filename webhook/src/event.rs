@@ -29,9 +29,20 @@ pub(crate) struct Regarding {
     /// `None` where only the group of the API version is known.
     pub(crate) api_version: Option<String>,
     pub(crate) kind: String,
+    /// Empty for a cluster-scoped object. Its Events lie in the namespace `default`, where the API server expects them.
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: Option<String>,
+}
+
+impl Regarding {
+    /// The namespace of the object's Events.
+    fn home(&self) -> &str {
+        match self.namespace.as_str() {
+            "" => "default",
+            namespace => namespace,
+        }
+    }
 }
 
 /// The contents of a Kubernetes Event.
@@ -73,7 +84,7 @@ impl Writer {
     /// Writes an Event into the namespace of its object. A failure is only logged, because nothing depends on an
     /// Event.
     pub(crate) async fn write(&self, target: Regarding, note: Note) {
-        let events = Api::<Event>::namespaced(self.client.clone(), &target.namespace);
+        let events = Api::<Event>::namespaced(self.client.clone(), target.home());
         let telling = note.telling;
         let now = self.clock.now();
         let event = event(target, note, &self.instance, now);
@@ -107,7 +118,7 @@ fn event(target: Regarding, mut note: Note, instance: &str, now: Timestamp) -> E
     let stem = &target.name[..target.name.floor_char_boundary(MAX_NAME)];
     Event {
         metadata: ObjectMeta {
-            namespace: Some(target.namespace.clone()),
+            namespace: Some(target.home().to_owned()),
             name: Some(format!("{}.{ending}", stem.trim_end_matches(['.', '-']))),
             ..ObjectMeta::default()
         },
@@ -118,7 +129,7 @@ fn event(target: Regarding, mut note: Note, instance: &str, now: Timestamp) -> E
         regarding: Some(ObjectReference {
             api_version: target.api_version,
             kind: Some(target.kind),
-            namespace: Some(target.namespace),
+            namespace: Some(target.namespace).filter(|it| !it.is_empty()),
             name: Some(target.name),
             uid: target.uid,
             ..ObjectReference::default()

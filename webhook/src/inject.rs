@@ -5,6 +5,7 @@
 //! neither an upgrade nor another image changes a workload. [`pod`] puts the gate into one pod.
 
 mod container;
+pub(crate) mod creation;
 mod decision;
 mod hints;
 mod lists;

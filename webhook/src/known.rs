@@ -6,6 +6,7 @@
 
 mod budgets;
 mod byte_budget;
+mod creations;
 mod freshness;
 mod granted;
 pub(crate) mod health_rules;
@@ -27,6 +28,7 @@ mod view;
 mod waiters;
 
 pub(crate) use budgets::Budgets;
+pub(crate) use creations::{Creations, HeldCreation, NoCreationRoom};
 pub(crate) use freshness::{Freshness, LastContact};
 pub(crate) use granted::{Granted, GrantedChanges};
 pub(crate) use health_rules::HealthSources;
@@ -113,6 +115,7 @@ pub struct Known {
     slots: Arc<Slots>,
     /// The Jobs that admission has created suspended.
     suspended_jobs: SuspendedJobs,
+    creations: Creations,
     health_rules: HealthRules,
     granted: Granted,
     whole: ReadWhole,
@@ -152,6 +155,7 @@ impl Known {
             memory: Arc::default(),
             slots: Arc::default(),
             suspended_jobs: SuspendedJobs::default(),
+            creations: Creations::within(Arc::clone(&budgets.creations)),
             health_rules: HealthRules::new(settings.health_rules),
             granted: Granted::new(settings.reads_by_role),
             whole: ReadWhole::new(budgets.readings.budget().of_one() / 2),
@@ -219,6 +223,11 @@ impl Known {
     /// The memory that namespaces share, by the data that fills it.
     pub(crate) fn budgets(&self) -> &Budgets {
         &self.budgets
+    }
+
+    /// The creations that are held.
+    pub(crate) fn creations(&self) -> &Creations {
+        &self.creations
     }
 
     /// The health rules of the administrator.

@@ -44,7 +44,9 @@ mod tasks;
 mod telemetry;
 
 // The types that `main` starts, and those that the crate `tests` uses without a process.
-pub use admission::{Admission, AdmissionLimits, AdmissionMetrics, Cached};
+pub use admission::{
+    AddressBlock, Admission, AdmissionLimits, AdmissionMetrics, Cached, CreationHolds,
+};
 pub use args::Args;
 pub use authority::{Authority, AuthorityMetrics, Config as AuthorityConfig};
 pub use clock::Clock;

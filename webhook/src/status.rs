@@ -1,12 +1,13 @@
 //! The status service: it finds the pod that a token belongs to, judges the dependencies of that pod, and answers its gate. It also
 //! releases what is held.
 //!
-//! `http` is the boundary, `answer` the decision, `wait` the one loop in which `long_poll`, `held_pods` and `suspended_jobs` are
-//! looked at, and `tell` the effect.
+//! `http` is the boundary, `answer` the decision, `wait` the one loop in which `long_poll`, `held_pods`, `suspended_jobs` and
+//! `held_creations` are looked at, and `tell` the effect.
 
 mod answer;
 mod budget;
 mod gate_report;
+mod held_creations;
 mod held_pods;
 mod hold_writer;
 mod http;
@@ -23,6 +24,7 @@ mod unidentified;
 mod wait;
 mod wait_registry;
 
+pub(crate) use held_creations::CreationKeeper;
 pub(crate) use held_pods::{PodReleaser, held_pods};
 pub(crate) use http::router;
 pub(crate) use identity::Authenticator;

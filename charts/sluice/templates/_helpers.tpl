@@ -4,6 +4,9 @@ fails on the first object that it does not own, in place of admitting everything
 */}}
 {{- define "sluice.name" -}}sluice{{- end }}
 
+{{/* The webhook configuration of held creations. API servers ask webhooks in the order of these names. */}}
+{{- define "sluice.creations" -}}0-sluice-creations{{- end }}
+
 {{/* The service account of the controller. */}}
 {{- define "sluice.account" -}}{{ .Values.serviceAccount.name | default (include "sluice.name" .) }}{{- end }}
 

@@ -108,6 +108,26 @@ gate and without the label is a copy, as kubectl debug makes one: the status ser
     && !(has(object.metadata.labels) && 'sluice.dev/gated' in object.metadata.labels))
 {{- end }}
 
+{{/*
+The conditions for an object whose creation is held. The kinds by which a cluster runs are never held, whatever they carry: a node, its
+lease and its certificate, an event, an answer to a question of rights. Controllers copy annotations onto the objects that they make.
+*/}}
+{{- define "sluice.match.creation" -}}
+- name: asked
+  expression: >-
+    has(object.metadata) && has(object.metadata.annotations) && 'sluice.dev/hold' in object.metadata.annotations
+    && object.metadata.annotations['sluice.dev/hold'] == 'create'
+- name: no-dry-run
+  expression: "!has(request.dryRun) || !request.dryRun"
+- name: not-controller-owned
+  expression: "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(r, has(r.controller) && r.controller)"
+- name: not-of-the-control-plane
+  expression: >-
+    !(request.resource.group in ['admissionregistration.k8s.io', 'authentication.k8s.io', 'authorization.k8s.io', 'certificates.k8s.io',
+    'coordination.k8s.io', 'discovery.k8s.io', 'events.k8s.io', 'flowcontrol.apiserver.k8s.io', 'internal.apiserver.k8s.io'])
+    && !(request.resource.group == '' && request.resource.resource in ['bindings', 'endpoints', 'events', 'nodes'])
+{{- end }}
+
 {{/* The rules for workloads with their pod template at spec.template, for CronJobs, and for pods. */}}
 {{- define "sluice.match.workloads" -}}
 - apiGroups: [apps]

@@ -3,8 +3,9 @@
 use super::finding::{Finding, Where, pointer};
 use crate::objects::{Holder, Object, Role};
 use rules::advice::{self, Advice, Level};
-use rules::annotation::{self, ParseError, Problem};
+use rules::annotation::{self, Created, ParseError, Problem};
 use rules::keys;
+use rules::kinds::Kind;
 use rules::object::group_kind;
 use rules::readiness;
 use rules::verdict::consents_to_nobody;
@@ -84,14 +85,24 @@ fn grammar(
     key: &str,
     value: &Value,
 ) -> Result<(), ParseError> {
-    annotation::no_label(key, |of| of == object.word())?;
+    // On a Namespace the key is a label of its pods' hold, and an annotation of its own.
+    if key != keys::HOLD || !holds_creation(holder) {
+        annotation::no_label(key, |of| of == object.word())?;
+    }
     let alone = Map::from_iter([(key.to_owned(), value.clone())]);
-    if !may_suspend(object, holder) {
-        annotation::hold(&alone)?;
-    } else if key == keys::HOLD {
-        annotation::suspends_safely(&object.value["metadata"])?;
+    match holder.role {
+        Role::Own if object.is_job() => {
+            if key == keys::HOLD {
+                annotation::suspends_safely(&object.value["metadata"])?;
+            }
+        }
+        Role::Own => annotation::hold_of_object(&alone)?,
+        Role::Template | Role::Copied => drop(annotation::hold(&alone)?),
     }
     annotation::declared(&alone)?;
+    if is_list(key) && holds_creation(holder) {
+        annotation::at_creation(&alone, created(object))?;
+    }
     variables(object, holder, &alone)?;
     annotation::health(&alone)?;
     Ok(())
@@ -108,6 +119,19 @@ fn variables(
         Some(pod) if carried => annotation::variables(alone, pod).map(drop),
         Some(_) => annotation::no_variables(alone),
         None => Ok(()),
+    }
+}
+
+/// Whether an object's own annotations ask that its creation be held.
+fn holds_creation(holder: &Holder<'_>) -> bool {
+    holder.role == Role::Own && annotation::holds_creation(holder.annotations)
+}
+
+/// The facts about an object whose creation is held. No manifest says whether a custom kind has namespaces: most have.
+fn created(object: &Object) -> Created {
+    Created {
+        has_pods: makes_pods(object),
+        namespaced: !matches!(&object.kind, Some(Kind::Builtin(kind)) if !kind.namespaced),
     }
 }
 
@@ -129,6 +153,11 @@ fn misplaced(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> 
     let suspends = key == keys::HOLD
         && may_suspend(object, holder)
         && annotation::suspends(holder.annotations) == Ok(true);
+    if holds_creation(holder) {
+        let idle =
+            "it has no effect on an object without a list; write what its creation waits for";
+        return (!has_list(object)).then(|| idle.to_owned());
+    }
     if !suspends {
         // For the object itself, admission says so too.
         let copied = holder.role == Role::Copied;
@@ -144,6 +173,13 @@ fn misplaced(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> 
     let mut keys = holders.iter().flat_map(|it| it.annotations.keys());
     let asks = keys.any(|key| keys::ASKING.contains(&key.as_str()));
     (!asks).then(|| "it has no effect on a Job without a list; write what it waits for".to_owned())
+}
+
+/// Whether the object, or its pod template, has a list.
+fn has_list(object: &Object) -> bool {
+    let holders = object.holders();
+    let mut keys = holders.iter().flat_map(|it| it.annotations.keys());
+    keys.any(|key| is_list(key))
 }
 
 /// The finding for a refused key. On an object that admission does not look at, an unknown key does no harm and no good.
@@ -176,10 +212,11 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Optio
     }
     // cli-utils reads its own key on any object, and kompose writes the labels of a service onto all that comes of it.
     let for_others = key == keys::CONFIG_DEPENDS_ON || holder.annotations.contains_key(KOMPOSE);
-    if waits && !makes_pods(object) && !for_others {
+    if waits && !makes_pods(object) && !for_others && !holds_creation(holder) {
         let kind = object.word();
         return Some(format!(
-            "it has no effect on a {kind}; only workloads and pods wait"
+            "it has no effect on a {kind}; only workloads and pods wait, unless {}: create holds its own creation",
+            keys::HOLD
         ));
     }
     if key == keys::ALLOW_DEPENDENTS_FROM && object.word() != "Namespace" {

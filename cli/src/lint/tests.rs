@@ -1,3 +1,4 @@
+mod creations;
 mod entries;
 mod jobs;
 mod kinds;
@@ -106,7 +107,7 @@ fn a_key_without_effect_is_a_warning() {
     };
     let service = on("Service", "sluice.dev/depends-on", "job/a");
     assert!(
-        service[0].ends_with("it has no effect on a Service; only workloads and pods wait"),
+        service[0].ends_with("it has no effect on a Service; only workloads and pods wait, unless sluice.dev/hold: create holds its own creation"),
         "{service:?}"
     );
     let near = on("ConfigMap", "sluice.dev/helth", "a");

@@ -237,6 +237,14 @@ impl Object {
         self.word() == "ConfigMap" && plan::is_one(&self.value)
     }
 
+    /// An annotation of the object itself.
+    pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
+        self.value
+            .pointer("/metadata/annotations")?
+            .get(key)?
+            .as_str()
+    }
+
     /// A label of the object itself.
     pub(crate) fn label(&self, key: &str) -> Option<&str> {
         self.value.pointer("/metadata/labels")?.get(key)?.as_str()

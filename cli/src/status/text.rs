@@ -1,5 +1,6 @@
 //! The tree for people.
 
+use super::creations::HeldCreation;
 use super::rows::{self, note, rows};
 use super::stage::Stage;
 use super::tree::{Pod, Tree, Workload};
@@ -46,7 +47,35 @@ impl TreeView {
                 before = pod.answer.as_ref();
             }
         }
+        if !tree.creations.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(tree.creations.iter().map(|it| self.creation(it)));
         lines
+    }
+
+    fn creation(self, held: &HeldCreation) -> String {
+        let HeldCreation {
+            namespace,
+            name,
+            since,
+            tries_left,
+            why,
+        } = held;
+        let mark = self.style.mark(Tone::Waiting);
+        let place = match namespace.as_str() {
+            "" => String::new(),
+            namespace => format!("{namespace}/"),
+        };
+        let seconds = self.now.duration_since(*since).as_secs();
+        let waited = Elapsed(Duration::from_secs(seconds.try_into().unwrap_or_default()));
+        let tries = match tries_left {
+            1 => "1 try".to_owned(),
+            count => format!("{count} tries"),
+        };
+        let told =
+            format!("{place}{name} waits to be created, {waited} so far, {tries} left: {why}");
+        format!("{mark}  {}", printable(&told))
     }
 
     fn title(self, workload: &Workload, several: bool) -> String {
@@ -179,7 +208,14 @@ pub(super) fn headline(tree: &Tree) -> String {
         1 => format!("1 of {gated} with a gate waits"),
         waiting => format!("{waiting} of {gated} with a gate wait"),
     };
-    let told = [Some(waits), refused].into_iter().flatten();
+    let held = match tree.creations.len() {
+        0 => None,
+        count => Some(format!(
+            "the creation of {} is held",
+            counted(count, "object")
+        )),
+    };
+    let told = [Some(waits), refused, held].into_iter().flatten();
     format!("{subject}: {}", told.collect::<Vec<_>>().join("; "))
 }
 

@@ -1,5 +1,6 @@
 //! The tree of several pods: workloads, their pods, the waits of each.
 
+use super::creations::HeldCreation;
 use super::events::{EventFacts, EventSubject};
 use super::stage::Stage;
 use crate::gate_log::GateWord;
@@ -25,6 +26,9 @@ pub(super) struct Tree {
     /// How many of the pods wait.
     pub(super) waiting: usize,
     pub(super) workloads: Vec<Workload>,
+    /// The objects of the namespace, or of all, whose creation is held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) creations: Vec<HeldCreation>,
     /// The workloads that lack pods and do not say why; an Event may.
     #[serde(skip)]
     pub(super) lacking: Vec<Lacking>,
@@ -103,6 +107,7 @@ impl Tree {
             pods: 0,
             waiting: 0,
             workloads: Vec::new(),
+            creations: Vec::new(),
             lacking: Vec::new(),
             podless: false,
             unseen: Vec::new(),

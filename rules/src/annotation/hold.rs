@@ -1,4 +1,5 @@
-//! Whether a pod is held before it takes a node, or a Job before it has a pod: the value of [`keys::HOLD`].
+//! Whether a pod is held before it takes a node, a Job before it has a pod, or any object before it exists: the value of
+//! [`keys::HOLD`].
 
 use super::piece::Piece;
 use super::problem::Problem;
@@ -11,11 +12,14 @@ use serde_json::{Map, Value};
 /// The value by which a Job asks to be created suspended.
 const SUSPEND: &str = "suspend";
 
-/// Whether the annotations of a pod or a pod template ask for a hold; `None` where they leave it to the installation.
+/// The value by which any object asks to be created only once its list is satisfied.
+const CREATE: &str = "create";
+
+/// Whether the annotations of a pod or a pod template ask for a hold of the pod; `None` where they leave it to the installation.
 ///
 /// # Errors
 ///
-/// A value that is neither `true` nor `false`.
+/// A value that is neither `true` nor `false`. A pod itself may also say `create` ([`hold_of_object`]).
 pub fn hold(annotations: &Map<String, Value>) -> Result<Option<bool>, ParseError> {
     let key = keys::HOLD;
     let Some(value) = annotations.get(key) else {
@@ -26,9 +30,30 @@ pub fn hold(annotations: &Map<String, Value>) -> Result<Option<bool>, ParseError
         let flaw = Piece::whole(text).flaw(Problem::SuspendsNoJob);
         return Err(placed(key, text, flaw));
     }
+    if text == CREATE {
+        let flaw = Piece::whole(text).flaw(Problem::CreatesNoObject);
+        return Err(placed(key, text, flaw));
+    }
     let word =
         word(Piece::whole(text), &["true", "false"]).map_err(|flaw| placed(key, text, flaw))?;
     Ok(Some(word == "true"))
+}
+
+/// Checks the hold in the annotations of an object itself, other than a Job.
+///
+/// # Errors
+///
+/// A value that is no hold of the object, nor of its pods.
+pub fn hold_of_object(annotations: &Map<String, Value>) -> Result<(), ParseError> {
+    if holds_creation(annotations) {
+        return Ok(());
+    }
+    hold(annotations).map(drop)
+}
+
+/// Whether the annotations of an object ask that its creation be held.
+pub fn holds_creation(annotations: &Map<String, Value>) -> bool {
+    annotations.get(keys::HOLD).is_some_and(|it| it == CREATE)
 }
 
 /// Whether the annotations of a Job ask that it be created suspended.
@@ -42,7 +67,7 @@ pub fn suspends(annotations: &Map<String, Value>) -> Result<bool, ParseError> {
         return Ok(false);
     };
     let text = text(key, value)?;
-    let words = &["true", "false", SUSPEND];
+    let words = &["true", "false", SUSPEND, CREATE];
     let word = word(Piece::whole(text), words).map_err(|flaw| placed(key, text, flaw))?;
     Ok(word == SUSPEND)
 }
@@ -82,6 +107,18 @@ mod tests {
         assert_eq!(of(&json!("true")), Ok(Some(true)));
         assert_eq!(of(&json!("false")), Ok(Some(false)));
         assert_eq!(hold(&Map::new()), Ok(None));
+    }
+
+    #[test]
+    fn any_object_may_wait_to_be_created_and_a_pod_template_may_not() {
+        let create = with(&json!("create"));
+        assert!(holds_creation(&create) && !holds_creation(&with(&json!("true"))));
+        assert_eq!(hold_of_object(&create), Ok(()));
+        assert_eq!(suspends(&create), Ok(false));
+        insta::assert_snapshot!(hold(&create).unwrap_err(),
+            @r#"sluice.dev/hold: line 1, column 1: an object's creation is held by its own annotations, and not by those of its pod template; write "true" here to hold its pods"#);
+        insta::assert_snapshot!(hold_of_object(&with(&json!("suspend"))).unwrap_err(),
+            @r#"sluice.dev/hold: line 1, column 1: only a Job can be suspended, by its own annotations and not by those of its pod template; write "true" to hold pods"#);
     }
 
     #[test]

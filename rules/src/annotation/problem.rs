@@ -44,6 +44,24 @@ pub enum Problem {
     )]
     SuspendsNoJob,
     #[error(
+        "an object's creation is held by its own annotations, and not by those of its pod template; write \"true\" here to hold its pods"
+    )]
+    CreatesNoObject,
+    #[error(
+        "{entry}: {asks} needs the gate of a pod, and the creation of an object without pods is held (sluice.dev/hold: create); name a Job \
+         or a workload that tells in its place"
+    )]
+    NeedsGate { entry: String, asks: &'static str },
+    #[error(
+        "{0}: \"fresh\" means nothing for an object whose creation is held (sluice.dev/hold: create), since every Job of now is older; \
+         remove it"
+    )]
+    FreshAtCreation(String),
+    #[error(
+        "{0} lies in a namespace, and the object whose creation is held (sluice.dev/hold: create) in none; write namespace/kind/name"
+    )]
+    NoNamespace(String),
+    #[error(
         "{who} would wait for the end of this Job, which has {key}, but takes one that is created suspended for done too soon; write \
          \"true\" on its pod template instead, which holds its pods"
     )]

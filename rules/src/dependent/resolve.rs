@@ -14,6 +14,7 @@ use crate::path::get;
 use crate::probed::Probed;
 use crate::scope::{self, Scope};
 use crate::world::World;
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 /// The built-in kinds that a controller reference is followed through: group and kind.
@@ -161,6 +162,7 @@ impl Dependent {
             started: waited_since(&owners).or_else(|| started(pod)),
             node: Some(text(pod, &["spec", "nodeName"])).filter(|node| !node.is_empty()),
             held: gate::is_held(pod),
+            to_create: false,
             probed: Probed::default(),
             rebooted: None,
             owners,
@@ -205,12 +207,38 @@ impl Dependent {
             started: None,
             node: None,
             held: false,
+            to_create: false,
             probed: Probed::default(),
             rebooted: None,
             owners: vec![Owner::of(kind, object)],
             scope,
             parts,
             labels,
+        }
+    }
+
+    /// The dependent that an object is while its creation is held; a client tried to create it first at `tried`. Its
+    /// place is its namespace and its name, or the beginning of its name. The edges that only a
+    /// gate can judge, of a node or of an address, are left to the gates of the object's pods.
+    pub fn to_create(
+        kind: Kind,
+        object: &Value,
+        (namespace, name): (&str, &str),
+        tried: Timestamp,
+    ) -> Self {
+        let mut dependent = Self::of_workload(kind, object, namespace);
+        for owner in &mut dependent.owners {
+            owner.created = Some(tried);
+            // The API server makes another UID and, without a name, another name for each try.
+            owner.uid = String::new();
+            owner.name = name.to_owned();
+        }
+        Self {
+            created: Some(tried),
+            started: Some(tried),
+            held: true,
+            to_create: true,
+            ..dependent
         }
     }
 }

@@ -15,11 +15,12 @@ use serde_json::Value;
 
 impl Dependent {
     /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job. `None` for a
-    /// pod of its own, which is the only one of its revision, and where sluice may not read the object that names it.
+    /// pod of its own, which is the only one of its revision, for an object whose creation is held, and where sluice may not read the
+    /// object that names it.
     ///
     /// A revision that a rollback brings back gets another name than before: its dependencies are rolled back as well.
     pub fn revision(&self) -> Option<String> {
-        let nearest = self.owners.first()?;
+        let nearest = self.owners.first().filter(|_| !self.to_create)?;
         let hash = &self.template_hash;
         match (&nearest.kind, nearest.kind.word()) {
             // Only the label tells which template a pod of a kind from elsewhere has: its owner outlives each of them.
@@ -258,6 +259,7 @@ mod tests {
             started: None,
             node: None,
             held: false,
+            to_create: false,
             probed: Probed::default(),
             rebooted: None,
             owners: vec![owner],

@@ -1,4 +1,19 @@
 use super::*;
+
+#[test]
+fn helm_sends_one_kind_after_the_other_and_what_it_does_not_know_last() {
+    for (first, later) in [
+        ("ConfigMap", "Deployment"),
+        ("Deployment", "StatefulSet"),
+        ("Service", "Deployment"),
+        ("ValidatingWebhookConfiguration", "Cluster"),
+        ("Certificate", "Issuer"),
+    ] {
+        assert!(helm_sends_later(first, later), "{first} {later}");
+        assert!(!helm_sends_later(later, first), "{later} {first}");
+        assert!(!helm_sends_later(first, first), "together");
+    }
+}
 use serde_json::json;
 
 fn annotated(name: &str, annotations: &[(&str, &str)]) -> Value {

@@ -153,7 +153,7 @@ impl fmt::Display for Why {
         match self {
             Self::Late(after) => write!(
                 out,
-                "the timeout of {} ({timeout}) has passed, and the pod waits on",
+                "the timeout of {} ({timeout}) has passed, and the wait goes on",
                 Go(*after)
             ),
             Self::Proceeded(after) => write!(

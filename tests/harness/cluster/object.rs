@@ -2,7 +2,7 @@
 
 use futures::TryStreamExt;
 use kube::Client;
-use kube::api::{GetParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
+use kube::api::{GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::core::Request;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -135,6 +135,21 @@ impl Look {
         let answer = self.client.request(request.expect("a plain request")).await;
         let changed: Option<Value> = found(reference, answer);
         assert!(changed.is_some(), "there is no {reference} to change");
+    }
+
+    /// Tries once to create an object, as a client does that takes every refusal for final. Returns the code of the answer, and its
+    /// text.
+    pub async fn try_to_create(&self, object: &Value) -> (u16, String) {
+        let kind = text(object, "/kind").to_lowercase();
+        let parameters = PostParams::default();
+        let body = object.to_string().into_bytes();
+        let request = self.resource(&kind).create(&parameters, body);
+        let request = request.expect("a plain request").map(Into::into);
+        let answer = self.client.send(request).await.expect("it is answered");
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect_bytes().await;
+        let body = body.expect("the answer has an end");
+        (status, String::from_utf8_lossy(&body).into_owned())
     }
 
     /// Sends a body through the API server to a port of a pod, over TLS. Returns the status and the text of the

@@ -17,6 +17,8 @@ admission.namespaceSelector[0].key=team,admission.namespaceSelector[0].operator=
 backstop.action=Deny windows.mode=skip
 holds.enabled=true podConditions.enabled=true serviceAccount.name=ordering
 holds.enabled=true holds.default=true prefetch.default=true injection.backend=policy
+creationHolds.enabled=true creationHolds.apiServers={10.0.0.0/24} injection.backend=policy
+creationHolds.enabled=true admission.clientCA=x admission.objectSelector.matchLabels.team=a holds.enabled=true
 backstop.enabled=false networkPolicy.enabled=false
 hostNetwork=true ports.admission=9443 ports.status=9000 ports.admin=9090
 rbac.secrets=true rbac.presets={argo,cert-manager,cluster-api,cnpg,crossplane,eck,external-secrets,flux,gateway-api}

@@ -15,7 +15,7 @@ const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
     (
         "ClusterRole",
         "mutatingwebhookconfigurations",
-        "sluice",
+        "sluice 0-sluice-creations",
         "get watch patch",
     ),
     ("ClusterRole", "clustertrustbundles", "", "create"), // authority::trust_bundle
@@ -125,6 +125,7 @@ fn no_verb_is_granted_that_nobody_calls() {
         "certificates.clusterTrustBundle=true",
         "podConditions.enabled=true",
         "holds.enabled=true",
+        "creationHolds.enabled=true,creationHolds.apiServers={10.0.0.0/24}",
     ];
     let without = Render::new(&helm).flags(&flags[..2]).manifest();
     for off in ["clustertrustbundles", "pods/status", "sluice-holds"] {

@@ -246,7 +246,7 @@ metadata: {name: db, annotations: {sluice.dev/hold: \"true\"}}
     let ran = run(&["lint", "-f", "-"], input);
     let expected = [
         "standard input:11:5: warning: Job migrate: sluice.dev/hold has no effect here; move it to the annotations of the pod template",
-        "standard input:16:36: warning: Service db: sluice.dev/hold: it has no effect on a Service; only workloads and pods wait",
+        "standard input:16:36: warning: Service db: sluice.dev/hold: it has no effect on a Service; only workloads and pods wait, unless sluice.dev/hold: create holds its own creation",
     ];
     let lines: Vec<_> = ran.out.lines().take(2).collect();
     assert_eq!(lines, expected, "{}{}", ran.out, ran.error);

@@ -48,6 +48,7 @@ async fn authority(ns: &Namespace) -> Authority {
         service: "nobody".to_owned(),
         instance: "nobody-0".to_owned(),
         webhook_configuration: ns.name.clone(),
+        creations_configuration: None,
         names: vec!["nobody".to_owned()],
         lifetimes: Lifetimes::new(day * 30, day * 7, day).expect("lives that fit"),
     };

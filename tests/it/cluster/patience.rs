@@ -24,7 +24,7 @@ async fn times_out(ns: &Namespace, on_timeout: &str) -> Pod {
 async fn an_entry_that_waits_says_that_its_time_is_up_and_waits_on() {
     with_namespace("entry-wait", async |ns| {
         let api = times_out(ns, "wait").await;
-        let said = "the timeout of 1s of ConfigMap/absent has passed, and the pod waits on";
+        let said = "the timeout of 1s of ConfigMap/absent has passed, and the wait goes on";
         api.gate_says(said).await;
         api.has_event("TimedOut", said, LIMIT).await;
         ns.apply([config_map("go")]).await.ok();

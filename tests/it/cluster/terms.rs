@@ -23,7 +23,7 @@ async fn wait_says_that_the_timeout_has_passed_and_waits_on() {
     with_namespace("timeout-wait", async |ns| {
         let api = times_out(ns, "wait").await;
         api.has_event("TimedOut", "the timeout of 1s", LIMIT).await;
-        let line = api.gate_says("has passed, and the pod waits on").await;
+        let line = api.gate_says("has passed, and the wait goes on").await;
         assert!(line.contains("for ConfigMap/go: "), "{line}");
         api.stays_shut().await;
 

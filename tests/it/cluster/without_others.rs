@@ -2,6 +2,7 @@ mod api_service; // of a server that is not there
 mod argo; // kinds with one name for the whole cluster
 mod certificates; // rotated, lost, overwritten, handed on, issued
 mod conditions; // of pods, where the administrator wants them
+mod creations; // of objects, held until their lists are satisfied
 mod events; // of one wait, once
 mod held_seen; // pods, by the command line
 mod helm_test; // what `helm test` says of sluice

@@ -33,6 +33,7 @@ pub(super) struct AdmissionRequest {
     pub(super) namespace: String,
     pub(super) name: String,
     pub(super) operation: String,
+    pub(super) dry_run: Option<bool>,
     #[serde(skip)]
     pub(super) object: Value,
     #[serde(skip)]
@@ -99,6 +100,7 @@ impl Default for AdmissionRequest {
             namespace: String::new(),
             name: String::new(),
             operation: String::new(),
+            dry_run: None,
             object: Value::Null,
             old_object: Value::Null,
         }
@@ -128,6 +130,15 @@ pub(super) struct Status {
     pub(super) code: u16,
     pub(super) reason: &'static str,
     pub(super) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) details: Option<RetryDetails>,
+}
+
+/// The part of a status that tells a client when to send its request again. The API server makes the header `Retry-After` of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RetryDetails {
+    pub(super) retry_after_seconds: i64,
 }
 
 /// The AdmissionReview that carries an answer.

@@ -1,7 +1,7 @@
 //! One round of upkeep: the CA or the issued certificate, then the `caBundle`, the leaf and the conditions.
 
 use certs::{
-    Leaf,
+    CertificateDer, Leaf,
     plan::{self, LeafPlan},
 };
 use jiff::Timestamp;
@@ -62,6 +62,10 @@ impl Authority {
         };
         let novelty = self.tell(&bundle);
         self.published.publish(&bundle, novelty, clock).await?;
+        if let Some(creations) = &mut self.creations {
+            creations.read().await?;
+            creations.publish(&bundle, novelty, clock).await?;
+        }
         match (&mut self.trust_bundle, self.published.owner()) {
             (Some(trust_bundle), Some(owner)) => trust_bundle.publish(&bundle, owner).await,
             _ => Ok(()),
@@ -75,11 +79,18 @@ impl Authority {
         now.duration_since(since) < PATIENCE
     }
 
+    /// Whether API servers accept a leaf that `issuer` signed, for each configuration that is there.
+    fn trusts(&self, issuer: &CertificateDer<'_>) -> bool {
+        let creations = self.creations.iter();
+        let mut creations = creations.filter(|it| it.is_there().is_ok());
+        self.published.trusts(issuer) && creations.all(|it| it.trusts(issuer))
+    }
+
     /// Returns whether the next CA has been trusted for long enough. The first call begins the wait.
     fn is_settled(&mut self, now: Timestamp) -> bool {
         let next = self.held.as_ref().and_then(|held| held.next.as_ref());
         let next = next.map(|next| next.certificate());
-        let next = next.filter(|next| self.published.trusts(next));
+        let next = next.filter(|next| self.trusts(next));
         self.settling = match (next, self.settling.take()) {
             (Some(next), Some(known)) if *next == known.0 => Some(known),
             (next, _) => next.map(|next| (next.clone(), now)),
@@ -113,7 +124,7 @@ impl Authority {
     fn renew_leaf(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
         if let Some(issued) = &self.issued {
             let serves = |leaf: &Leaf| {
-                leaf.is(issued) || (leaf.is_valid(now) && !self.published.trusts(issued.issuer()))
+                leaf.is(issued) || (leaf.is_valid(now) && !self.trusts(issued.issuer()))
             };
             if !self.leaf.as_ref().is_some_and(serves) {
                 info!(not_after = %issued.not_after(), "Took a certificate");
@@ -124,7 +135,7 @@ impl Authority {
         let Some(held) = &self.held else {
             return Ok(());
         };
-        let trusted = self.published.trusts(held.ca.certificate());
+        let trusted = self.trusts(held.ca.certificate());
         let LeafPlan::Issue(reason) = plan::leaf(now, self.leaf.as_ref(), &held.ca, trusted) else {
             return Ok(());
         };
@@ -169,7 +180,7 @@ impl Authority {
             return Err(error);
         }
         let leaf = self.leaf.as_ref();
-        self.in_sync = leaf.is_some_and(|leaf| self.published.trusts(leaf.issuer()));
+        self.in_sync = leaf.is_some_and(|leaf| self.trusts(leaf.issuer()));
         self.metrics.in_sync(self.in_sync);
         if self.in_sync {
             self.trust.met();

@@ -42,6 +42,7 @@ fn replica_living(client: Client, lifetimes: Lifetimes) -> Replica {
         service: "sluice".to_owned(),
         instance: "sluice-0".to_owned(),
         webhook_configuration: "sluice".to_owned(),
+        creations_configuration: None,
         names: vec!["sluice.sluice-system.svc".to_owned()],
         lifetimes,
     };

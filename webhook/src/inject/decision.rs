@@ -2,9 +2,12 @@
 
 use super::patch::Misshapen;
 use super::{Edit, Subject, Warning};
+use jiff::SignedDuration;
 use rules::annotation::ParseError;
+use rules::creation;
 use rules::keys;
 use std::fmt;
+use std::net::IpAddr;
 
 /// The decision of admission on a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,6 +124,10 @@ pub enum Skip {
     AlreadyInjected,
     /// There is no gate for Windows, and the administrator lets such pods start without one.
     Windows,
+    /// A dry run creates nothing, so its creation is not held.
+    DryRun,
+    /// The creation was held, and nothing holds it any more.
+    MayBeCreated,
 }
 
 impl Skip {
@@ -137,6 +144,8 @@ impl Skip {
             Self::MirrorPod => "skipped-mirror-pod",
             Self::AlreadyInjected => "skipped-already-injected",
             Self::Windows => "skipped-windows",
+            Self::DryRun => "skipped-dry-run",
+            Self::MayBeCreated => "may-be-created",
         }
     }
 }
@@ -187,6 +196,26 @@ pub enum Deny {
     },
     /// The gate's parts are not known yet. Controllers try again; an admitted pod would start without a gate.
     Starting,
+    /// The creation waits for the object's list: the client is to try again.
+    CreationHeld {
+        /// The unsatisfied dependencies: the text after "waits for".
+        why: String,
+        /// The number of the client's tries so far.
+        tries: usize,
+        /// The pause before the next try, in whole seconds.
+        pause: SignedDuration,
+    },
+    /// The wait of the creation has ended, and the object's terms refuse the creation. The reason.
+    CreationRefused(String),
+    /// The held creations of the object's namespace fill its share of memory.
+    NoRoomToHold {
+        /// The share of the namespace, in bytes.
+        share: usize,
+        /// The pause before the next try, in whole seconds.
+        pause: SignedDuration,
+    },
+    /// The client may be any program: a held creation is judged for an API server alone. The client's address.
+    NoApiServer(IpAddr),
 }
 
 impl From<Misshapen> for Deny {
@@ -204,6 +233,10 @@ impl Deny {
             Self::Windows => "denied-windows",
             Self::Misshapen { .. } => "denied-misshapen",
             Self::Starting => "denied-starting",
+            Self::CreationHeld { .. } => "creation-held",
+            Self::CreationRefused(_) => "creation-refused",
+            Self::NoRoomToHold { .. } => "denied-no-room",
+            Self::NoApiServer(_) => "denied-no-api-server",
         }
     }
 
@@ -230,6 +263,29 @@ impl Deny {
             Self::Starting => format!(
                 "sluice is starting and cannot gate {subject} yet; try again in a few seconds"
             ),
+            Self::CreationHeld { why, tries, .. } => format!(
+                "{subject} is not created yet, since {hold} holds it: it waits for {why}; this was try {tries} of {most}; create it again \
+                 once that is ready, or at once with {skip}: \"true\"",
+                hold = keys::HOLD,
+                most = creation::TRIES,
+                skip = keys::SKIP,
+            ),
+            Self::CreationRefused(why) => {
+                format!(
+                    "{subject} is not created, since {} holds it: {why}",
+                    keys::HOLD
+                )
+            }
+            Self::NoRoomToHold { share, .. } => format!(
+                "sluice has no room to hold the creation of {subject}: the held creations of its namespace fill their share of {} KiB; try \
+                 again when some are created, or hold fewer at once",
+                share / 1024
+            ),
+            Self::NoApiServer(address) => format!(
+                "{subject} is held by {}, and sluice judges that for API servers alone: {address} shows no certificate of \
+                 admission.clientCA and is in no block of creationHolds.apiServers; set one of these values of the chart",
+                keys::HOLD
+            ),
         }
     }
 
@@ -238,7 +294,18 @@ impl Deny {
     pub fn status(&self) -> (u16, &'static str) {
         match self {
             Self::Starting => (503, "ServiceUnavailable"),
+            Self::CreationHeld { .. } | Self::NoRoomToHold { .. } => (429, "TooManyRequests"),
             _ => (403, "Forbidden"),
+        }
+    }
+
+    /// Returns the seconds after which the client is to try again; `None` where the same request would be refused again.
+    pub fn retry_after(&self) -> Option<i64> {
+        match self {
+            Self::CreationHeld { pause, .. } | Self::NoRoomToHold { pause, .. } => {
+                Some(pause.as_secs())
+            }
+            _ => None,
         }
     }
 }

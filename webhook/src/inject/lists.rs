@@ -203,12 +203,13 @@ impl<'a> Lists<'a> {
         ];
         for (place, new, old) in places {
             let changed = changed(options, new, old);
-            // On a Job itself the key takes `suspend`, which the reader for pods would refuse.
+            // On a Job itself the key takes `suspend`, which the reader for other objects would refuse.
             let hold = match place {
-                ListPlace::Object if self.of_a_job => Ok(None),
-                ListPlace::Object | ListPlace::Template => annotation::hold(&changed),
+                ListPlace::Object if self.of_a_job => Ok(()),
+                ListPlace::Object => annotation::hold_of_object(&changed),
+                ListPlace::Template => annotation::hold(&changed).map(drop),
             };
-            hold.and_then(|_| annotation::declared(&changed))
+            hold.and_then(|()| annotation::declared(&changed))
                 .and_then(|_| self.variables(place, &changed))
                 .map_err(|error| Deny::BadList { place, error })?;
         }
@@ -226,10 +227,14 @@ impl<'a> Lists<'a> {
 
     /// Returns the dependencies of all lists of the object together.
     pub(super) fn declared(self, options: Options) -> Result<Vec<Dependency>, ParseError> {
-        // The pod template wins where both places have the same key.
+        annotation::declared(&self.effective(options))
+    }
+
+    /// Returns the annotations of sluice that count. The pod template wins where both places have the same key.
+    pub(super) fn effective(self, options: Options) -> Annotations {
         let mut effective = changed(options, self.object, None);
         effective.extend(changed(options, self.template, None));
-        annotation::declared(&effective)
+        effective
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Warning {
     HoldsOff,
     /// The object asks for early pulls, and this Kubernetes has no image volumes.
     NoImageVolumes,
+    /// The object's creation is to be held, and it has no list.
+    NoListToHold,
     /// The list cannot be read, and was stored before.
     StoredBadList(ParseError),
     /// Advice that `kubectl sluice lint` gives on the object as well.
@@ -45,6 +47,11 @@ impl Warning {
                 "{subject}: {} has no effect, because this Kubernetes has no image volumes: its images are pulled once the \
                  gate has opened; 1.{IMAGE_VOLUMES} and newer have them",
                 keys::PREFETCH
+            ),
+            Self::NoListToHold => format!(
+                "{subject}: {hold}: create has no effect without a list; write {list}, what it waits for",
+                hold = keys::HOLD,
+                list = keys::DEPENDS_ON
             ),
             Self::StoredBadList(error) => format!("{subject}: {error}"),
             Self::Advice(advice) => format!("{subject}: {advice}"),

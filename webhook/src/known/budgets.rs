@@ -29,6 +29,11 @@ const READINGS_OF_A_NAMESPACE: usize = 32;
 /// The least memory for the objects of one namespace that are read whole, in bytes: the longest object that the API server stores.
 const ONE_READING: usize = 2 << 20;
 
+/// The divisor of the memory for all held creations: they may take a thirty-second.
+const CREATIONS_IN_ALL: usize = 32;
+/// The divisor of the memory for the held creations of one namespace: they may take a sixty-fourth. One takes some three KiB.
+const CREATIONS_OF_A_NAMESPACE: usize = 64;
+
 /// The most custom kinds that lists may name and that cannot be read, and the most of one namespace's lists.
 const UNREAD_KINDS: usize = 256;
 pub(super) const UNREAD_KINDS_OF_A_NAMESPACE: usize = 128;
@@ -46,6 +51,8 @@ pub(crate) struct Budgets {
     pub(crate) readings: Arc<WholeBudget>,
     /// The bytes of large objects beyond an ordinary size.
     pub(crate) large: Arc<LargeBudget>,
+    /// Creations that are held.
+    pub(super) creations: Arc<ByteBudget>,
 }
 
 impl Budgets {
@@ -64,17 +71,19 @@ impl Budgets {
             wishes: WholeBudget::new(wishes).into(),
             readings: WholeBudget::new(ByteBudget::new(in_all, of_one)).into(),
             large: LargeBudget::new(of(LARGE_IN_ALL, LARGE_OF_A_NAMESPACE)).into(),
+            creations: of(CREATIONS_IN_ALL, CREATIONS_OF_A_NAMESPACE),
         }
     }
 
     /// Each budget, with the word by which metrics call it.
-    pub(super) fn each(&self) -> [(&'static str, &ByteBudget); 5] {
+    pub(super) fn each(&self) -> [(&'static str, &ByteBudget); 6] {
         [
             ("waits", &self.waits),
             ("unread_kinds", &self.unread_kinds),
             ("kept_whole", self.wishes.budget()),
             ("read_whole", self.readings.budget()),
             ("large", self.large.budget()),
+            ("creations", &self.creations),
         ]
     }
 }

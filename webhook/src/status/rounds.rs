@@ -103,6 +103,23 @@ impl Rounds {
         Some(round)
     }
 
+    /// A round for an object whose creation is held.
+    pub(super) fn of_creation(&self, dependent: &Dependent, now: Timestamp) -> Arc<Round> {
+        let view = self.known.view_of(&dependent.namespace);
+        let found = verdict::find(dependent, &self.known.settings().policy, &view, now);
+        let judged = Judged {
+            found,
+            above: None,
+            dependent: dependent.clone(),
+        };
+        Arc::new(Round {
+            view: Arc::new(view),
+            at: now,
+            shared: false,
+            judged: Lookup::Found(Arc::new(judged)),
+        })
+    }
+
     fn judge(&self, pod: &Value, report: &GateReport, now: Timestamp) -> Round {
         let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default();
         let (view, settings) = (self.known.view_of(namespace), self.known.settings());

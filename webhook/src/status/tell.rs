@@ -6,7 +6,7 @@ mod wait_metrics;
 
 pub(crate) use conditions::PodConditions;
 pub(crate) use events::Recorder;
-pub(super) use events::{GatedPod, SETTLE};
+pub(super) use events::{GatedPod, SETTLE, Uncreated};
 pub(crate) use wait_metrics::WaitMetrics;
 
 use super::rounds::Above;
@@ -63,6 +63,24 @@ impl Teller {
     /// next Event is due.
     pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
         self.recorder.job_waiting(job, answer, late)
+    }
+
+    /// Writes an Event about an object whose creation is held, where one is due. `late`: its timeout has passed. Returns the moment at
+    /// which the next Event is due.
+    pub(super) fn creation_waiting(
+        &self,
+        subject: &Uncreated,
+        answer: &Answer,
+        late: bool,
+    ) -> Option<Instant> {
+        self.recorder.creation_waiting(subject, answer, late)
+    }
+
+    /// Tells that the wait of a creation has ended: the object may be created, or is refused.
+    pub(super) fn creation_ended(&self, subject: &Uncreated, verdict: &Verdict) {
+        let outcome = verdict.why.label();
+        info!(target: TARGET, creation = subject.key, outcome, "Hold is over");
+        self.recorder.creation_ended(subject, verdict);
     }
 
     /// Tells that a gate opens; the revision of `dependent` has passed if its dependencies are satisfied. `since`: the start of the

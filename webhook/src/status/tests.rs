@@ -7,6 +7,7 @@ mod cause;
 mod desk;
 mod disclosure;
 mod events;
+mod held_creations;
 mod held_pods;
 mod long_poll;
 mod outside;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::gate_log::GateWord;
+use crate::status::creations::HeldCreation;
 use crate::status::events::{EventFacts, EventSubject, Trouble};
 use crate::status::tree::Lacking;
 use crate::style::Color;
@@ -179,6 +180,34 @@ fn a_reason_that_is_the_status_is_said_once() {
     let expected =
         "wait  Job/migrate     InProgress  active: 1\n│    wait  StatefulSet/db  NotFound\n";
     assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn a_held_creation_is_told_with_the_tries_that_are_left() {
+    let tree = Tree {
+        creations: vec![HeldCreation {
+            namespace: "shop".to_owned(),
+            name: "Issuer/ca".to_owned(),
+            since: "2026-01-01T00:00:00Z".parse().unwrap(),
+            tries_left: 4,
+            why: "Job/seed (NotFound)".to_owned(),
+        }],
+        ..Tree::new("namespace shop".to_owned())
+    };
+    let lines = told(&tree, false, Color::Never);
+    let expected = [
+        "namespace shop: nothing waits; the creation of 1 object is held",
+        "",
+    ];
+    assert_eq!(lines.lines().take(2).collect::<Vec<_>>(), expected);
+    assert!(
+        lines.contains("shop/Issuer/ca waits to be created, "),
+        "{lines}"
+    );
+    assert!(
+        lines.ends_with("so far, 4 tries left: Job/seed (NotFound)"),
+        "{lines}"
+    );
 }
 
 #[test]

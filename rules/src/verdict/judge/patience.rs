@@ -115,7 +115,7 @@ impl fmt::Display for Overdue {
             OnTimeout::Proceed => write!(out, "{dependency}, given up after {timeout} ({reason})"),
             OnTimeout::Wait => write!(
                 out,
-                "the timeout of {timeout} of {dependency} has passed, and the pod waits on"
+                "the timeout of {timeout} of {dependency} has passed, and the wait goes on"
             ),
             OnTimeout::Fail => write!(
                 out,

@@ -39,8 +39,10 @@ impl Judge<'_> {
         entry: &Dependency,
     ) -> Judged {
         let exact = mark.carried.is_some() && self.dependent.lockstep().is_some();
+        // An installer writes the dependencies of an object before the object itself, so its creation has no doubts.
         if !is_final(&judged)
             || self.at_once
+            || self.dependent.to_create
             || exact
             || entry.fresh
             || entry.revision == Revision::Any

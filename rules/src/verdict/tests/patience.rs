@@ -103,7 +103,7 @@ fn a_timeout_that_waits_says_so_loudly() {
         assert!(before.answer.dependencies[0].turns.is_empty());
         assert_eq!(before.again.map(Timestamp::as_second), Some(120));
         let late = decided(&list, &[], seed(true), 120);
-        let note = "the timeout of 2m of ConfigMap/cache has passed, and the pod waits on";
+        let note = "the timeout of 2m of ConfigMap/cache has passed, and the wait goes on";
         assert_eq!(told(&late), (Decision::Wait, note));
         assert_eq!(late.why, Why::EntryLate);
         assert!(!late.edges[0].judged.satisfied);

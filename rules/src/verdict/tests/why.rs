@@ -138,7 +138,7 @@ fn why_is_told_beside_what_is_waited_for() {
     assert_eq!(verdict, wire::Decision::Wait);
     assert_eq!(
         note,
-        "the timeout of 1h30m (sluice.dev/timeout) has passed, and the pod waits on"
+        "the timeout of 1h30m (sluice.dev/timeout) has passed, and the wait goes on"
     );
     let (verdict, note) = told(Why::Proceeded(after));
     assert_eq!(verdict, wire::Decision::Open);

@@ -1,7 +1,7 @@
 //! Assembles admission, its certificates, and the parts of its gates.
 
 use super::Parts;
-use crate::admission::{self, Admission, Cached};
+use crate::admission::{self, Admission, Cached, CreationHolds};
 use crate::args::{Args, Windows};
 use crate::authority::{self, Authority};
 use crate::event::Outbox;
@@ -39,7 +39,12 @@ impl Args {
         let limits = admission::AdmissionLimits::default();
         let limits = parts.memory.map_or(limits, |memory| limits.within(memory));
         let (admission, spec) = Admission::new(options, limits, metrics);
-        let admission = Arc::new(admission.knowing(cached));
+        let creations = CreationHolds {
+            api_servers: self.api_servers.clone(),
+            known: Arc::clone(known),
+            clock: parts.clock.clone(),
+        };
+        let admission = Arc::new(admission.knowing(cached).holding(creations));
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
@@ -48,6 +53,7 @@ impl Args {
             service: self.service_name.clone(),
             instance: self.instance.clone(),
             webhook_configuration: self.webhook_configuration.clone(),
+            creations_configuration: self.creations_configuration.clone(),
             names: vec![
                 fixed.server_name(),
                 format!("{}.cluster.local", fixed.server_name()),

@@ -7,8 +7,8 @@ use crate::event::Outbox;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::status::{
-    self, Authenticator, Beat, JobResumer, PodConditions, PodReleaser, Recorder, Rounds, Service,
-    Teller, Turns, WaitMetrics, WaitRegistry,
+    self, Authenticator, Beat, CreationKeeper, JobResumer, PodConditions, PodReleaser, Recorder,
+    Rounds, Service, Teller, Turns, WaitMetrics, WaitRegistry,
 };
 use axum::Router;
 use std::sync::Arc;
@@ -27,12 +27,13 @@ impl Args {
         let client = &parts.client;
         let (recorder, forget) = Recorder::new(outbox);
         parts.tasks.keep("what was told", forget);
-        let [requests, held_pods, suspended_jobs] =
-            [(); 3].map(|()| Arc::<WaitRegistry>::default());
+        let [requests, held_pods, suspended_jobs, creations] =
+            [(); 4].map(|()| Arc::<WaitRegistry>::default());
         let waits = WaitMetrics {
             gates: Arc::clone(&requests),
             held_pods: Arc::clone(&held_pods),
             suspended_jobs: Arc::clone(&suspended_jobs),
+            creations: Arc::clone(&creations),
             clock: parts.clock.clone(),
         };
         parts.registry.register_collector(Box::new(waits));
@@ -69,6 +70,8 @@ impl Args {
             let jobs = JobResumer::new(Arc::clone(&service), client.clone(), suspended_jobs);
             parts.tasks.keep("suspended Jobs", jobs.keep(held.jobs));
         }
+        let creations = CreationKeeper::new(Arc::clone(&service), creations);
+        parts.tasks.keep("held creations", creations.keep());
         status::router(service)
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
 /// Every task that the process starts with.
-const TASKS: [&str; 21] = [
+const TASKS: [&str; 22] = [
     "admin server",
     "admission server",
     "authority",
@@ -25,6 +25,7 @@ const TASKS: [&str; 21] = [
     "first list of gated pods",
     "gate spec",
     "health rules",
+    "held creations",
     "looks at pods",
     "memory",
     "plans",

@@ -10,9 +10,10 @@ use crate::event::{Note, Outbox, Regarding, Telling};
 use crate::status::rounds::Above;
 use crate::status::wait_registry::Waiter;
 use dashmap::DashMap;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 pub(in crate::status) use news::SETTLE;
 use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
+use rules::creation::Tries;
 use rules::judged::Reason;
 use rules::verdict::{Verdict, Why};
 use std::sync::Arc;
@@ -40,6 +41,17 @@ pub(in crate::status) struct GatedPod<'a> {
     pub(in crate::status) above: Option<&'a Above>,
 }
 
+/// An object whose creation is held.
+#[derive(Debug)]
+pub(in crate::status) struct Uncreated {
+    /// The object of the Events, which does not exist yet, and so has no UID.
+    pub(in crate::status) object: Regarding,
+    /// The key of the held creation.
+    pub(in crate::status) key: String,
+    /// The time of the first try.
+    pub(in crate::status) first: Timestamp,
+}
+
 impl Recorder {
     /// Returns a recorder, and the task that has to run beside it: the task forgets objects without recent Events.
     pub(crate) fn new(outbox: Outbox) -> (Self, impl Future<Output = ()>) {
@@ -63,6 +75,52 @@ impl Recorder {
     /// answer stays the same.
     pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
         self.tell_workload(job, &of_a_wait(answer, late))
+    }
+
+    /// Notes that the creation of an object is held. `late`: its timeout has passed. Returns the moment at which an Event is due even
+    /// if the answer stays the same.
+    pub(super) fn creation_waiting(
+        &self,
+        subject: &Uncreated,
+        answer: &Answer,
+        late: bool,
+    ) -> Option<Instant> {
+        let tries = Tries {
+            first: subject.first,
+        };
+        let news = News {
+            text: tries.told(&unmet(answer)),
+            ..of_a_wait(answer, late)
+        };
+        match self.hear(&subject.key, Whose::Pod, &news) {
+            Due::Now(times) => {
+                self.send_as("Create", subject.object.clone(), &news, times);
+                None
+            }
+            Due::Again(at) | Due::Later(at) => Some(at),
+        }
+    }
+
+    /// Notes that the wait of a creation has ended. An Event about a satisfied list follows only an Event that told of the wait.
+    pub(super) fn creation_ended(&self, subject: &Uncreated, verdict: &Verdict) {
+        let Verdict { answer, why, .. } = verdict;
+        let before = self.told.remove(&subject.key);
+        let was_told = before.is_some_and(|(_, told)| told.anything());
+        let (reason, text) = match why {
+            Why::Satisfied | Why::Absent => (EventReason::Released, released(answer)),
+            Why::Skipped => (EventReason::Skipped, format!("without {}", unmet(answer))),
+            Why::DependencyFailed(_) => (EventReason::DependencyFailed, unmet(answer)),
+            _ => (EventReason::TimedOut, unmet(answer)),
+        };
+        let text = match why.decision() {
+            Decision::Refuse => format!("creation refused while waiting for {text}"),
+            Decision::Open | Decision::Wait => format!("may be created: {text}"),
+        };
+        if was_told || reason != EventReason::Released {
+            let news = News::opened(reason, text);
+            let news = news.of_wait(Some(&subject.first.to_string()));
+            self.send_as("Create", subject.object.clone(), &news, 1);
+        }
     }
 
     /// Notes that a gate opens. An Event follows only an Event that told of the wait. A long wait has such an Event, if not from
@@ -163,9 +221,13 @@ impl Recorder {
     }
 
     fn send(&self, target: Regarding, news: &News, times: i32) {
+        self.send_as("Gate", target, news, times);
+    }
+
+    fn send_as(&self, action: &'static str, target: Regarding, news: &News, times: i32) {
         let note = Note {
             severity: news.reason.severity(),
-            action: "Gate",
+            action,
             reason: news.reason.word(),
             text: news.text.clone(),
             wait: news.wait.clone(),
@@ -259,7 +321,6 @@ mod tests {
     use crate::event::Writer;
     use crate::status::wait_registry::waiter;
     use axum::http::{Request, Response};
-    use jiff::Timestamp;
     use kube::Client;
     use kube::client::Body;
     use prometheus_client::metrics::counter::Counter;

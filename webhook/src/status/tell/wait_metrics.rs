@@ -27,6 +27,8 @@ pub(crate) struct WaitMetrics {
     pub(crate) held_pods: Arc<WaitRegistry>,
     /// The Jobs that wait suspended.
     pub(crate) suspended_jobs: Arc<WaitRegistry>,
+    /// The objects whose creation is held.
+    pub(crate) creations: Arc<WaitRegistry>,
     pub(crate) clock: Clock,
 }
 
@@ -132,7 +134,10 @@ impl Collector for WaitMetrics {
         let told =
             "Jobs that sluice keeps suspended, by namespace; each replica counts all of them";
         let gauge = suspended.metric_type();
-        suspended.encode(encoder.encode_descriptor("suspended_jobs", told, None, gauge)?)
+        suspended.encode(encoder.encode_descriptor("suspended_jobs", told, None, gauge)?)?;
+        let creations = counts(&self.creations);
+        let told = "Objects whose creation is held and tried again, by namespace; each replica counts those whose tries reach it";
+        creations.encode(encoder.encode_descriptor("held_creations", told, None, gauge)?)
     }
 }
 

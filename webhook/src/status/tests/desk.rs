@@ -34,6 +34,8 @@ pub(super) struct Desk {
     pub(super) held: Arc<WaitRegistry>,
     /// The Jobs that are suspended.
     pub(super) suspended: Arc<WaitRegistry>,
+    /// The objects whose creation is held.
+    pub(super) creations: Arc<WaitRegistry>,
     pub(super) events: Events,
     pub(super) began: Instant,
     /// Whether the watches give signs.
@@ -79,11 +81,13 @@ impl Desk {
         tokio::spawn(writer);
         tokio::spawn(forget);
         let mut registry = Registry::default();
-        let [requests, held, suspended] = [(); 3].map(|()| Arc::<WaitRegistry>::default());
+        let [requests, held, suspended, creations] =
+            [(); 4].map(|()| Arc::<WaitRegistry>::default());
         registry.register_collector(Box::new(WaitMetrics {
             gates: Arc::clone(&requests),
             held_pods: Arc::clone(&held),
             suspended_jobs: Arc::clone(&suspended),
+            creations: Arc::clone(&creations),
             clock: clock.clone(),
         }));
         let service = Service {
@@ -108,6 +112,7 @@ impl Desk {
             registry,
             held,
             suspended,
+            creations,
             events,
             began,
             connected: Arc::new(AtomicBool::new(true)),

@@ -1,0 +1,142 @@
+//! The hold of a creation: how long a client waits between two tries to create an object, and how many it makes.
+//!
+//! The API server passes a code of 429 and a number of seconds on to the client. The client library of Kubernetes, and with it kubectl,
+//! Helm, Argo CD and Flux, then waits and sends the same request again, ten times (`rest/with_retry.go` of client-go).
+
+use jiff::{SignedDuration, Timestamp};
+
+/// How a held creation stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// The creation has not been judged yet, or a kind is still being read.
+    Unread,
+    /// The creation waits.
+    Waits {
+        /// The unsatisfied dependencies and the note: the text after "waits for".
+        why: String,
+        /// The time at which time alone may end the wait.
+        again: Option<Timestamp>,
+    },
+    /// The object may be created.
+    Open,
+    /// The creation is refused, for this reason.
+    Refused(String),
+}
+
+/// The pauses that a client is asked to make, in seconds. The first are short, since most waits are; together they last as long as an
+/// installer waits by default, five minutes.
+const PAUSES: [i64; 10] = [1, 2, 4, 8, 15, 30, 60, 60, 60, 60];
+
+/// How often a client tries to create an object: once, and after each pause.
+pub const TRIES: usize = PAUSES.len() + 1;
+
+/// How long a client goes on trying, from its first try.
+pub const LASTS: SignedDuration = SignedDuration::from_secs(sum(&PAUSES));
+
+const fn sum(pauses: &[i64]) -> i64 {
+    let (mut sum, mut at) = (0, 0);
+    while at < pauses.len() {
+        sum += pauses[at];
+        at += 1;
+    }
+    sum
+}
+
+/// The pause after this try, counted from 1, in whole seconds. `again` is the time at which time alone may end the wait, such as the end
+/// of a timeout: the next try is then no later than a second after it, because another try may never come.
+pub fn pause(tries: usize, now: Timestamp, again: Option<Timestamp>) -> SignedDuration {
+    let planned = PAUSES[tries.clamp(1, PAUSES.len()) - 1];
+    let until = again.map(|again| again.duration_since(now).as_secs() + 1);
+    let until = until.filter(|until| *until > 0);
+    SignedDuration::from_secs(until.map_or(planned, |until| until.min(planned)))
+}
+
+/// The tries of one client to create an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tries {
+    /// The time of the first try.
+    pub first: Timestamp,
+}
+
+/// The words around the two times, and before the first unsatisfied dependency, in an Event about a creation that is held. The times
+/// come first, because a long Event is cut.
+const WORDS: [&str; 3] = [
+    "creation held; first tried at ",
+    ", and its client tries until ",
+    "; waiting for ",
+];
+
+impl Tries {
+    /// The time of the last try.
+    pub fn until(self) -> Timestamp {
+        self.first.saturating_add(LASTS).unwrap_or(Timestamp::MAX)
+    }
+
+    /// How many tries are left to a client that has made each pause as it was asked to.
+    pub fn left(self, now: Timestamp) -> usize {
+        let mut at = self.first;
+        let times = PAUSES.iter().map(|pause| {
+            let pause = SignedDuration::from_secs(*pause);
+            at = at.saturating_add(pause).unwrap_or(Timestamp::MAX);
+            at
+        });
+        times.filter(|at| *at > now).count()
+    }
+
+    /// The words of an Event about a creation that waits for `what`.
+    pub fn told(self, what: &str) -> String {
+        let [first, until, waits] = WORDS;
+        format!("{first}{}{until}{}{waits}{what}", self.first, self.until())
+    }
+
+    /// Reads the words of an Event: the tries, and the first unsatisfied dependency.
+    pub fn read(text: &str) -> Option<(Self, &str)> {
+        let [first, until, waits] = WORDS;
+        let (first, rest) = text.strip_prefix(first)?.split_once(until)?;
+        let (_, what) = rest.split_once(waits)?;
+        let first = first.parse().ok()?;
+        Some((Self { first }, what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_client_tries_for_five_minutes_and_ever_more_seldom() {
+        let pauses = (1..TRIES).map(|tries| pause(tries, at(0), None));
+        let pauses: Vec<i64> = pauses.map(|it| it.as_secs()).collect();
+        assert!(pauses.is_sorted(), "{pauses:?}");
+        assert_eq!(pauses.iter().sum::<i64>(), 300);
+        assert_eq!(LASTS, SignedDuration::from_secs(300));
+        // A client that asks more often than client-go does is answered all the same.
+        assert_eq!(pause(99, at(0), None).as_secs(), 60);
+        assert_eq!(pause(0, at(0), None).as_secs(), 1);
+    }
+
+    #[test]
+    fn an_event_tells_when_the_tries_began_and_how_many_are_left() {
+        let tries = Tries { first: at(10) };
+        let text = "creation held; first tried at 1970-01-01T00:00:10Z, and its client tries until 1970-01-01T00:05:10Z; \
+                    waiting for Job/seed";
+        assert_eq!(tries.told("Job/seed"), text);
+        assert_eq!(Tries::read(text), Some((tries, "Job/seed")));
+        assert_eq!(Tries::read("may be created"), None);
+        let left = [10, 11, 40, 70, 309, 310].map(|second| tries.left(at(second)));
+        assert_eq!(left, [10, 9, 5, 4, 1, 0]);
+    }
+
+    #[test]
+    fn the_try_after_a_timeout_comes_at_once() {
+        let pause = |again: i64| pause(6, at(100), Some(at(again))).as_secs();
+        assert_eq!(pause(112), 13);
+        assert_eq!(pause(500), 30);
+        assert_eq!(pause(100), 1);
+        assert_eq!(pause(50), 30, "it has passed before");
+    }
+}

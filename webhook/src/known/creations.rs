@@ -1,0 +1,287 @@
+//! The creations that are held: their first tries, and how each of them stands.
+//!
+//! Admission notes each try and answers by what is known; the status service judges the creation meanwhile. A replica keeps only the tries
+//! that reached it, and forgets a creation soon after its client could have tried again.
+
+use super::byte_budget::{Allotment, ByteBudget};
+use jiff::Timestamp;
+use rules::creation::Standing;
+use rules::dependent::Dependent;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// A try may come so much later than asked: a client is slow, or has to wait for other requests of its own.
+const LATE: Duration = Duration::from_secs(30);
+
+/// The bytes that a creation takes beside its texts: the task that judges it, and its places in tables.
+const EACH: usize = 2 * 1024;
+
+/// The creations that are held.
+#[derive(Debug)]
+pub(crate) struct Creations {
+    held: Mutex<HashMap<String, Arc<HeldCreation>>>,
+    budget: Arc<ByteBudget>,
+    begun: mpsc::UnboundedSender<Arc<HeldCreation>>,
+    begins: tokio::sync::Mutex<mpsc::UnboundedReceiver<Arc<HeldCreation>>>,
+}
+
+/// One creation that is held.
+#[derive(Debug)]
+pub(crate) struct HeldCreation {
+    /// The object, its list and the terms of its wait: equal for every try.
+    pub(crate) key: String,
+    /// The object as a dependent.
+    pub(crate) dependent: Dependent,
+    /// The time of the first try that this replica has seen.
+    pub(crate) first: Timestamp,
+    tries: Mutex<Tries>,
+    standing: watch::Sender<Standing>,
+    /// Rings when the creation has passed, or ended otherwise.
+    ended: Notify,
+    _room: Allotment,
+}
+
+/// The tries to create one object.
+#[derive(Debug)]
+struct Tries {
+    count: usize,
+    /// The moment at which the creation is forgotten unless another try comes.
+    until: Instant,
+}
+
+/// The namespace of an object has no room for one more held creation. The share of the namespace, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NoCreationRoom(pub(crate) usize);
+
+impl Creations {
+    /// Creations that may take this much memory.
+    pub(super) fn within(budget: Arc<ByteBudget>) -> Self {
+        let (begun, begins) = mpsc::unbounded_channel();
+        Self {
+            held: Mutex::default(),
+            budget,
+            begun,
+            begins: begins.into(),
+        }
+    }
+
+    /// Notes a try at `now`. `make` makes the dependent of a creation that is tried for the first time, and tells the bytes of its texts.
+    ///
+    /// # Errors
+    ///
+    /// The namespace has no room for one more creation.
+    pub(crate) fn tried(
+        &self,
+        key: String,
+        namespace: &str,
+        make: impl FnOnce() -> (Dependent, usize),
+        now: Timestamp,
+    ) -> Result<Arc<HeldCreation>, NoCreationRoom> {
+        let mut held = self.lock();
+        if let Some(creation) = held.get(&key) {
+            creation.tries().count += 1;
+            return Ok(Arc::clone(creation));
+        }
+        let (dependent, bytes) = make();
+        let mut room = self.budget.part(namespace);
+        if !room.take(EACH + 2 * key.len() + bytes) {
+            return Err(NoCreationRoom(room.share()));
+        }
+        let creation = Arc::new(HeldCreation {
+            key: key.clone(),
+            dependent,
+            first: now,
+            tries: Mutex::new(Tries {
+                count: 1,
+                until: Instant::now() + LATE,
+            }),
+            standing: watch::Sender::new(Standing::Unread),
+            ended: Notify::new(),
+            _room: room,
+        });
+        held.insert(key, Arc::clone(&creation));
+        // The receiver lives as long as this table.
+        let _ = self.begun.send(Arc::clone(&creation));
+        Ok(creation)
+    }
+
+    /// The next creation that is tried for the first time.
+    pub(crate) async fn begun(&self) -> Arc<HeldCreation> {
+        match self.begins.lock().await.recv().await {
+            Some(creation) => creation,
+            // This table has a sender itself.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Forgets a creation that its client was told the end of.
+    pub(crate) fn end(&self, creation: &HeldCreation) {
+        creation.tries().until = Instant::now();
+        creation.ended.notify_one();
+        self.forget(creation);
+    }
+
+    /// Forgets a creation that no client tries any more. Returns whether it is forgotten.
+    pub(crate) fn forget(&self, creation: &HeldCreation) -> bool {
+        let mut held = self.lock();
+        let over = creation.tries().until <= Instant::now();
+        let is_it = |it: &Arc<HeldCreation>| std::ptr::eq(Arc::as_ptr(it), creation);
+        if over && held.get(&creation.key).is_some_and(is_it) {
+            held.remove(&creation.key);
+        }
+        over
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<HeldCreation>>> {
+        // Every change is one call, so a panic leaves nothing half done.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HeldCreation {
+    /// The number of tries that this replica has seen.
+    pub(crate) fn count(&self) -> usize {
+        self.tries().count
+    }
+
+    /// Expects the next try after this pause.
+    pub(crate) fn expects(&self, pause: Duration) {
+        self.tries().until = Instant::now() + pause + LATE;
+    }
+
+    /// How the creation stands. While it has not been judged, this waits for `longest`.
+    pub(crate) async fn stands(&self, longest: Duration) -> Standing {
+        let mut seen = self.standing.subscribe();
+        let read = seen.wait_for(|standing| *standing != Standing::Unread);
+        let read = timeout(longest, read).await;
+        match read {
+            Ok(Ok(standing)) => standing.clone(),
+            Ok(Err(_)) | Err(_) => Standing::Unread,
+        }
+    }
+
+    /// Notes how the creation stands now. Returns whether that is new.
+    pub(crate) fn stand(&self, now: Standing) -> bool {
+        self.standing.send_if_modified(|standing| {
+            let is_new = *standing != now;
+            *standing = now;
+            is_new
+        })
+    }
+
+    /// Returns when no client may try any more, or the creation has ended. Cancel-safe.
+    pub(crate) async fn over(&self) {
+        loop {
+            let until = self.tries().until;
+            if until <= Instant::now() {
+                return;
+            }
+            tokio::select! {
+                biased;
+                () = self.ended.notified() => {}
+                () = sleep_until(until) => {}
+            }
+        }
+    }
+
+    fn tries(&self) -> MutexGuard<'_, Tries> {
+        // Every change is one assignment, so a panic leaves nothing half done.
+        self.tries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rules::kinds::Kind;
+    use serde_json::json;
+    use tokio::time::advance;
+
+    fn creations() -> Creations {
+        Creations::within(ByteBudget::new(100 * 1024, 20 * 1024))
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn tries(
+        creations: &Creations,
+        namespace: &str,
+        name: &str,
+        second: i64,
+    ) -> Result<Arc<HeldCreation>, NoCreationRoom> {
+        let kind = Kind::Custom {
+            group: "cert-manager.io".to_owned(),
+            word: "Issuer".to_owned(),
+        };
+        let object = json!({"metadata": {"name": name}});
+        let make = || {
+            let of = Dependent::to_create(kind, &object, (namespace, name), at(second));
+            (of, object.to_string().len())
+        };
+        creations.tried(format!("{namespace}/{name}"), namespace, make, at(second))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_try_is_kept_while_a_client_may_try_again() {
+        let creations = creations();
+        let first = tries(&creations, "shop", "ca", 0).unwrap();
+        first.expects(Duration::from_secs(60));
+        advance(Duration::from_secs(80)).await;
+        let again = tries(&creations, "shop", "ca", 80).unwrap();
+        assert_eq!((again.first, again.count()), (at(0), 2));
+        assert!(!creations.forget(&again));
+        advance(Duration::from_secs(20)).await;
+        assert!(creations.forget(&again), "nobody asks any more");
+        let anew = tries(&creations, "shop", "ca", 100).unwrap();
+        assert_eq!((anew.first, anew.count()), (at(100), 1));
+        assert!(creations.forget(&again) && creations.lock().len() == 1);
+        creations.end(&anew);
+        assert_eq!(creations.lock().len(), 0);
+        anew.over().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_namespace_without_room_keeps_no_other_out() {
+        let creations = creations();
+        let many = (0..100).map(|it| tries(&creations, "shop", &format!("n{it}"), 0));
+        let (held, refused): (Vec<_>, Vec<_>) = many.partition(Result::is_ok);
+        assert!((5..15).contains(&held.len()), "{}", held.len());
+        assert_eq!(refused[0].as_ref().unwrap_err(), &NoCreationRoom(20 * 1024));
+        assert!(tries(&creations, "bank", "ca", 0).is_ok());
+        for creation in held.iter().flatten() {
+            creations.end(creation);
+        }
+        drop(held);
+        // What was told to begin keeps its room until its task has ended.
+        while let Ok(creation) = creations.begins.lock().await.try_recv() {
+            drop(creation);
+        }
+        assert!(tries(&creations, "shop", "another", 0).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_first_look_is_waited_for_and_not_for_long() {
+        let creations = creations();
+        let creation = tries(&creations, "shop", "ca", 0).unwrap();
+        let longest = Duration::from_millis(250);
+        let looks = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            assert!(creation.stand(Standing::Open));
+            assert!(!creation.stand(Standing::Open));
+        };
+        let began = Instant::now();
+        let (standing, ()) = tokio::join!(creation.stands(longest), looks);
+        assert_eq!(
+            (standing, began.elapsed().as_millis()),
+            (Standing::Open, 100)
+        );
+        let other = tries(&creations, "shop", "other", 0).unwrap();
+        assert_eq!(other.stands(longest).await, Standing::Unread);
+        assert_eq!(began.elapsed().as_millis(), 350);
+    }
+}
