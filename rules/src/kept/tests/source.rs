@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Words in the source of the rules that look like fields and are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 52] = [
+pub(super) const NO_FIELDS: [&str; 57] = [
     // States, statuses and other words of ours.
     "addressed",
     "available",
@@ -14,6 +14,7 @@ pub(super) const NO_FIELDS: [&str; 52] = [
     "current",
     "enabled",
     "error",
+    "everyPod",
     "failure",
     "false",
     "group",
@@ -29,6 +30,11 @@ pub(super) const NO_FIELDS: [&str; 52] = [
     "timeout",
     "updated",
     "warning",
+    // Fields of a pod that admission reads, of the request.
+    "image",
+    "imagePullPolicy",
+    "reference",
+    "volumes",
     // A label of Helm's own records, and its value: all labels are kept.
     "helm",
     "owner",

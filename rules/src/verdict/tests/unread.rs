@@ -141,7 +141,7 @@ fn every_kind_is_asked_for_although_none_has_been_read() {
 fn a_list_is_not_whole_while_the_plans_cannot_be_read() {
     let pod = of_release(pod("job/seed"), None, -60);
     for (why, _) in UNREAD {
-        let cluster = without("ConfigMap", why);
+        let cluster = without("plan", why);
         let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
             panic!("resolved")
         };

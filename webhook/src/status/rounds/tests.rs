@@ -86,6 +86,7 @@ fn pod(namespace: &str, name: &str) -> Value {
 /// The pods in each of the namespaces, of a Deployment that says this, beside a few objects. `mill` lets `shop` depend on it.
 fn known(says: &Value) -> Arc<Known> {
     let (known, _requests) = Known::new(Settings::of_the_chart());
+    known.plans().replace::<&Value>([]);
     for sheet in 0..rules::sheets::COUNT {
         known.memory().learn(sheet, [].into());
     }
@@ -264,6 +265,7 @@ async fn a_round_serves_no_longer_than_what_it_read_is_believed() {
         known.want(&kind(word)).heard();
     }
     known.gated().heard();
+    known.plans().heard();
     let stale = ask(&rounds, "shop", "web-1-b", 50).verdict;
     assert_eq!(stale.why, Why::Unmet, "the ConfigMap is not believed");
     assert_eq!(stale.answer.dependencies[0].reason, "Stale");

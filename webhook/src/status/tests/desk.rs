@@ -56,6 +56,7 @@ impl Desk {
     /// A desk on a node whose clock is ahead by so much.
     pub(super) fn with(annotations: &Value, events: Events, ahead: SignedDuration) -> Self {
         let (known, _requests) = Known::new(Settings::of_the_chart());
+        known.plans().replace::<&Value>([]);
         for word in ["configmap", "job"] {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
             known.want(&kind).replace::<&Value>([]);
@@ -199,6 +200,7 @@ async fn give_signs(known: Arc<Known>, connected: Arc<AtomicBool>) {
     loop {
         if connected.load(Ordering::Relaxed) {
             known.gated().heard();
+            known.plans().heard();
             known.stores().iter().for_each(|(_, store)| store.heard());
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
