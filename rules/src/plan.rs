@@ -48,7 +48,9 @@ pub fn dependencies(
         let Some(text) = plan["data"][ORDER].as_str() else {
             continue;
         };
-        if !of_scope && !text.contains(EVERY_POD) {
+        // Of a text that is too long only the beginning is kept, and the key may stand behind it.
+        let may_hold_every_pod = text.contains(EVERY_POD) || text.len() > annotation::MAX_BYTES;
+        if !of_scope && !may_hold_every_pod {
             continue;
         }
         let plan = annotation::order(text)?;

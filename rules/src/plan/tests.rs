@@ -337,6 +337,8 @@ fn a_plan_that_cannot_be_read_and_may_hold_every_pod_counts_for_every_pod() {
     let labels = Map::new();
     let ask = |order: &str| dependencies(&[plan_of(Some("r"), order)], None, &called(&[], &labels));
     assert!(ask("everyPod: [deploymnt/web]").is_err());
+    let cut_off = "#".repeat(annotation::MAX_BYTES + 1);
+    assert!(ask(&cut_off).is_err());
     assert_eq!(ask("api: [deploymnt/web]"), Ok(Vec::new()));
 }
 
