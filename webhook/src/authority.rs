@@ -173,7 +173,7 @@ impl Authority {
     /// Returns an authority that has done nothing yet, and the bundle that it will publish. Adds two conditions to
     /// `readiness`: `certificate` and `caBundle`.
     pub fn new(
-        client: Client,
+        client: &Client,
         config: Config,
         resolver: Arc<Resolver>,
         readiness: &Readiness,
@@ -192,7 +192,7 @@ impl Authority {
             Published::new(client.clone(), name.clone(), instance, beside.clone())
         };
         let authority = Self {
-            source: Source::of(&client, &config),
+            source: Source::of(client, &config),
             published: published(&config.webhook_configuration),
             creations: config.creations_configuration.as_ref().map(published),
             trust_bundle: config

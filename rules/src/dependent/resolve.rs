@@ -231,7 +231,7 @@ impl Dependent {
             owner.created = Some(tried);
             // The API server makes another UID and, without a name, another name for each try.
             owner.uid = String::new();
-            owner.name = name.to_owned();
+            name.clone_into(&mut owner.name);
         }
         Self {
             created: Some(tried),

@@ -22,8 +22,7 @@ fn is_asked(configuration: &Value, object: &Value, request: &Value) -> bool {
         let text = condition["expression"].as_str().expect("a text");
         let cel = CelExpression::compile(text).expect("it is CEL");
         let about = json!({"object": object, "request": request});
-        cel.holds(&about)
-            .unwrap_or_else(|error| panic!("{text}: {error}"))
+        cel.holds(&about).expect(text)
     })
 }
 

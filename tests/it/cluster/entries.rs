@@ -54,7 +54,7 @@ async fn authority(ns: &Namespace) -> Authority {
     };
     let resolver = certs::Resolver::new();
     let readiness = Readiness::default();
-    Authority::new(client, config, resolver, &readiness, Metrics::default()).0
+    Authority::new(&client, config, resolver, &readiness, Metrics::default()).0
 }
 
 /// The webhooks that are there, once each has its `caBundle`.

@@ -25,15 +25,15 @@ struct Replica {
 }
 
 fn replica(fake: &Fake) -> Replica {
-    replica_with(fake.client())
+    replica_with(&fake.client())
 }
 
-fn replica_with(client: Client) -> Replica {
+fn replica_with(client: &Client) -> Replica {
     let lifetimes = Lifetimes::new(DAY * 365, DAY * 30, DAY * 7).unwrap();
     replica_living(client, lifetimes)
 }
 
-fn replica_living(client: Client, lifetimes: Lifetimes) -> Replica {
+fn replica_living(client: &Client, lifetimes: Lifetimes) -> Replica {
     let config = Config {
         namespace: "sluice-system".to_owned(),
         secret: "sluice-ca".to_owned(),
@@ -49,7 +49,7 @@ fn replica_living(client: Client, lifetimes: Lifetimes) -> Replica {
     replica_of(client, config)
 }
 
-fn replica_of(client: Client, config: Config) -> Replica {
+fn replica_of(client: &Client, config: Config) -> Replica {
     let readiness = Readiness::default();
     let (authority, bundle) = Authority::new(
         client,

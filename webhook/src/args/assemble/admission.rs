@@ -62,13 +62,8 @@ impl Args {
         };
         let metrics = authority::AuthorityMetrics::register(&mut parts.registry);
         let resolver = Arc::clone(&parts.resolver);
-        let (authority, bundle) = Authority::new(
-            parts.client.clone(),
-            config,
-            resolver,
-            &parts.readiness,
-            metrics,
-        );
+        let (authority, bundle) =
+            Authority::new(&parts.client, config, resolver, &parts.readiness, metrics);
         let keep = authority.run(parts.clock.clone(), parts.shutdown.clone());
         parts.tasks.keep("authority", keep);
         let lookout = Lookout {

@@ -47,7 +47,7 @@ fn issued(fake: &Fake) -> Replica {
         issued: Some("sluice-tls".to_owned()),
         ..own
     };
-    replica_of(fake.client(), config)
+    replica_of(&fake.client(), config)
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ fn each_minute(fake: &Fake) -> Replica {
 /// A replica with lifetimes in seconds: of a CA, the overlap, a leaf.
 fn living(fake: &Fake, lives: [i64; 3]) -> Replica {
     let [ca, overlap, leaf] = lives.map(SignedDuration::from_secs);
-    replica_living(fake.client(), Lifetimes::new(ca, overlap, leaf).unwrap())
+    replica_living(&fake.client(), Lifetimes::new(ca, overlap, leaf).unwrap())
 }
 
 /// The times of a replica's rounds, one each ten seconds.

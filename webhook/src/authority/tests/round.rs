@@ -74,7 +74,7 @@ async fn certificates_are_valid_by_the_clock_of_the_api_server() {
         let fake = Fake::with_configuration();
         let clock = Clock::new(move || day(0) + off);
         let client = fake.dated_client("Fri, 20 Nov 2026 10:00:00 GMT", &clock);
-        let mut replica = replica_with(client);
+        let mut replica = replica_with(&client);
         replica.authority.round(&clock).await.unwrap();
         assert_eq!(replica.missing(), Vec::<String>::new(), "{off}");
         let (ca, leaf) = (

@@ -83,7 +83,7 @@ fn writing(fake: &Fake) -> Replica {
         cluster_trust_bundle: Some("sluice".to_owned()),
         ..own
     };
-    replica_of(fake.client(), config)
+    replica_of(&fake.client(), config)
 }
 
 fn text(fake: &Fake) -> Value {
