@@ -1,9 +1,9 @@
 //! Reads objects: by `kind/name` as kubectl takes it, as the JSON that the API server keeps.
 
 use futures::TryStreamExt;
-use kube::Client;
 use kube::api::{GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::core::Request;
+use kube::{Client, Config};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -55,17 +55,22 @@ const CLUSTER_WIDE: [(&str, &[&str]); 3] = [
 #[derive(Clone)]
 pub struct Look {
     client: Client,
+    /// A client that takes every refusal for final. Others try again after a code of 429, for as long as it tells them to.
+    once: Client,
     namespace: String,
 }
 
 impl Look {
     /// Reads in `namespace`, with the credentials of `KUBECONFIG`.
     pub async fn at(namespace: &str) -> Self {
-        let client = Client::try_default()
-            .await
-            .expect("KUBECONFIG must name a cluster");
+        let config = Config::infer().await;
+        let config = config.expect("KUBECONFIG must name a cluster");
+        let mut final_config = config.clone();
+        final_config.default_retry = false;
+        let client = |config| Client::try_from(config).expect("KUBECONFIG must name a cluster");
         Self {
-            client,
+            client: client(config),
+            once: client(final_config),
             namespace: namespace.to_owned(),
         }
     }
@@ -145,7 +150,7 @@ impl Look {
         let body = object.to_string().into_bytes();
         let request = self.resource(&kind).create(&parameters, body);
         let request = request.expect("a plain request").map(Into::into);
-        let answer = self.client.send(request).await.expect("it is answered");
+        let answer = self.once.send(request).await.expect("it is answered");
         let status = answer.status().as_u16();
         let body = answer.into_body().collect_bytes().await;
         let body = body.expect("the answer has an end");
