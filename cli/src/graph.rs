@@ -13,6 +13,7 @@ mod text;
 mod times;
 mod told;
 
+use crate::gate_log::GateWord;
 use crate::heard;
 use crate::installation::{Basis, Installation};
 use crate::installed::Installed;
@@ -29,7 +30,7 @@ use jiff::Timestamp;
 use kube::Client;
 use model::Model;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use times::{GateWait, Lived};
 use told::Findings;
@@ -100,7 +101,7 @@ pub(crate) async fn cluster(
 async fn tell(client: &Client, namespace: &str, release: Option<&str>) -> Result<NamespaceGraph> {
     let mut reader = Reader::new(client.clone());
     let basis = basis(client, &mut reader, namespace).await?;
-    look(&mut reader, &basis, namespace, release).await
+    look(&mut reader, &basis, &mut None, (namespace, release)).await
 }
 
 /// The basis of the sluice whose gates are in a namespace.
@@ -110,12 +111,16 @@ pub(crate) async fn basis(client: &Client, reader: &mut Reader, namespace: &str)
     Installation::basis(client, home.as_deref()).await
 }
 
-/// Looks at a namespace; the API server is asked only for what the reader does not know.
+/// The last lines of gates, by the names of their pods.
+pub(crate) type GateWords = BTreeMap<String, GateWord>;
+
+/// Looks at a namespace, or at a release in it; the API server is asked only for what the reader does not know, and for the gates'
+/// logs only where there are no words yet.
 pub(crate) async fn look(
     reader: &mut Reader,
     basis: &Basis,
-    namespace: &str,
-    release: Option<&str>,
+    words: &mut Option<GateWords>,
+    (namespace, release): (&str, Option<&str>),
 ) -> Result<NamespaceGraph> {
     let now = Timestamp::now();
     let workloads = &basis.settings.workloads;
@@ -140,10 +145,14 @@ pub(crate) async fn look(
     let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, basis), now)));
     times.answered(answers.await?);
     // Only the gates know what came of an address outside of the cluster.
-    let unheard = times.unheard().map(|pod| (pod, namespace, pod));
-    let words = heard::listen(&reader.client(), unheard).await;
-    times.hear(&words);
-    findings.hear(&words);
+    if words.is_none() {
+        let unheard = times.unheard().map(|pod| (pod, namespace, pod));
+        *words = Some(heard::listen(&reader.client(), unheard).await);
+    }
+    if let Some(words) = words {
+        times.hear(words);
+        findings.hear(words);
+    }
     let mut model = Model::new(&graph, &shown, &findings);
     // An object that the caller may not read may well exist.
     for node in &mut model.nodes {

@@ -1,7 +1,7 @@
 //! A subject that is looked at again and again: the API server is asked only for what has changed.
 
 use super::subject::PageSubject;
-use crate::graph::{self, NamespaceGraph};
+use crate::graph::{self, GateWords, NamespaceGraph};
 use crate::installation::Basis;
 use crate::reader::Reader;
 use crate::watches::Watches;
@@ -24,6 +24,8 @@ pub(super) struct Sight {
     watches: Watches,
     /// The settings, rights and rules of the installed sluice, and the time of their read.
     basis: Option<(Basis, Instant)>,
+    /// The last lines of gates; `None` once something has changed.
+    words: Option<GateWords>,
 }
 
 impl Sight {
@@ -34,6 +36,7 @@ impl Sight {
             client,
             subject,
             basis: None,
+            words: None,
         }
     }
 
@@ -46,7 +49,8 @@ impl Sight {
             let read = graph::basis(&self.client, &mut self.reader, namespace).await?;
             self.basis.insert((read, Instant::now()))
         };
-        let told = graph::look(&mut self.reader, basis, namespace, release.as_deref()).await?;
+        let shown = (namespace.as_str(), release.as_deref());
+        let told = graph::look(&mut self.reader, basis, &mut self.words, shown).await?;
         self.watches.cover(&self.reader);
         Ok(told)
     }
@@ -57,9 +61,10 @@ impl Sight {
             watches, reader, ..
         } = self;
         let changed = watches.all_within(pause, reader).await || watches.within(time, reader).await;
+        self.words = self.words.take().filter(|_| !changed);
         let age = if changed { UNWATCHED } else { SELDOM };
         if self.basis.as_ref().is_some_and(|it| it.1.elapsed() >= age) {
-            self.basis = None;
+            (self.basis, self.words) = (None, None);
             self.watches.forget_unwatched(&mut self.reader);
         }
     }

@@ -1,4 +1,4 @@
-//! A namespace with a Job that runs, and an API that waits for it.
+//! A namespace with a Job that runs, and an API whose two pods wait for it and for an address, of which only their gates can tell.
 
 use crate::cli::api::Api;
 use serde_json::{Value, json};
@@ -60,6 +60,7 @@ pub(super) fn shop() -> Api {
             &json!({"spec": {"template": {"spec": {"containers": []}}}, "status": {"active": 1}}),
         ),
         pod("api-1", "api", &at_its_gate),
+        pod("api-2", "api", &at_its_gate),
         object(
             "v1",
             "Service",
@@ -67,6 +68,6 @@ pub(super) fn shop() -> Api {
             &json!({"spec": {"selector": {"app": "api"}}}),
         ),
     ];
-    objects.extend(deployment("api", "job/migrate"));
+    objects.extend(deployment("api", "job/migrate, tcp://db.example.com:5432"));
     Api::start(&objects)
 }
