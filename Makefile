@@ -137,7 +137,7 @@ release: setup ## VERSION=x.y.z: target/release-x.y.z/, all that a release publi
 	@release/programs.sh '$(VERSION)' $(ARCHES)
 	@echo '==> target/release-$(VERSION)'
 	@release/release.py '$(VERSION)' target/release-$(VERSION) $(foreach it,$(ARCHES),$(it)=$(triple_$(it)))
-	@echo 'not made: the plugin for macOS, whose linker asks for Apple'"'"'s SDK, and for Windows, for which kubectl-sluice is not written'
+	@echo 'not made: the plugin for macOS and for Windows'
 
 .PHONY: release-check
 release-check: release ## the same again from another folder, built anew: not one byte may differ
