@@ -28,7 +28,7 @@ target := $(shell uname -m)-unknown-linux-gnu
 images := target/images
 # The profile of controller and plugin: what is released and measured is optimised as a whole, what is only tried is not.
 PROFILE ?= tried
-bench release release-check: PROFILE = release
+bench bench-release release release-check: PROFILE = release
 export PROFILE
 programs = $(CURDIR)/target/$(target)/$(PROFILE)
 # The cluster's programs, and kubectl-sluice, which kubectl finds on the path.
@@ -41,10 +41,14 @@ cargo_home := $(or $(CARGO_HOME),$(HOME)/.cargo)
 # C library can read that: 2.36 and later.
 packed := $(shell printf '%s\n' 2.36 $$(getconf GNU_LIBC_VERSION | cut -d' ' -f2) | sort -CV && echo -C link-arg=-Wl,-z,pack-relative-relocs)
 static := RUSTFLAGS='-C target-feature=+crt-static $(packed) --remap-path-prefix=$(cargo_home)=/cargo' cargo build --locked --target $(target)
-# What a release is built for: images and plugin for each.
+# What a release is built for: images and plugin for each kind of Linux machine, and the plugin alone for other systems.
 ARCHES ?= amd64 arm64
+PLUGINS ?= darwin-amd64 darwin-arm64 windows-amd64
 triple_amd64 := x86_64-unknown-linux-gnu
 triple_arm64 := aarch64-unknown-linux-gnu
+triple_darwin-amd64 := x86_64-apple-darwin
+triple_darwin-arm64 := aarch64-apple-darwin
+triple_windows-amd64 := x86_64-pc-windows-gnu
 labels = {"org.opencontainers.image.title":"$(1)","org.opencontainers.image.licenses":"Apache-2.0"}
 
 .PHONY: help
@@ -82,7 +86,7 @@ test-held: ## the cluster tests about order, while every pod is held before it t
 	@tests/cluster/held.sh
 
 .PHONY: steady
-steady: ## cluster tests again and again on a busy machine: TESTS='cluster::stale:: cluster::told::' TIMES=30
+steady: ## cluster tests again and again on a busy machine: TESTS='cluster::readiness::stale:: cluster::troubleshooting::told::' TIMES=30
 	@tests/cluster/steady.sh
 
 .PHONY: test-published
@@ -101,6 +105,15 @@ bench: install ## how fast gates open and admission answers, beside peers (25 mi
 	@cd tests/bench/peers && $(peer)/ tool || echo 'bench: vault-k8s is not built' >&2
 	@cd tests/differential && $(peer)/kstatus-list ./list || echo 'bench: kstatus-list is not built' >&2
 	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images) $(if $(QUICK),quick) $(PARTS)
+
+.PHONY: bench-release
+# One of the ways holds its pods.
+bench-release: HELM_FLAGS += --set holds.enabled=true
+bench-release: install ## how long until 30 workloads serve, by seven ways in turns (ROUNDS=5, 10 min each; WAYS='nothing lists' tries only those)
+	@tests/cluster/mkoci.py $(images)/bench-release.tar localhost/bench-release:dev '[]' $$(command -v kubectl)=/bin/kubectl \
+	  /bin/busybox=/bin/busybox $(foreach it,httpd nc sh sleep,ln:/bin/busybox=/bin/$(it))
+	@$(if $(LOAD),$(LOAD) $(images)/bench-release.tar)
+	@cargo run --locked --release -p tests --bin bench -- rollout $(images) $(or $(ROUNDS),5) $(WAYS)
 
 .PHONY: bench-compare
 bench-compare: ## what is worse beyond noise: BEFORE=FILE AFTER=FILE, each a bench.json of `make bench`
@@ -133,15 +146,15 @@ images: ## target/images/*.tar, OCI archives made without a container engine, an
 	@ls -l $(images)/*.tar | awk '{ printf "  %s (%.1f MB)\n", $$NF, $$5 / 1e6 }'
 
 .PHONY: release
-release: setup ## VERSION=x.y.z: target/release-x.y.z/, all that a release publishes (ARCHES=amd64 leaves arm64 out; 10 min for each)
+release: setup ## VERSION=x.y.z: target/release-x.y.z/, all that a release publishes (ARCHES=amd64 PLUGINS= makes it for one system; 10 min for each)
 	@release/programs.sh '$(VERSION)' $(ARCHES)
+	@release/plugins.sh '$(VERSION)' $(PLUGINS)
 	@echo '==> target/release-$(VERSION)'
-	@release/release.py '$(VERSION)' target/release-$(VERSION) $(foreach it,$(ARCHES),$(it)=$(triple_$(it)))
-	@echo 'not made: the plugin for macOS and for Windows'
+	@release/release.py '$(VERSION)' target/release-$(VERSION) $(foreach it,$(ARCHES) $(PLUGINS),$(it)=$(triple_$(it)))
 
 .PHONY: release-check
 release-check: release ## the same again from another folder, built anew: not one byte may differ
-	@release/again.sh '$(VERSION)' $(ARCHES)
+	@release/again.sh '$(VERSION)' '$(ARCHES)' '$(PLUGINS)'
 
 .PHONY: cluster
 cluster: ## a one-node cluster on this machine; nothing where KUBECONFIG names another

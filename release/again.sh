@@ -1,15 +1,14 @@
 #!/bin/bash
-# again.sh VERSION ARCHITECTURE…: makes the release of that version once more, from a clone of the commit in a folder of its own, and
+# again.sh VERSION ARCHES PLUGINS: makes the release of that version once more, from a clone of the commit in a folder of its own, and
 # compares; then runs the gate for another kind of machine once, under an emulator. `make release-check` calls it.
 set -eu
 cd "$(dirname "$0")/.."
-version=$1
-shift
+version=$1 arches=$2 plugins=$3
 [ -z "$(git status --porcelain)" ] || { echo 'release-check: commit first; the second release is made of the commit' >&2; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 git clone --quiet --local . "$folder/sluice"
-make -C "$folder/sluice" release VERSION="$version" ARCHES="$*"
+make -C "$folder/sluice" release VERSION="$version" ARCHES="$arches" PLUGINS="$plugins"
 diff --recursive --brief "target/release-$version" "$folder/sluice/target/release-$version"
 echo 'release-check: both are the same, byte for byte'
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""release.py VERSION OUT ARCHITECTURE=TRIPLE...   all that a release publishes, out of the programs that were built for each.
+"""release.py VERSION OUT PLATFORM=TRIPLE...   all that a release publishes, out of the programs that were built for each.
 
-It asks no network and writes no time: the same sources and programs give the same bytes. `make release` calls it.
+PLATFORM is the architecture of Linux (amd64), for which there are images and the plugin, or the name of a platform that has the plugin
+alone (darwin-arm64). It asks no network and writes no time: the same sources and programs give the same bytes. `make release` calls it.
 """
 import hashlib
 import json
@@ -33,15 +34,24 @@ class Sources:
     """What the release is made of."""
 
     def __init__(self, version, triples):
-        self.version, self.triples = version, triples
+        self.version = version
+        # By architecture for Linux; by system and architecture for what has the plugin alone.
+        self.triples = {name: triple for name, triple in triples.items() if "-" not in name}
+        self.others = {tuple(name.split("-")): triple for name, triple in triples.items() if "-" in name}
         self.changelog = Path("CHANGELOG.md").read_text()
         where = home.own()
         self.site, self.repository = where["site"], where["repository"]
         self.names = {component: f"{where['registry']}/sluice-{component}" for component in DESCRIBED}
 
-    def program(self, architecture, name):
+    def plugins(self):
+        """Where the plugin of kubectl is built for: system, architecture, triple."""
+        return [("linux", architecture, triple) for architecture, triple in self.triples.items()] + [
+            (*platform, triple) for platform, triple in self.others.items()
+        ]
+
+    def program(self, triple, name):
         profile = "gate" if name == "sluice-gate" else os.environ.get("PROFILE", "release")
-        return Path("target", self.triples[architecture], profile, name)
+        return Path("target", triple, profile, name)
 
 
 def image(sources, component):
@@ -56,7 +66,7 @@ def image(sources, component):
     }
     files, manifests = {}, {}
     for architecture in sources.triples:
-        items = [f"{sources.program(architecture, program)}=/{program}"]
+        items = [f"{sources.program(sources.triples[architecture], program)}=/{program}"]
         manifests[architecture] = mkoci.manifest(files, architecture, [f"/{program}"], items, labels)
     top = mkoci.index(files, manifests)
     return mkoci.archive(files, f"{sources.names[component]}:{sources.version}", top), top["digest"]
@@ -71,22 +81,30 @@ def images(sources):
 
 def completions(sources):
     """What shells and kubectl complete with, by file name: the same for all kinds of machine, so this one's program is asked."""
-    own = sources.program(mkoci.ARCHITECTURES[platform.machine()], "kubectl-sluice")
+    own = sources.program(sources.triples[mkoci.ARCHITECTURES[platform.machine()]], "kubectl-sluice")
     script = lambda whom: subprocess.run([own, "completion", whom], check=True, capture_output=True).stdout
     return {f"completions/{shell}": script(shell) for shell in SHELLS} | {"kubectl_complete-sluice": script("kubectl")}
 
 
 def plugins(sources):
-    """An archive for each kind of machine, and the manifest of krew."""
+    """An archive for each platform, and what krew and Homebrew have to know of them."""
+    version = sources.version
     scripts = [(name, script, 0o755 if name.startswith("kubectl") else 0o644) for name, script in completions(sources).items()]
     about = [("LICENSE", Path("LICENSE").read_bytes(), 0o644), *scripts]
-    files, listed = {f"kubectl-sluice-{sources.version}-completions.tar.gz": plugin.archive(scripts)}, []
-    for architecture in sources.triples:
-        program = ("kubectl-sluice", sources.program(architecture, "kubectl-sluice").read_bytes(), 0o755)
-        name, data = f"kubectl-sluice-{sources.version}-linux-{architecture}.tar.gz", plugin.archive([program, *about])
-        files[name] = data
-        listed.append(("linux", architecture, name, data, program[0]))
-    return files | {"sluice.yaml": plugin.manifest(sources.version, sources.site, sources.repository, listed).encode()}
+    archives = []
+    for system, architecture, triple in sources.plugins():
+        program, form, pack = ("kubectl-sluice", "tar.gz", plugin.packed)
+        if system == "windows":
+            program, form, pack = ("kubectl-sluice.exe", "zip", plugin.zipped)
+        files = [(program, sources.program(triple, program).read_bytes(), 0o755), *about]
+        name = f"kubectl-sluice-{version}-{system}-{architecture}.{form}"
+        archives.append(plugin.Archive(system, architecture, program, name, pack(files)))
+    where = (version, sources.site, sources.repository, archives)
+    return {it.name: it.data for it in archives} | {
+        f"kubectl-sluice-{version}-completions.tar.gz": plugin.packed(scripts),
+        "sluice.yaml": plugin.manifest(*where).encode(),
+        "kubectl-sluice.rb": plugin.formula(*where).encode(),
+    }
 
 
 def installer(sources):
@@ -97,12 +115,11 @@ def installer(sources):
 
 
 def lists_of_crates(sources):
-    files = {}
-    for package, program in (("webhook", "sluice-webhook"), ("gate", "sluice-gate"), ("cli", "kubectl-sluice")):
-        for architecture, triple in sources.triples.items():
-            listed = json.dumps(sbom.described(package, triple, sources.version), indent=1) + "\n"
-            files[f"{program}-{sources.version}-{architecture}.cdx.json"] = listed.encode()
-    return files
+    linked = [("cli", f"kubectl-sluice-{sources.version}-{system}-{architecture}", triple) for system, architecture, triple in sources.plugins()]
+    for package, program in (("webhook", "sluice-webhook"), ("gate", "sluice-gate")):
+        linked += [(package, f"{program}-{sources.version}-{architecture}", triple) for architecture, triple in sources.triples.items()]
+    described = lambda package, triple: json.dumps(sbom.described(package, triple, sources.version), indent=1) + "\n"
+    return {f"{name}.cdx.json": described(package, triple).encode() for package, name, triple in linked}
 
 
 def release(sources):

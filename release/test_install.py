@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import release
-from test_release import VERSION, made
+from test_release import OTHERS, TRIPLES, VERSION, made
 
 # What each kind of machine says of itself, and how a release calls it.
 MACHINES = {("Linux", "x86_64"): "linux-amd64", ("Linux", "aarch64"): "linux-arm64", ("Darwin", "arm64"): "darwin-arm64", ("Darwin", "x86_64"): "darwin-amd64"}
@@ -79,26 +79,14 @@ class Install(unittest.TestCase):
 
     def test_the_program_of_this_kind_of_machine(self):
         for (system, machine), name in MACHINES.items():
-            if not name.startswith("linux"):
-                continue
             self.on(system, machine)
             ran = self.run_it(*self.into())
             self.assertEqual(ran.returncode, 0, ran)
             self.assertIn(f"kubectl-sluice {VERSION} is in", ran.stdout)
             self.assertEqual(self.installed(), ["kubectl-sluice"])
             program = self.folder / "bin" / "kubectl-sluice"
-            self.assertIn(name.removeprefix("linux-"), program.read_text())
+            self.assertIn(OTHERS[name] if name in OTHERS else TRIPLES[name.removeprefix("linux-")], program.read_text())
             self.assertEqual(program.stat().st_mode & 0o777, 0o755)
-
-    def test_the_name_of_each_archive(self):
-        for (system, machine), name in MACHINES.items():
-            self.on(system, machine)
-            data = self.made[f"kubectl-sluice-{VERSION}-linux-amd64.tar.gz"]
-            archive = f"kubectl-sluice-{VERSION}-{name}.tar.gz"
-            sums = f"{release.hashlib.sha256(data).hexdigest()}  {archive}\n"
-            self.publish({archive: data, "SHA256SUMS": sums.encode()})
-            ran = self.run_it(*self.into())
-            self.assertEqual(ran.returncode, 0, (name, ran))
 
     def test_a_wrong_sum_installs_nothing(self):
         name = f"kubectl-sluice-{VERSION}-linux-amd64.tar.gz"
@@ -111,7 +99,8 @@ class Install(unittest.TestCase):
         self.refused(self.run_it(*self.into()), "404", f"/v{VERSION}/{name}", "linux on amd64")
         self.refused(self.run_it("--version", "9.9.9", *self.into()), "404", "the release 9.9.9 was not found")
         self.on("Darwin", "arm64")
-        self.publish(self.made)
+        sums = [line for line in self.made["SHA256SUMS"].splitlines(keepends=True) if b"darwin" not in line]
+        self.publish(self.made | {"SHA256SUMS": b"".join(sums)})
         self.refused(self.run_it(*self.into()), "darwin-arm64.tar.gz", "not made for darwin on arm64")
 
     def test_another_machine(self):

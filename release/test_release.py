@@ -10,6 +10,7 @@ import subprocess
 import tarfile
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 import release
@@ -20,20 +21,22 @@ import changes
 HOME = home.own()
 VERSION = "1.2.3"
 TRIPLES = {"amd64": "x86_64-unknown-linux-gnu", "arm64": "aarch64-unknown-linux-gnu"}
+OTHERS = {"darwin-amd64": "x86_64-apple-darwin", "darwin-arm64": "aarch64-apple-darwin", "windows-amd64": "x86_64-pc-windows-gnu"}
+PLATFORMS = [f"linux-{architecture}" for architecture in TRIPLES] + list(OTHERS)
 
 
 class Stubs(release.Sources):
     """A script in place of each program, in a folder of its own and as old as it happens to be."""
 
     def __init__(self, folder, age):
-        super().__init__(VERSION, TRIPLES)
+        super().__init__(VERSION, TRIPLES | OTHERS)
         self.changelog = Notes.LOG
         self.folder, self.age = Path(folder), age
 
-    def program(self, architecture, name):
-        path = self.folder / architecture / name
+    def program(self, triple, name):
+        path = self.folder / triple / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'#!/bin/sh\necho "{architecture} {name} $*"\n')
+        path.write_text(f'#!/bin/sh\necho "{triple} {name} $*"\n')
         path.chmod(0o755)
         os.utime(path, (self.age, self.age))
         return path
@@ -47,6 +50,9 @@ def made(age=1_000_000_000):
 
 def entries(data):
     """The files of an archive."""
+    if data.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(data)) as zipped:
+            return {it.filename: (zipped.read(it), it.external_attr >> 16, it.date_time, it.create_system) for it in zipped.infolist()}
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         return {it.name: (tar.extractfile(it).read(), it.mode, it.mtime, it.uid) for it in tar if it.isfile()}
 
@@ -90,7 +96,7 @@ class Release(unittest.TestCase):
                 self.assertEqual(config["config"]["Labels"]["org.opencontainers.image.version"], VERSION)
                 self.assertEqual(config["rootfs"]["diff_ids"], ["sha256:" + hashlib.sha256(unpacked).hexdigest()])
                 data, mode, time, owner = entries(unpacked)[program]
-                self.assertIn(f"{architecture} {program}", data.decode())
+                self.assertIn(f"{TRIPLES[architecture]} {program}", data.decode())
                 self.assertEqual((mode, time, owner), (0o755, 0, 0))
 
     def test_the_provenance_names_what_is_published(self):
@@ -103,10 +109,23 @@ class Release(unittest.TestCase):
         self.assertEqual(set(self.files) - set(named), {"SHA256SUMS", "provenance.json"})
 
     def test_a_list_of_crates_says_the_version_that_is_released(self):
-        for program in ("sluice-webhook", "sluice-gate", "kubectl-sluice"):
-            for architecture in TRIPLES:
-                listed = json.loads(self.files[f"{program}-{VERSION}-{architecture}.cdx.json"])
-                self.assertEqual(listed["metadata"]["component"]["version"], VERSION)
+        names = [f"{program}-{VERSION}-{architecture}" for program in ("sluice-webhook", "sluice-gate") for architecture in TRIPLES]
+        listed = {name.removesuffix(".cdx.json"): json.loads(data) for name, data in self.files.items() if name.endswith(".cdx.json")}
+        self.assertEqual(sorted(listed), sorted(names + [f"kubectl-sluice-{VERSION}-{platform}" for platform in PLATFORMS]))
+        for name, crates in listed.items():
+            self.assertEqual(crates["metadata"]["component"]["version"], VERSION)
+            keychain = any(it["name"] == "security-framework" for it in crates["components"])
+            self.assertEqual(keychain, "darwin" in name, "each has the crates of its own system")
+
+    def test_one_system_alone(self):
+        """What a test of a release makes: nothing of the systems that it was not built for."""
+        with tempfile.TemporaryDirectory() as folder:
+            sources = Stubs(folder, 0)
+            sources.others = {}
+            files = release.plugins(sources)
+        self.assertFalse([name for name in files if "darwin" in name or "windows" in name])
+        self.assertEqual(files["sluice.yaml"].count(b"os: "), len(TRIPLES))
+        self.assertIn(b"depends_on :linux\n", files["kubectl-sluice.rb"])
 
 
 class Chart(unittest.TestCase):
@@ -180,7 +199,7 @@ class Krew(unittest.TestCase):
 
     def test_platforms(self):
         pairs = list(zip(self.stated("os"), self.stated("arch"), strict=True))
-        self.assertEqual(pairs, [("linux", architecture) for architecture in TRIPLES], "each once, and of no overlap")
+        self.assertEqual([f"{os}-{arch}" for os, arch in pairs], PLATFORMS, "each once, and of no overlap")
         for uri, digest, program in zip(self.stated("uri"), self.stated("sha256"), self.stated("bin"), strict=True):
             self.assertRegex(digest, "^[a-f0-9]{64}$")
             data = self.files[uri.rsplit("/", 1)[1]]
@@ -188,8 +207,45 @@ class Krew(unittest.TestCase):
             self.assertEqual(uri.rsplit("/", 1)[0], f"{HOME['repository']}/releases/download/v{VERSION}", "where the workflow publishes")
             inside = entries(data)
             self.assertEqual(inside[program][1], 0o755)
+            self.assertEqual(program, "kubectl-sluice.exe" if "windows" in uri else "kubectl-sluice")
+            triple = next(triple for name, triple in (OTHERS | {f"linux-{it}": to for it, to in TRIPLES.items()}).items() if name in uri)
+            self.assertIn(f"{triple} {program}", inside[program][0].decode())
             self.assertIn("LICENSE", inside, "the index takes no plugin without one")
             self.assertIn("completions/bash", inside)
+
+
+class Homebrew(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = made()
+        cls.text = cls.files["kubectl-sluice.rb"].decode()
+
+    def test_each_system_and_processor_has_its_archive(self):
+        system, found = None, []
+        for line in self.text.splitlines():
+            system = line.split("_")[1].split()[0] if line.startswith("  on_") else system
+            if line.startswith("    on_"):
+                found.append((system, line.split("_")[1].split()[0]))
+        self.assertEqual(found, [("macos", "intel"), ("macos", "arm"), ("linux", "intel"), ("linux", "arm")])
+        addresses, digests = re.findall(r'^ +url "(.*)"$', self.text, re.MULTILINE), re.findall(r'^ +sha256 "(.*)"$', self.text, re.MULTILINE)
+        words = {"macos": "darwin", "linux": "linux", "intel": "amd64", "arm": "arm64"}
+        for (system, processor), address, digest in zip(found, addresses, digests, strict=True):
+            name = f"kubectl-sluice-{VERSION}-{words[system]}-{words[processor]}.tar.gz"
+            self.assertEqual(address, f"{HOME['repository']}/releases/download/v{VERSION}/{name}")
+            self.assertEqual(digest, hashlib.sha256(self.files[name]).hexdigest())
+
+    def test_it_installs_what_the_archive_has(self):
+        inside = entries(self.files[f"kubectl-sluice-{VERSION}-darwin-arm64.tar.gz"])
+        installed = [name for line in re.findall(r"\.install (.*)$", self.text, re.MULTILINE) for name in re.findall(r'"([^"]+)"', line.split(" => ")[0])]
+        self.assertEqual(set(installed) - set(inside), set())
+        self.assertIn("kubectl-sluice", installed)
+
+    def test_ruby_reads_it(self):
+        ruby = shutil.which("ruby")
+        if not ruby:
+            self.skipTest("no ruby")
+        ran = subprocess.run([ruby, "-c"], input=self.text, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
 
 
 class Signatures(unittest.TestCase):

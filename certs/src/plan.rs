@@ -13,6 +13,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use crate::{ca::Ca, leaf::Leaf, lifetimes::Lifetimes};
+use strum::IntoStaticStr;
 
 /// The CA as it was found in its store.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +71,8 @@ pub enum CaPlan {
 }
 
 /// The reason for writing a CA.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum CaReason {
     /// The store is empty.
     Missing,
@@ -93,16 +95,7 @@ pub enum CaReason {
 impl CaReason {
     /// The reason as a word, for a metric or a log field.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Unusable => "unusable",
-            Self::Ending => "ending",
-            Self::NotYetValid => "not_yet_valid",
-            Self::Incomplete => "incomplete",
-            Self::Foreign => "foreign",
-            Self::Due => "due",
-            Self::Overlapped => "overlapped",
-        }
+        self.into()
     }
 }
 
@@ -202,7 +195,8 @@ pub enum LeafPlan {
 }
 
 /// The reason for signing a leaf.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum LeafReason {
     /// The process has no leaf.
     First,
@@ -219,13 +213,7 @@ pub enum LeafReason {
 impl LeafReason {
     /// The reason as a word, for a metric or a log field.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Due => "due",
-            Self::Expired => "expired",
-            Self::NotYetValid => "not-yet-valid",
-            Self::AnotherCa => "another-ca",
-        }
+        self.into()
     }
 }
 

@@ -7,15 +7,18 @@ mod manifests;
 mod mistakes;
 mod status;
 
-use crate::subject::{Misnamed, Named};
+use crate::release::ReleaseOptions;
+use crate::style::{Color, Style};
+use crate::subject::Named;
 use crate::{explain, release, ui};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use check::CheckArgs;
 use clap::error::ErrorKind;
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand};
 use connection::Connection;
 use manifests::{GraphArgs, LintArgs, SuggestArgs};
 use status::StatusArgs;
+use std::io::{IsTerminal, stdout};
 use std::process::ExitCode;
 
 /// Shows the waits of a cluster with sluice, and their reasons. `release POD` opens the gate of a pod; `--release NAME` is a Helm
@@ -164,19 +167,48 @@ enum Command {
     },
 }
 
+/// The heading in `--help` above the options that say how an answer is printed.
+const OUTPUT: &str = "Output";
+
+/// The colours of an answer.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+#[command(next_help_heading = OUTPUT)]
+struct Colored {
+    /// When to colour.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
+}
+
+impl Colored {
+    /// The style for the terminal and the environment.
+    fn style(self) -> Style {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
+        Style::new(
+            self.color,
+            stdout().is_terminal(),
+            is_set("NO_COLOR") || dumb,
+        )
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 struct ReleaseArgs {
-    /// The pod, `NAME` or `pod/NAME`.
-    #[arg(required_unless_present = "all_holds", conflicts_with = "all_holds")]
-    pod: Option<String>,
+    /// The pod, `NAME` or `pod/NAME`, or a workload, `deploy/NAME`, for all of its pods.
+    #[arg(
+        value_name = "POD|KIND/NAME",
+        required_unless_present = "all_holds",
+        conflicts_with = "all_holds"
+    )]
+    subject: Option<String>,
     /// On the topmost workload above the pod (the Deployment, not its ReplicaSet), for all of its pods.
     #[arg(long, conflicts_with = "all_holds")]
     owner: bool,
     /// Everything that is held: in all namespaces, or in that of -n.
     #[arg(long)]
     all_holds: bool,
-    /// Says what would become of each, and changes nothing.
-    #[arg(long, requires = "all_holds", conflicts_with = "pod")]
+    /// Says what would become of each, and changes nothing: the API server tries it alone.
+    #[arg(long)]
     dry_run: bool,
     /// The reason, for a later reader: stands beside it as sluice.dev/skip-reason, and in the Event.
     #[arg(long, value_name = "TEXT")]
@@ -228,15 +260,23 @@ impl Args {
 
 impl ReleaseArgs {
     async fn run(self, connection: Connection) -> Result<ExitCode> {
-        let reason = self.reason.as_deref();
-        let Some(pod) = self.pod else {
+        let manner = ReleaseOptions {
+            reason: self.reason.as_deref(),
+            dry_run: self.dry_run,
+        };
+        let Some(subject) = self.subject else {
             let named = connection.namespace.clone();
             let (client, _) = connection.open().await?;
-            return release::all(client, named.as_deref(), reason, self.dry_run).await;
+            return release::all(client, named.as_deref(), manner).await;
         };
-        let pod = pod_in(&pod)?;
+        let subject = Named::of(&subject)?;
         let (client, namespace) = connection.open().await?;
-        release::run(client, &namespace, &pod, self.owner, reason).await
+        match subject {
+            Named::Pod(pod) => release::pod(client, &namespace, &pod, self.owner, manner).await,
+            Named::Object { word, name } => {
+                release::workload(client, &namespace, (&word, &name), manner).await
+            }
+        }
     }
 }
 
@@ -270,19 +310,9 @@ async fn version(connection: Connection, client: bool) -> Result<ExitCode> {
     crate::check::versions(&connection.open().await?.0).await
 }
 
-/// The pod's name in `NAME` or `pod/NAME`.
-fn pod_in(text: &str) -> Result<String> {
-    match Named::of(text)? {
-        Named::Pod(name) => Ok(name),
-        Named::Object { .. } => bail!(Misnamed(format!(
-            "{text:?} is no pod; name one of its pods, with --owner to release all of them"
-        ))),
-    }
-}
-
-/// Prints that the arguments do not fit together, and ends the process as clap does.
+/// Prints what is wrong with the arguments, and ends the process as clap does. The message says the way out, so the usage of all
+/// commands is left out.
 fn wrong(why: &str) -> ! {
-    Args::command()
-        .error(ErrorKind::ArgumentConflict, why)
-        .exit()
+    let told = format!("{why}\n\nFor more information, try '--help'.\n");
+    clap::Error::raw(ErrorKind::ArgumentConflict, told).exit()
 }

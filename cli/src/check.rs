@@ -3,11 +3,13 @@
 mod admission;
 mod before;
 mod controller;
+mod creations;
 mod finding;
 mod gates;
 mod health;
 mod holds;
 mod namespaces;
+mod node_rules;
 mod prefetch;
 mod rights;
 mod seen;
@@ -17,6 +19,7 @@ mod webhook;
 use crate::health_rules;
 use crate::installation::{Installation, argument};
 use crate::output::{self, Output, counted};
+use crate::style::Style;
 use anyhow::{Result, bail};
 use before::Before;
 use finding::{Checked, Result as Outcome};
@@ -57,7 +60,7 @@ pub(crate) async fn cluster(
     client: &Client,
     what: &CheckTarget,
     patience: Duration,
-    output: Output,
+    (output, style): (Output, Style),
 ) -> Result<ExitCode> {
     let end = Instant::now() + patience;
     let findings = loop {
@@ -69,7 +72,10 @@ pub(crate) async fn cluster(
         sleep(PAUSE).await;
     };
     for finding in &findings {
-        output::print(finding, output)?;
+        match output {
+            Output::Text => output::print_line(&finding.line(style)),
+            Output::Json => output::print(finding, output)?,
+        }
     }
     Ok(if is_wrong(&findings) {
         ExitCode::FAILURE
@@ -90,7 +96,8 @@ fn is_wrong(findings: &[Checked]) -> bool {
 }
 
 /// Prints three lines: the version of the installed chart, by the label `app.kubernetes.io/version` of the controller's Deployment, the
-/// image of the controller and the image of the gate. The exit code is 0.
+/// image of the controller and the image of the gate. A caller that may not list Deployments gets the first line alone, as the chart
+/// publishes it. The exit code is 0.
 ///
 /// # Errors
 ///
@@ -100,7 +107,10 @@ pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
     let installation = Installation::read(client, None).await?;
     match controller::find(&installation.deployments) {
         Ok(deployment) => print!("{}", controller::Versions::of(deployment)),
-        Err(finding) => bail!("{}", finding.message),
+        Err(finding) => match &installation.published {
+            Some(published) => println!("chart {}", published.version),
+            None => bail!("{}", finding.message),
+        },
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -111,8 +121,11 @@ fn judge(seen: &Seen) -> Vec<Checked> {
         Ok(deployment) => deployment,
         Err(finding) => {
             let found = vec![finding, webhook::left_behind(&seen.configuration)];
-            let held = holds::left_behind(&seen.held).filter(|_| seen.is_not_installed());
-            return found.into_iter().chain(held).collect();
+            let creations = creations::left_behind(&seen.creations);
+            let held = holds::left_behind(&seen.held);
+            let left = creations.into_iter().chain(held);
+            let left = left.filter(|_| seen.is_not_installed());
+            return found.into_iter().chain(left).collect();
         }
     };
     let mut findings = vec![
@@ -120,6 +133,7 @@ fn judge(seen: &Seen) -> Vec<Checked> {
         controller::versions(deployment),
     ];
     findings.extend(webhook::configuration(&seen.configuration));
+    findings.extend(creations::held(deployment, &seen.creations));
     findings.push(admission::judge(&seen.tried));
     findings.extend(prefetch::judge(&seen.tried.namespace, &seen.tried.pulls));
     let (rules, of_rules) = health::rules(deployment, &seen.installation.health_rules);
@@ -127,6 +141,7 @@ fn judge(seen: &Seen) -> Vec<Checked> {
     let watch_role = argument(deployment, "--watch-cluster-role");
     findings.extend(rights::kinds(&seen.installation.roles, watch_role, &rules));
     findings.extend(namespaces::labelled(&seen.namespaces));
+    findings.extend(node_rules::agents(&seen.agents));
     findings.push(gates::stranded(&seen.stranded, &seen.pending));
     findings.push(holds::kept(deployment, &seen.held));
     findings

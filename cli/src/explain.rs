@@ -236,6 +236,7 @@ mod tests {
             ("sluice_answers_total", "sluice_answers"),
             ("SluiceDown", "SluiceDown"),
             ("Init:1/2", "Init:0/1"),
+            ("init:imagepullbackoff", "Init:ImagePullBackOff"),
         ] {
             assert_eq!(found(key), Ok(word.to_owned()), "{key}");
         }
@@ -265,6 +266,13 @@ mod tests {
         }
         let found = explained("Init:0/1");
         assert!(found[0].contains("kubectl sluice status"), "{found:?}");
+        // Of two rows with one word, each begins with the whole symptom.
+        let refused = explained("FailedCreate");
+        let has = |symptom: &str| refused.iter().any(|it| it.contains(symptom));
+        assert!(
+            has("ReplicaSet FailedCreate, failed calling webhook: no replica"),
+            "{refused:?}"
+        );
         // Nothing stands below an answer.
         for GlossaryEntry { word, meaning, .. } in entries() {
             assert!(!meaning.ends_with("below"), "{word}: {meaning}");

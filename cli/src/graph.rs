@@ -8,18 +8,19 @@ mod line;
 mod mermaid;
 mod model;
 mod order;
-mod root_cause;
 mod text;
 mod times;
 mod told;
 
 use crate::gate_log::GateWord;
 use crate::heard;
-use crate::installation::{Basis, Installation};
+use crate::held_up::HeldUp;
+use crate::installation::{self, Basis, Installation};
 use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
-use crate::output::printable;
+use crate::output::{API_VERSION, printable};
 use crate::reader::Reader;
+use crate::style::Style;
 use crate::subject::no_release;
 use crate::{access, status};
 use anyhow::{Context, Result, bail, ensure};
@@ -55,8 +56,12 @@ pub(crate) enum GraphFormat {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Drawing {
+    api_version: &'static str,
     #[serde(flatten)]
     model: Model,
+    /// The root causes of the waits; of a cluster only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    root_causes: Vec<HeldUp>,
     /// How long the gate of each pod waited; of a cluster only.
     #[serde(skip_serializing_if = "Option::is_none")]
     gates: Option<Vec<GateWait>>,
@@ -91,10 +96,10 @@ pub(crate) async fn cluster(
     client: Client,
     namespace: &str,
     release: Option<&str>,
-    format: GraphFormat,
+    form: (GraphFormat, Style),
 ) -> Result<ExitCode> {
     let told = tell(&client, namespace, release).await?;
-    answer(&told, release, &format!("namespace {namespace}"), format)
+    answer(&told, release, &format!("namespace {namespace}"), form)
 }
 
 /// Reads the graph of a namespace from the cluster.
@@ -124,9 +129,15 @@ pub(crate) async fn look(
 ) -> Result<NamespaceGraph> {
     let now = Timestamp::now();
     let workloads = &basis.settings.workloads;
-    let seen = reader.settle(|reader| Ok(cluster::see(reader, namespace, workloads)));
+    let rules = &basis.settings.policy.node_rules;
+    let seen = reader.settle(|reader| {
+        let world = world(reader, basis);
+        Ok(cluster::see(reader, namespace, workloads, (rules, &world)))
+    });
     let seen = seen.await?;
-    let graph = Graph::new(&seen.objects);
+    let graph =
+        reader.settle(|reader| Ok(Graph::new(&seen.objects).under(rules, &world(reader, basis))));
+    let graph = graph.await?;
     let shown = build::shown(&graph, release);
     let findings = reader.settle(|reader| {
         let world = world(reader, basis);
@@ -170,7 +181,7 @@ pub(crate) async fn look(
     let unread = unread(&model, &graph);
     let warnings = left_out
         .into_iter()
-        .chain(basis.unseen.clone())
+        .chain(installation::warnings(&basis.unseen))
         .chain(unread);
     let warnings = warnings.collect();
     times.explain(&mut model);
@@ -179,7 +190,9 @@ pub(crate) async fn look(
         releases: releases(&graph),
         warnings,
         drawing: Drawing {
+            api_version: API_VERSION,
             critical_path: critical::path(&model, &times),
+            root_causes: times.held_up(namespace),
             times: Some(times::lived(&model, &times.spans)),
             gates: Some(times.gates),
             model,
@@ -200,7 +213,7 @@ fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
 pub(crate) fn offline(
     input: &Input,
     release: Option<&str>,
-    format: GraphFormat,
+    form: (GraphFormat, Style),
 ) -> Result<ExitCode> {
     let Read {
         objects,
@@ -213,7 +226,7 @@ pub(crate) fn offline(
     }
     let mut told = of_manifests(&objects, release);
     told.warnings.extend(unbuilt.iter().map(Doubt::to_string));
-    answer(&told, release, "these manifests", format)
+    answer(&told, release, "these manifests", form)
 }
 
 fn of_manifests(objects: &[Object], release: Option<&str>) -> NamespaceGraph {
@@ -224,7 +237,9 @@ fn of_manifests(objects: &[Object], release: Option<&str>) -> NamespaceGraph {
         releases: releases(&graph),
         warnings: unread(&model, &graph),
         drawing: Drawing {
+            api_version: API_VERSION,
             model,
+            root_causes: Vec::new(),
             gates: None,
             times: None,
             critical_path: None,
@@ -235,9 +250,14 @@ fn of_manifests(objects: &[Object], release: Option<&str>) -> NamespaceGraph {
 /// A warning of each list that cannot be read.
 fn unread(model: &Model, graph: &Graph<'_>) -> Vec<String> {
     let errors = model.at.iter().filter_map(|(at, node)| {
-        let error = graph.unreadable[*at].as_ref()?;
+        let fault = graph.unreadable[*at].as_ref()?;
         let id = &model.nodes[*node].id;
-        Some(format!("{id} waits until its list can be read: {error}"))
+        let why = &fault.why;
+        Some(if fault.waits {
+            format!("{id} waits until its list can be read: {why}")
+        } else {
+            format!("{id} asks for no gate, so its pods start without waiting: {why}")
+        })
     });
     errors.collect()
 }
@@ -252,13 +272,13 @@ fn answer(
     told: &NamespaceGraph,
     release: Option<&str>,
     place: &str,
-    format: GraphFormat,
+    form: (GraphFormat, Style),
 ) -> Result<ExitCode> {
     for warning in &told.warnings {
         eprintln!("warning: {}", printable(warning));
     }
     told.is_filled(release, place)?;
-    finish(&told.drawing, format)
+    finish(&told.drawing, form)
 }
 
 impl NamespaceGraph {
@@ -276,9 +296,9 @@ impl NamespaceGraph {
 }
 
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-fn finish(told: &Drawing, format: GraphFormat) -> Result<ExitCode> {
+fn finish(told: &Drawing, (format, style): (GraphFormat, Style)) -> Result<ExitCode> {
     match format {
-        GraphFormat::Text => print!("{}", text::text(told)),
+        GraphFormat::Text => print!("{}", text::text(told, style)),
         GraphFormat::Dot => print!("{}", dot::dot(&told.model)),
         GraphFormat::Mermaid => print!("{}", told.mermaid()),
         GraphFormat::Json => println!(

@@ -1,6 +1,8 @@
 //! The outcome of an address outside of the cluster, read from the gate's log: only the gate tries such an address.
 
+use crate::access::AT_ONCE;
 use crate::gate_log::{self, GateWord};
+use futures::{StreamExt, stream};
 use kube::Client;
 use rules::judged::{Judged, Reason};
 use rules::kstatus::Status;
@@ -16,12 +18,11 @@ pub(crate) async fn listen<'p>(
     client: &Client,
     pods: impl Iterator<Item = (&'p str, &'p str, &'p str)>,
 ) -> BTreeMap<String, GateWord> {
-    let mut words = BTreeMap::new();
-    for (key, namespace, name) in pods.take(MOST_WORDS) {
+    let asked = pods.take(MOST_WORDS).map(async |(key, namespace, name)| {
         let word = gate_log::last(client, namespace, name).await;
-        words.insert(key.to_owned(), word);
-    }
-    words
+        (key.to_owned(), word)
+    });
+    stream::iter(asked).buffered(AT_ONCE).collect().await
 }
 
 /// The outcome of an address in the log of a gate.
@@ -55,12 +56,8 @@ pub(crate) fn judged(judged: &Judged, dependency: &str, said: &Said) -> Option<J
         },
         GateOutcome::Unmet(about) => Judged {
             satisfied: false,
-            status: Status::ALL
-                .into_iter()
-                .find(|it| it.word() == about.status)?,
-            reason: Reason::ALL
-                .into_iter()
-                .find(|it| it.label() == about.reason)?,
+            status: about.status.parse().ok()?,
+            reason: about.reason.parse().ok()?,
             message: about.message.clone().unwrap_or_default(),
         },
     })

@@ -2,16 +2,21 @@
 //!
 //! `check` looks at whether that is in order; `status` and `graph` judge by it.
 
+mod published;
 mod read;
 mod rights;
 mod settings;
+mod unseen;
 
+pub(crate) use published::Published;
 pub(crate) use read::{get, list, list_where};
 pub(crate) use rights::Rights;
 pub(crate) use settings::{Settings, argument};
+pub(crate) use unseen::{Unseen, warnings};
 
 use crate::health_rules;
 use anyhow::Result;
+use futures::future::try_join;
 use kube::Client;
 use kube::api::ListParams;
 use rights::Account;
@@ -21,6 +26,9 @@ use serde_json::Value;
 
 /// The name of every object that the chart installs.
 pub(crate) const NAME: &str = "sluice";
+
+/// The namespace of sluice where no pod names another.
+const HOME: &str = "sluice-system";
 
 /// The chart's name for the ClusterRole that names custom kinds.
 const WATCH_ROLE: &str = "sluice-watch";
@@ -33,6 +41,8 @@ const LABELS: &str = "app.kubernetes.io/name=sluice,app.kubernetes.io/component=
 pub(crate) struct Installation {
     /// The Deployments of sluice's controller; there should be one.
     pub(crate) deployments: Lookup<Vec<Value>>,
+    /// The published settings, for a caller that may not list the Deployments.
+    pub(crate) published: Option<Published>,
     /// The ConfigMap of the administrator's health rules; not found where none is named.
     pub(crate) health_rules: Lookup<Value>,
     /// The ClusterRoles of the service account of sluice's controller.
@@ -46,8 +56,8 @@ pub(crate) struct Basis {
     pub(crate) rights: Rights,
     /// The administrator's health rules.
     pub(crate) rules: Rules,
-    /// A line for each part that the caller may not see, with the assumption in its place.
-    pub(crate) unseen: Vec<String>,
+    /// The parts that the caller may not see, with the assumption in their place.
+    pub(crate) unseen: Vec<Unseen>,
 }
 
 impl Installation {
@@ -55,24 +65,35 @@ impl Installation {
     pub(crate) async fn read(client: &Client, namespace: Option<&str>) -> Result<Self> {
         let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
         let path = format!("/apis/apps/v1{place}/deployments");
-        let deployments = list(client, &path, &ListParams::default().labels(LABELS)).await?;
-        let settings = first(&deployments).map(Settings::of);
-        let health_rules = match settings.as_ref().and_then(Settings::health_rules) {
-            Some((namespace, name)) => {
-                let path = format!("/api/v1/namespaces/{namespace}/configmaps");
-                get(client, &path, name).await?
-            }
-            None => Lookup::NotFound,
+        let ours = ListParams::default().labels(LABELS);
+        let (deployments, granted) =
+            try_join(list(client, &path, &ours), rights::granted(client)).await?;
+        let published = match &deployments {
+            Lookup::Unavailable(_) => published(client, namespace).await?,
+            Lookup::Found(_) | Lookup::NotFound => None,
         };
+        let settings = settings(&deployments, published.as_ref());
         let home = settings.as_ref().and_then(|it| it.namespace.as_deref());
         let name = settings.as_ref().map_or(NAME, |it| it.account.as_str());
         let account = home.or(namespace);
         let account = account.map(|namespace| Account { namespace, name });
         let watch_role = settings.as_ref().and_then(|it| it.watch_role.as_deref());
+        let health_rules = async {
+            match settings.as_ref().and_then(Settings::health_rules) {
+                Some((namespace, name)) => {
+                    let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+                    get(client, &path, name).await
+                }
+                None => Ok(Lookup::NotFound),
+            }
+        };
+        let roles = rights::roles(client, granted, account, watch_role);
+        let (health_rules, roles) = try_join(health_rules, roles).await?;
         Ok(Self {
-            roles: rights::roles(client, account, watch_role).await?,
             deployments,
+            published,
             health_rules,
+            roles,
         })
     }
 
@@ -94,19 +115,33 @@ impl Installation {
 
     fn judged_by(self, namespace: Option<&str>) -> Basis {
         let mut unseen = Vec::new();
-        let home = namespace.unwrap_or("sluice-system");
-        let settings = first(&self.deployments).map(Settings::of);
+        let home = namespace.unwrap_or(HOME);
+        let settings = settings(&self.deployments, self.published.as_ref());
+        if let Some(it) = self.published.as_ref().filter(|it| !it.withheld.is_empty()) {
+            unseen.push(Unseen {
+                part: Some("lists of namespaces"),
+                told: format!(
+                    "cannot see {}: judged as if these values of the chart were empty; that takes the right to list Deployments in namespace \
+                     {home}",
+                    it.withheld
+                ),
+            });
+        }
         if settings.is_none() {
-            let (why, way_out) = match self.deployments {
+            let (part, why, way_out) = match self.deployments {
                 Lookup::Unavailable(_) => (
+                    Some("settings"),
                     "cannot see sluice's settings",
                     format!("; that takes the right to list Deployments in namespace {home}"),
                 ),
                 Lookup::Found(_) | Lookup::NotFound => {
-                    ("there is no Deployment of sluice", String::new())
+                    (None, "there is no Deployment of sluice", String::new())
                 }
             };
-            unseen.push(format!("{why}: judged by the chart's defaults{way_out}"));
+            unseen.push(Unseen {
+                part,
+                told: format!("{why}: judged by the chart's defaults{way_out}"),
+            });
         }
         let is_there = settings.is_some();
         let settings = settings.unwrap_or_else(|| Settings::of_the_chart(namespace));
@@ -116,9 +151,12 @@ impl Installation {
             Lookup::NotFound if is_there => Rights::Seen(rules::rights::Rights::default()),
             Lookup::NotFound => Rights::by_settings(&settings),
             Lookup::Unavailable(_) => {
-                unseen.push(format!(
-                    "cannot see what sluice may read: judged as if that were every kind but Secrets; that takes the right to get ClusterRoles {NAME} and {WATCH_ROLE}"
-                ));
+                unseen.push(Unseen {
+                    part: Some("rights"),
+                    told: format!(
+                        "cannot see what sluice may read: judged as if that were every kind but Secrets; that takes the right to get ClusterRoles {NAME} and {WATCH_ROLE}"
+                    ),
+                });
                 Rights::by_settings(&settings)
             }
         };
@@ -131,7 +169,7 @@ impl Installation {
     }
 
     /// The administrator's health rules, as the controller reads them.
-    fn rules(&self, settings: &Settings, unseen: &mut Vec<String>) -> Rules {
+    fn rules(&self, settings: &Settings, unseen: &mut Vec<Unseen>) -> Rules {
         let Some((namespace, name)) = settings.health_rules() else {
             return Rules::default();
         };
@@ -140,13 +178,32 @@ impl Installation {
             Lookup::Found(map) => health_rules::of_config_map(&place, map).0,
             Lookup::NotFound => Rules::unreadable(format!("{place} does not exist")),
             Lookup::Unavailable(_) => {
-                unseen.push(format!(
-                    "cannot see the administrator's health rules: judged by the library's; that takes the right to get {place}"
-                ));
+                unseen.push(Unseen {
+                    part: Some("health rules"),
+                    told: format!(
+                        "cannot see the administrator's health rules: judged by the library's; that takes the right to get {place}"
+                    ),
+                });
                 Rules::default()
             }
         }
     }
+}
+
+/// The settings: of the Deployment where the caller may see it, else as they are published.
+fn settings(deployments: &Lookup<Vec<Value>>, published: Option<&Published>) -> Option<Settings> {
+    let own = first(deployments).map(Settings::of);
+    own.or_else(|| published.map(|it| it.settings.clone()))
+}
+
+/// The published settings. A chart of an older version publishes none.
+async fn published(client: &Client, namespace: Option<&str>) -> Result<Option<Published>> {
+    let home = namespace.unwrap_or(HOME);
+    let path = format!("/api/v1/namespaces/{home}/configmaps");
+    Ok(match get(client, &path, published::MAP).await? {
+        Lookup::Found(map) => Published::of(&map),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    })
 }
 
 fn first(deployments: &Lookup<Vec<Value>>) -> Option<&Value> {

@@ -1,7 +1,7 @@
 //! The cluster as the installed sluice sees it: by its settings, with its health rules and its memory. A kind that sluice may not
 //! follow is hidden, even where the caller may read it; an object that the caller may not read is unknown.
 
-use crate::installation::Basis;
+use crate::installation::{Basis, Unseen};
 use crate::reader::Reader;
 use jiff::Timestamp;
 use rules::cause::{Behind, Stuck};
@@ -99,16 +99,19 @@ impl<'a> Installed<'a> {
         }
     }
 
-    /// A line for each part that the caller may not see, with the assumption in its place.
-    pub(crate) fn unseen(&self) -> Vec<String> {
+    /// The parts that the caller may not see, with the assumption in their place.
+    pub(crate) fn unseen(&self) -> Vec<Unseen> {
         let mut unseen = self.basis.unseen.clone();
         if self.remembered(None) == Lookup::Unavailable(Unavailable::Hidden) {
             let settings = &self.basis.settings;
             let home = settings.namespace.as_deref().unwrap_or("sluice-system");
-            unseen.push(format!(
-                "cannot see what sluice remembers: judged as if no Job and no revision were remembered; that takes the right to get ConfigMap {} in namespace {home}",
-                settings.memory().join(", ")
-            ));
+            unseen.push(Unseen {
+                part: Some("memory"),
+                told: format!(
+                    "cannot see what sluice remembers: judged as if no Job and no revision were remembered; that takes the right to get ConfigMap {} in namespace {home}",
+                    settings.memory().join(", ")
+                ),
+            });
         }
         unseen
     }
@@ -121,11 +124,7 @@ impl<'a> Installed<'a> {
         wanted: impl Fn(&Value) -> bool,
     ) -> Lookup<Vec<Value>> {
         let kind = Kind::Builtin(kinds::POD);
-        let mut found = self.list(&kind, Some(namespace), selector);
-        if let Lookup::Found(pods) = &mut found {
-            pods.retain(wanted);
-        }
-        found
+        self.list_where(&kind, Some(namespace), selector, &wanted)
     }
 }
 
@@ -150,6 +149,19 @@ impl Objects for Installed<'_> {
         match self.withheld(kind) {
             Some(why) => Lookup::Unavailable(why),
             None => seen(self.reader.list(kind, namespace, selector)),
+        }
+    }
+
+    fn list_where(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+        wanted: &dyn Fn(&Value) -> bool,
+    ) -> Lookup<Vec<Value>> {
+        match self.withheld(kind) {
+            Some(why) => Lookup::Unavailable(why),
+            None => seen(self.reader.list_where(kind, namespace, selector, wanted)),
         }
     }
 
@@ -185,8 +197,10 @@ impl Scopes for Installed<'_> {
         // A pod comes and goes with its workload, and says nothing of the release.
         let outspoken = scope::outspoken().filter(|kind| !kind.is_pod());
         for kind in self.kinds()?.into_iter().chain(outspoken) {
-            let objects = match self.list(&kind, Some(&scope.namespace), &Selector::default()) {
-                Lookup::Found(objects) => objects,
+            let is_ours = |it: &Value| Scope::of(it).as_ref() == Some(scope);
+            let home = Some(scope.namespace.as_str());
+            let ours = match self.list_where(&kind, home, &Selector::default(), &is_ours) {
+                Lookup::Found(ours) => ours,
                 Lookup::NotFound => continue,
                 Lookup::Unavailable(why) if leaves_out(self, &kind, why) => continue,
                 // All kinds are asked for in one round then.
@@ -195,10 +209,8 @@ impl Scopes for Installed<'_> {
                     continue;
                 }
             };
-            let ours = objects
-                .iter()
-                .filter(|it| Scope::of(it).as_ref() == Some(scope));
-            last = ours.filter_map(object::written).chain(last).max();
+            let installed = ours.iter().filter(|it| !scope::is_of_a_rollout(it));
+            last = installed.filter_map(object::written).chain(last).max();
         }
         unread.map_or(Ok(last), Err)
     }
@@ -233,15 +245,10 @@ impl Remembered for Installed<'_> {
     }
 
     fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob> {
-        let entry = |stored: &Value| {
-            let text = stored["data"][what.key(namespace, name)].as_str()?;
-            memory::read(text)
-        };
-        match self.remembered(Some(namespace)) {
-            Lookup::Found(stored) => entry(&stored).map_or(Lookup::NotFound, Lookup::Found),
-            Lookup::NotFound => Lookup::NotFound,
-            Lookup::Unavailable(why) => Lookup::Unavailable(why),
-        }
+        self.remembered(Some(namespace)).and_then(|stored| {
+            let text = stored["data"][what.key(namespace, name)].as_str();
+            text.and_then(memory::read).into()
+        })
     }
 
     fn completed_jobs(
@@ -304,6 +311,13 @@ impl Hints for Installed<'_> {
 
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         self.pods(namespace, selector, gate::is_gated)
+    }
+
+    fn slot_holders(&self, wave: &Wave) -> Option<Vec<Holder>> {
+        match self.slots(wave) {
+            Lookup::Found(running) => Some(running.holders),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        }
     }
 
     fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck> {

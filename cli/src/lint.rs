@@ -5,6 +5,7 @@ mod creations;
 mod cycles;
 mod dependencies;
 mod finding;
+mod fit;
 mod flux;
 mod identity;
 mod jobs;
@@ -21,13 +22,19 @@ pub(crate) use report::ReportFormat;
 
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::counted;
+use crate::style::Style;
 use anyhow::{Result, ensure};
 use finding::{Finding, Where};
 use rules::advice::Level;
 use std::process::ExitCode;
 
 /// Prints the findings. With `strict` every finding that a manifest can mend is as bad as an error.
-pub(crate) fn run(input: &Input, strict: bool, format: ReportFormat) -> Result<ExitCode> {
+pub(crate) fn run(
+    input: &Input,
+    strict: bool,
+    format: ReportFormat,
+    style: Style,
+) -> Result<ExitCode> {
     let Read {
         objects,
         unread,
@@ -57,7 +64,7 @@ pub(crate) fn run(input: &Input, strict: bool, format: ReportFormat) -> Result<E
     let located = findings.into_iter().map(|it| it.located(&mut finder));
     let mut findings: Vec<_> = located.collect();
     findings.sort_by_cached_key(Finding::order);
-    report::print(&findings, format)?;
+    report::print(&findings, format, style)?;
 
     let count = |level| findings.iter().filter(|it| it.level == level).count();
     eprintln!(
@@ -92,6 +99,7 @@ fn check(objects: &[Object]) -> Vec<Finding> {
     findings.extend(dependencies::check(&graph));
     findings.extend(targets::check(&graph));
     findings.extend(uses::check(&graph));
+    findings.extend(fit::check(&graph));
     findings.extend(rights::check(&graph));
     findings.extend(jobs::check(&graph));
     findings.extend(loops::check(objects));

@@ -6,7 +6,7 @@
 //! * lint
 //! * check, explain, graph, release, suggest
 //! * objects, status
-//! * heard, held, installed
+//! * heard, held, held_up, installed
 //! * installation, watches
 //! * health_rules, offline, reader
 //! * source
@@ -24,6 +24,7 @@ mod graph;
 mod health_rules;
 mod heard;
 mod held;
+mod held_up;
 mod home;
 mod input;
 mod installation;

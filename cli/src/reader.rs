@@ -4,61 +4,92 @@
 //! rules are told "syncing", and after [`Reader::fetch`] they are asked again. A handful of rounds answers everything.
 
 mod ask;
+mod kinds_served;
+mod served;
 
 use crate::access;
 use anyhow::{Result, bail};
 use futures::{StreamExt, TryStreamExt, stream};
-use kube::discovery::ApiResource;
-use kube::{Client, Error};
+use kube::Client;
 use rules::definition::Declared;
-use rules::kinds::Kind;
+use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::object;
 use rules::selector::Selector;
 use rules::world::Objects;
 use serde_json::Value;
+use served::{GroupKinds, Groups};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most rounds of questions, more than the longest chain of questions can need: pod, owners, kinds, objects, slices, class; and a
 /// cause and a cycle some objects further.
 const MAX_ROUNDS: usize = 64;
 
+/// The number of questions about one place from which on all objects of the place are asked for in their stead.
+const MANY: usize = 4;
+
 /// One question to the API server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Question {
-    Kind(Kind),
+    /// All groups, with their kinds where the API server tells them in one answer.
+    Groups,
+    /// The kinds of a group, where the answer to `Groups` has not told them.
+    Group(String),
+    /// The facts of a kind's definition.
+    Definition(Kind),
     Object(Kind, Option<String>, String),
     List(Kind, Option<String>, Selector),
+    /// All objects of a place, if they are not too many.
+    Place(Kind, Option<String>),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Reply {
-    Kind(Served),
+    Groups(Groups),
+    Group(GroupKinds),
+    Definition(Lookup<Declared>),
     Object(Value),
-    List(Vec<Value>),
+    List(ListedObjects),
 }
 
-#[derive(Debug, Clone)]
-struct Served {
-    resource: ApiResource,
-    namespaced: bool,
-    declared: Lookup<Declared>,
+/// The objects of a list, and the index of each by its name.
+#[derive(Debug)]
+struct ListedObjects {
+    items: Vec<Value>,
+    names: HashMap<String, usize>,
+}
+
+impl From<Vec<Value>> for ListedObjects {
+    fn from(items: Vec<Value>) -> Self {
+        let listed = items.iter().enumerate();
+        let names = listed.map(|(at, it)| (object::name(it).to_owned(), at));
+        Self {
+            names: names.collect(),
+            items,
+        }
+    }
 }
 
 /// The place of objects: a kind, and a namespace where there is one.
 pub(crate) type KindInNamespace = (Kind, Option<String>);
 
 impl Question {
-    /// The place of the objects that the question asks for; `None` for the question whether a kind is served.
+    /// The place of the objects that the question asks for; `None` for a question about kinds.
     fn place(&self) -> Option<KindInNamespace> {
         match self {
-            Self::Kind(_) => None,
-            Self::Object(kind, namespace, _) | Self::List(kind, namespace, _) => {
-                Some((kind.clone(), namespace.clone()))
-            }
+            Self::Groups | Self::Group(_) | Self::Definition(_) => None,
+            Self::Object(kind, namespace, _)
+            | Self::List(kind, namespace, _)
+            | Self::Place(kind, namespace) => Some((kind.clone(), namespace.clone())),
         }
+    }
+
+    /// The question for all objects of the place.
+    fn of_place(&self) -> Option<Self> {
+        let (kind, namespace) = self.place()?;
+        Some(Self::Place(kind, namespace))
     }
 }
 
@@ -67,6 +98,8 @@ pub(crate) struct Reader {
     client: Client,
     known: HashMap<Question, Lookup<Reply>>,
     open: RefCell<Vec<Question>>,
+    /// The kinds that were asked for and are not served, or of which that is unknown.
+    unserved: RefCell<HashSet<Kind>>,
 }
 
 impl Reader {
@@ -75,6 +108,7 @@ impl Reader {
             client,
             known: HashMap::new(),
             open: RefCell::default(),
+            unserved: RefCell::default(),
         }
     }
 
@@ -104,7 +138,7 @@ impl Reader {
             };
             let selector = match question {
                 Question::List(_, _, selector) => selector.to_string(),
-                Question::Kind(_) | Question::Object(..) => String::new(),
+                _ => String::new(),
             };
             let both = places.entry(place).or_insert_with(|| selector.clone());
             if *both != selector {
@@ -116,26 +150,28 @@ impl Reader {
 
     /// Forgets the answers of a place. A kind that was not served, or could not be read, may be by now.
     pub(crate) fn forget(&mut self, place: &KindInNamespace) {
-        let unserved = Question::Kind(place.0.clone());
+        if self.unserved.borrow().contains(&place.0) {
+            self.forget_unserved();
+        }
+        let definition = Question::Definition(place.0.clone());
         self.known.retain(|question, reply| match reply {
-            Lookup::Unavailable(_) if *question == unserved => false,
+            Lookup::Unavailable(_) if *question == definition => false,
             _ => question.place().as_ref() != Some(place),
         });
     }
 
     /// Forgets the kinds that were not served, or could not be read.
     pub(crate) fn forget_unserved(&mut self) {
-        self.known.retain(|question, reply| {
-            !matches!(
-                (question, reply),
-                (Question::Kind(_), Lookup::Unavailable(_))
-            )
-        });
+        if std::mem::take(self.unserved.get_mut()).is_empty() {
+            return;
+        }
+        let is_of_kinds = |it: &Question| matches!(it, Question::Groups | Question::Group(_));
+        self.known.retain(|question, _| !is_of_kinds(question));
     }
 
     /// Puts the open questions to the API server; `false` if there were none.
     async fn fetch(&mut self) -> Result<bool> {
-        let open = self.open.take();
+        let open = self.together(self.open.take());
         let asked = open.iter().map(|question| self.ask(question));
         let replies: Vec<_> = stream::iter(asked)
             .buffered(access::AT_ONCE)
@@ -146,135 +182,69 @@ impl Reader {
         Ok(any)
     }
 
-    /// `apiVersion` and `kind` of a kind's objects.
-    fn type_of(&self, kind: &Kind) -> (String, String) {
-        match (kind, self.known.get(&Question::Kind(kind.clone()))) {
-            (Kind::Custom { .. }, Some(Lookup::Found(Reply::Kind(served)))) => (
-                served.resource.api_version.clone(),
-                served.resource.kind.clone(),
-            ),
-            (Kind::Builtin(builtin), _) if builtin.group.is_empty() => {
-                (builtin.version.to_owned(), builtin.kind.to_owned())
+    /// The open questions, with one in place of many that are about one place.
+    fn together(&self, open: Vec<Question>) -> Vec<Question> {
+        let mut counts: HashMap<Question, usize> = HashMap::new();
+        for place in open.iter().filter_map(Question::of_place) {
+            *counts.entry(place).or_default() += 1;
+        }
+        counts.retain(|place, count| *count >= MANY && !self.known.contains_key(place));
+        // The objects of these ConfigMaps may be long, and the names of them are known.
+        counts.retain(|place, _| !matches!(place, Question::Place(kind, _) if *kind == Kind::Builtin(kinds::CONFIG_MAP)));
+        let is_alone = |it: &Question| it.of_place().is_none_or(|it| !counts.contains_key(&it));
+        let mut asked: Vec<Question> = open.into_iter().filter(is_alone).collect();
+        asked.extend(counts.into_keys());
+        asked
+    }
+
+    /// All objects of a place, once they have been listed.
+    fn listed(&self, kind: &Kind, namespace: Option<&str>) -> Option<&ListedObjects> {
+        let namespace = namespace.map(ToOwned::to_owned);
+        let place = Question::Place(kind.clone(), namespace.clone());
+        let all = Question::List(kind.clone(), namespace, Selector::default());
+        let mut known = [all, place]
+            .into_iter()
+            .filter_map(|it| self.known.get(&it));
+        known.find_map(|it| match it {
+            Lookup::Found(Reply::List(listed)) => Some(listed),
+            _ => None,
+        })
+    }
+
+    /// The answer to a question. Asks the API server if it is unknown.
+    fn reply(&self, question: Question) -> Lookup<&Reply> {
+        match self.known.get(&question) {
+            Some(Lookup::Found(reply)) => Lookup::Found(reply),
+            Some(Lookup::NotFound) => Lookup::NotFound,
+            Some(Lookup::Unavailable(why)) => Lookup::Unavailable(*why),
+            None => {
+                self.open(question);
+                Lookup::Unavailable(Unavailable::Syncing)
             }
-            (Kind::Builtin(builtin), _) => (
-                format!("{}/{}", builtin.group, builtin.version),
-                builtin.kind.to_owned(),
-            ),
-            (Kind::Custom { word, .. }, _) => (kind.group().to_owned(), word.clone()),
         }
     }
 
-    /// The path of the objects of a kind, once the rules have asked for one.
-    pub(crate) fn path(&self, kind: &Kind, namespace: Option<&str>) -> Result<String, Error> {
-        let (version, _) = self.type_of(kind);
-        let plural = match (kind, self.known.get(&Question::Kind(kind.clone()))) {
-            (Kind::Builtin(builtin), _) => builtin.plural.to_owned(),
-            (_, Some(Lookup::Found(Reply::Kind(served)))) => served.resource.plural.clone(),
-            _ => {
-                return Err(Error::Discovery(kube::error::DiscoveryError::MissingKind(
-                    kind.to_string(),
-                )));
-            }
-        };
-        let root = if kind.group().is_empty() {
-            "/api"
-        } else {
-            "/apis"
-        };
-        let namespace = namespace
-            .map(|name| format!("/namespaces/{name}"))
-            .unwrap_or_default();
-        Ok(format!("{root}/{version}{namespace}/{plural}"))
-    }
-
-    /// How the API server names the objects of a kind: `certificates`.
-    pub(crate) fn plural(&self, kind: &Kind) -> Lookup<String> {
-        self.served_as(kind, |served| served.resource.plural)
-    }
-
-    /// The kind with the API server's own word for it, once that is known.
-    pub(crate) fn canonical(&self, kind: Kind) -> Kind {
-        if let Kind::Builtin(_) = kind {
-            return kind;
-        }
-        match self.served_as(&kind, |served| served.resource.kind) {
-            Lookup::Found(word) => Kind::Custom {
-                group: kind.group().to_owned(),
-                word,
-            },
-            Lookup::NotFound | Lookup::Unavailable(_) => kind,
-        }
-    }
-
-    /// The facts of a custom kind's definition on its status; not found for a kind without a definition.
-    pub(crate) fn declared(&self, kind: &Kind) -> Lookup<Declared> {
-        match kind {
-            Kind::Builtin(_) => Lookup::NotFound,
-            Kind::Custom { .. } => self
-                .served_as(kind, |served| served.declared)
-                .and_then(|declared| declared),
-        }
-    }
-
-    fn served_as<T>(&self, kind: &Kind, field: impl Fn(Served) -> T) -> Lookup<T> {
-        pick(
-            self.look(Question::Kind(kind.clone())),
-            |reply| match reply {
-                Reply::Kind(served) => Some(field(served)),
-                _ => None,
-            },
-        )
-    }
-
-    /// An object that was listed with all of its kind and place.
-    fn among_listed(&self, question: &Question) -> Option<Lookup<Reply>> {
-        let Question::Object(kind, namespace, name) = question else {
-            return None;
-        };
-        let all = Question::List(kind.clone(), namespace.clone(), Selector::default());
-        let Lookup::Found(Reply::List(objects)) = self.known.get(&all)? else {
-            return None;
-        };
-        let object = objects.iter().find(|it| object::name(it) == name);
-        Some(object.map_or(Lookup::NotFound, |it| {
-            Lookup::Found(Reply::Object(it.clone()))
-        }))
-    }
-
-    fn look(&self, question: Question) -> Lookup<Reply> {
-        if let Question::Object(kind @ Kind::Custom { .. }, ..)
-        | Question::List(kind @ Kind::Custom { .. }, ..) = &question
-            && !matches!(
-                self.known.get(&Question::Kind(kind.clone())),
-                Some(Lookup::Found(_))
-            )
-        {
-            return self.look(Question::Kind(kind.clone()));
-        }
-        if let Some(reply) = self.known.get(&question) {
-            return reply.clone();
-        }
-        if let Some(found) = self.among_listed(&question) {
-            return found;
-        }
+    fn open(&self, question: Question) {
         let mut open = self.open.borrow_mut();
         if !open.contains(&question) {
             open.push(question);
         }
-        Lookup::Unavailable(Unavailable::Syncing)
     }
 }
 
 impl Objects for Reader {
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value> {
-        let question = Question::Object(
-            kind.clone(),
-            namespace.map(ToOwned::to_owned),
-            name.to_owned(),
-        );
-        pick(self.look(question), |reply| match reply {
-            Reply::Object(object) => Some(object),
-            _ => None,
+        self.is_served(kind).and_then(|()| {
+            if let Some(listed) = self.listed(kind, namespace) {
+                let at = listed.names.get(name);
+                return at.map(|at| listed.items[*at].clone()).into();
+            }
+            let namespace = namespace.map(ToOwned::to_owned);
+            let question = Question::Object(kind.clone(), namespace, name.to_owned());
+            self.reply(question).and_then(|reply| match reply {
+                Reply::Object(object) => Lookup::Found(object.clone()),
+                _ => Lookup::NotFound,
+            })
         })
     }
 
@@ -289,31 +259,37 @@ impl Objects for Reader {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        pick(
-            self.look(Question::List(
-                kind.clone(),
-                namespace.map(ToOwned::to_owned),
-                selector.clone(),
-            )),
-            |reply| match reply {
-                Reply::List(items) => Some(items),
-                _ => None,
-            },
-        )
+        self.list_where(kind, namespace, selector, &|_| true)
+    }
+
+    fn list_where(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+        wanted: &dyn Fn(&Value) -> bool,
+    ) -> Lookup<Vec<Value>> {
+        self.is_served(kind).and_then(|()| {
+            if let Some(listed) = self.listed(kind, namespace) {
+                let selected = listed.items.iter().filter(|it| selector.selects(it));
+                return Lookup::Found(selected.filter(|it| wanted(it)).cloned().collect());
+            }
+            let namespace = namespace.map(ToOwned::to_owned);
+            let question = Question::List(kind.clone(), namespace, selector.clone());
+            self.reply(question).and_then(|reply| match reply {
+                Reply::List(listed) => {
+                    let items = listed.items.iter().filter(|it| wanted(it));
+                    Lookup::Found(items.cloned().collect())
+                }
+                _ => Lookup::NotFound,
+            })
+        })
     }
 
     fn namespaced(&self, kind: &Kind) -> Lookup<bool> {
         match kind {
             Kind::Builtin(builtin) => Lookup::Found(builtin.namespaced),
-            Kind::Custom { .. } => self.served_as(kind, |served| served.namespaced),
+            Kind::Custom { .. } => self.served(kind).map(|it| it.namespaced),
         }
-    }
-}
-
-fn pick<T>(reply: Lookup<Reply>, take: impl Fn(Reply) -> Option<T>) -> Lookup<T> {
-    match reply {
-        Lookup::Found(reply) => take(reply).map_or(Lookup::NotFound, Lookup::Found),
-        Lookup::NotFound => Lookup::NotFound,
-        Lookup::Unavailable(why) => Lookup::Unavailable(why),
     }
 }

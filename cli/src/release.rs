@@ -4,11 +4,14 @@ mod all;
 mod change;
 mod free;
 
-use crate::access;
+pub(crate) use free::ReleaseOptions;
+
+use crate::installation::Installation;
 use crate::installed::Installed;
-use crate::status;
+use crate::reader::Reader;
+use crate::{access, status, subject};
 use anyhow::{Context, Result, anyhow, bail};
-use free::{Freed, HeldKind, ReleaseOptions};
+use free::{Freed, HeldKind};
 use kube::api::{Patch, PatchParams};
 use kube::core::request::Request;
 use kube::{Client, Error};
@@ -16,6 +19,7 @@ use rules::dependent::Dependent;
 use rules::gate::{self, Gate};
 use rules::keys;
 use rules::kinds::{self, Kind};
+use rules::scope;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -25,19 +29,22 @@ struct ReleaseTarget {
     kind: Kind,
     namespace: String,
     name: String,
+    /// Whether the annotation opens the gates of the object's pods, and not that of the object itself.
+    is_workload: bool,
 }
 
+/// Releases one pod, or with `owner` every pod of the workload above it.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
-pub(crate) async fn run(
+pub(crate) async fn pod(
     client: Client,
     namespace: &str,
     name: &str,
     owner: bool,
-    reason: Option<&str>,
+    manner: ReleaseOptions<'_>,
 ) -> Result<ExitCode> {
     let (mut reader, pod, basis) = status::begin(&client, namespace, name).await?;
     if gate::is_held(&pod) && !owner {
-        println!("{}", held(&client, &pod, reason).await?);
+        println!("{}", held(&client, &pod, manner).await?);
         return Ok(ExitCode::SUCCESS);
     }
     let found =
@@ -48,9 +55,59 @@ pub(crate) async fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let target = target(&dependent, owner)?;
+    annotate(&client, &reader, &target, manner).await
+}
+
+/// Releases every pod of a workload, those that wait and those to come. `word` and `name` name it.
+pub(crate) async fn workload(
+    client: Client,
+    namespace: &str,
+    (word, name): (&str, &str),
+    manner: ReleaseOptions<'_>,
+) -> Result<ExitCode> {
+    let mut reader = Reader::new(client.clone());
+    let basis = Installation::basis(&client, None).await?;
+    let kind = subject::kind(word, &basis.settings.workloads)?;
+    if !may_make_pods(&kind) {
+        bail!(
+            "{kind} {namespace}/{name} makes no pods, so it has no gate to open; name the pod that waits, or the workload above it: kubectl \
+             sluice status -n {namespace} shows them"
+        );
+    }
+    let there = reader.settle(|reader| status::is_there(reader, &kind, namespace, name));
+    there.await?;
+    let target = ReleaseTarget {
+        kind: reader.canonical(kind),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        is_workload: true,
+    };
+    annotate(&client, &reader, &target, manner).await
+}
+
+/// Whether objects of a kind make pods. Of a custom kind that is not known here, and the user's word counts.
+fn may_make_pods(kind: &Kind) -> bool {
+    let cron_job = kinds::builtin("batch", "CronJob").map(Kind::Builtin);
+    let mut making = scope::workloads().chain(cron_job);
+    matches!(kind, Kind::Custom { .. }) || making.any(|it| it == *kind)
+}
+
+/// Writes the annotation that opens the gates, or only has the API server try it.
+#[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
+async fn annotate(
+    client: &Client,
+    reader: &Reader,
+    target: &ReleaseTarget,
+    manner: ReleaseOptions<'_>,
+) -> Result<ExitCode> {
     let path = reader.path(&target.kind, Some(&target.namespace))?;
-    let change = Patch::Merge(json!({"metadata": {"annotations": annotations(reason)}}));
-    let request = Request::new(path).patch(&target.name, &PatchParams::default(), &change)?;
+    let annotations = annotations(manner.reason);
+    let change = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
+    let params = PatchParams {
+        dry_run: manner.dry_run,
+        ..PatchParams::default()
+    };
+    let request = Request::new(path).patch(&target.name, &params, &change)?;
     let patched = client.request::<Value>(request).await;
     patched.map_err(|error| match error {
         Error::Api(status) if status.message.contains("cannot patch resource") => anyhow!(
@@ -64,7 +121,7 @@ pub(crate) async fn run(
         ),
         error => access::failed(error).context(format!("cannot annotate {}", target.name())),
     })?;
-    println!("{}", done(&target, owner, reason));
+    println!("{}", done(target, manner));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -72,31 +129,31 @@ pub(crate) async fn run(
 pub(crate) async fn all(
     client: Client,
     namespace: Option<&str>,
-    reason: Option<&str>,
-    dry_run: bool,
+    manner: ReleaseOptions<'_>,
 ) -> Result<ExitCode> {
-    all::run(&client, namespace, ReleaseOptions { reason, dry_run }).await
+    all::run(&client, namespace, manner).await
 }
 
 /// Releases a held pod, whether or not it has an owner, and whether or not a controller would release it.
-async fn held(client: &Client, pod: &Value, reason: Option<&str>) -> Result<String> {
+async fn held(client: &Client, pod: &Value, manner: ReleaseOptions<'_>) -> Result<String> {
     let target = ReleaseTarget {
         kind: Kind::Builtin(kinds::POD),
         namespace: text(pod, "/metadata/namespace").to_owned(),
         name: text(pod, "/metadata/name").to_owned(),
-    };
-    let manner = ReleaseOptions {
-        reason,
-        dry_run: false,
+        is_workload: false,
     };
     let name = target.name();
     let freed = free::free(client, HeldKind::Pod, pod, manner).await;
     match freed.with_context(|| format!("cannot release {name}"))? {
-        Freed::Now(now) => Ok(format!(
-            "{name} is held no more{}.\n{}; the hold does not come back",
-            free::kept_by_others(&now).unwrap_or_default(),
-            done(&target, false, reason)
-        )),
+        Freed::Now(now) => {
+            let others = free::kept_by_others(&now).unwrap_or_default();
+            let done = done(&target, manner);
+            Ok(if manner.dry_run {
+                format!("{name} would be held no more{others}.\n{done}")
+            } else {
+                format!("{name} is held no more{others}.\n{done}; the hold does not come back")
+            })
+        }
         Freed::Gone | Freed::Resumed => bail!("{name} is gone"),
     }
 }
@@ -138,6 +195,7 @@ fn target(dependent: &Dependent, owner: bool) -> Result<ReleaseTarget> {
             kind: Kind::Builtin(kinds::POD),
             namespace,
             name: dependent.pod.clone(),
+            is_workload: false,
         });
     }
     let Some(topmost) = dependent.owners.last() else {
@@ -150,6 +208,7 @@ fn target(dependent: &Dependent, owner: bool) -> Result<ReleaseTarget> {
         kind: topmost.kind.clone(),
         namespace,
         name: topmost.name.clone(),
+        is_workload: true,
     })
 }
 
@@ -160,6 +219,7 @@ impl ReleaseTarget {
             kind,
             namespace,
             name,
+            ..
         } = self;
         format!("{kind} {namespace}/{name}")
     }
@@ -170,15 +230,20 @@ impl ReleaseTarget {
     }
 }
 
-fn done(target: &ReleaseTarget, owner: bool, reason: Option<&str>) -> String {
+fn done(target: &ReleaseTarget, manner: ReleaseOptions<'_>) -> String {
     let key = keys::SKIP;
     let (name, resource, namespace) = (target.name(), target.resource(), &target.namespace);
-    let effect = if owner {
+    let effect = if target.is_workload {
         "every gate of its pods opens, those that wait and those to come"
     } else {
         "its gate opens, whatever it waits for"
     };
-    let and = match reason {
+    if manner.dry_run {
+        return format!(
+            "{name} would be annotated with {key}: \"true\": {effect}.\nNothing was changed; leave out --dry-run to do it"
+        );
+    }
+    let and = match manner.reason {
         Some(_) => format!(" {}-", keys::SKIP_REASON),
         None => String::new(),
     };
@@ -233,7 +298,11 @@ mod tests {
         let Lookup::Found(dependent) = Dependent::resolve(pod, &[], &Only::of(Owners)) else {
             bail!("the owners are there");
         };
-        Ok(done(&target(&dependent, owner)?, owner, None))
+        let manner = ReleaseOptions {
+            reason: None,
+            dry_run: false,
+        };
+        Ok(done(&target(&dependent, owner)?, manner))
     }
 
     #[test]
@@ -255,6 +324,18 @@ mod tests {
             error.ends_with("leave --owner out to release the pod itself"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_makes_no_pods_has_no_gate() {
+        let makes = |word: &str| may_make_pods(&subject::kind(word, &[]).unwrap());
+        for word in ["deploy", "sts", "ds", "job", "cronjob", "rs", "rc"] {
+            assert!(makes(word), "{word}");
+        }
+        assert!(makes("rollouts.argoproj.io"));
+        for word in ["svc", "configmap", "pvc", "namespace"] {
+            assert!(!makes(word), "{word}");
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `status`: the waits of pods. For one pod the last line of its gate, and the verdict by the rules of the installed sluice; for
 //! several a tree.
 
+mod blocks;
 mod creations;
 mod events;
+mod gate_told;
 mod live;
 mod owner;
 mod rows;
@@ -13,27 +15,26 @@ mod text;
 mod told;
 mod tree;
 
-pub(crate) use scene::exists;
+pub(crate) use gate_told::{GateTold, dependent, judge};
+pub(crate) use scene::{exists, is_there};
 
 use crate::gate_log::{self, GateWord};
 use crate::heard;
-use crate::installation::{Basis, Installation};
+use crate::held_up;
+use crate::installation::{self, Basis, Installation, Unseen};
 use crate::installed::Installed;
+use crate::output;
 use crate::reader::Reader;
 use crate::style::Style;
 use crate::subject::{self, Named};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::ValueEnum;
 use events::EventSubject;
 use jiff::Timestamp;
 use kube::Client;
-use rules::dependent::Dependent;
 use rules::gate::Gate;
-use rules::judged::Reason;
 use rules::keys;
-use rules::kstatus::Status;
-use rules::lookup::Lookup;
-use rules::verdict::{self, JudgedEdge, Verdict};
+use rules::selector::Selector;
 use scene::{Chosen, Scene};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +43,7 @@ use std::process::ExitCode;
 use text::TreeView;
 use told::PodTold;
 use tree::Tree;
-use wire::{Answer, env};
+use wire::env;
 
 /// The exit code for "something holds the pod back".
 const WAITS: u8 = 3;
@@ -95,13 +96,14 @@ pub(crate) async fn run(
     client: Client,
     namespace: &str,
     subject: Subject,
+    labels: Selector,
     manner: Manner,
 ) -> Result<ExitCode> {
     match &subject {
         Subject::Named(Named::Pod(name)) if !manner.is_wide() && !manner.watch => {
             one(client, namespace, name, manner).await
         }
-        _ => several(client, namespace, subject, manner).await,
+        _ => several(client, namespace, subject, labels, manner).await,
     }
 }
 
@@ -128,11 +130,24 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
             now,
         )
     });
-    let mut answer = answer.await?;
+    let answer = answer.await;
+    let mut unseen = Installed::of_pod(&reader, &basis, &pod).unseen();
+    let mut told = match (answer, &word) {
+        (Ok(told), _) => told,
+        (Err(why), GateWord::Said(said)) => {
+            // With so few rights nothing else is seen either, which needs no lines of its own.
+            unseen = vec![Unseen {
+                part: None,
+                told: format!("only the gate's own word is known: {why}"),
+            }];
+            GateTold::by_its_word(said)
+        }
+        (Err(why), _) => return Err(why),
+    };
     if let GateWord::Said(said) = &word {
-        heard::fill(&mut answer, said);
+        heard::fill(&mut told.answer, said);
+        held_up::hear(&mut told.roots, &told.answer);
     }
-    let unseen = Installed::of_pod(&reader, &basis, &pod).unseen();
     let mut not_started = scene::not_started(&pod, now);
     let silent = not_started.is_none() && scene::is_to_start(&pod);
     let images = scene::early_images(&pod);
@@ -150,21 +165,25 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
         }
         pulls = facts.pulls;
     }
-    let told = PodTold::new(&pod, answer, word, unseen).kept_by(not_started, pulls);
+    let told = PodTold::new(&pod, told.answer, word, unseen)
+        .behind(told.roots)
+        .kept_by(not_started, pulls)
+        .troubled_by(scene::trouble(&pod, now));
     told.print(manner.format, manner.style)?;
     Ok(code(told.waits()))
 }
 
-/// Prints the answer for several pods as a tree.
+/// Prints the answer for several pods as a tree. `labels` choose among the pods; empty for all.
 async fn several(
     client: Client,
     namespace: &str,
     subject: Subject,
+    labels: Selector,
     manner: Manner,
 ) -> Result<ExitCode> {
     let mut reader = Reader::new(client.clone());
     let looks_around = matches!(subject, Subject::Namespace | Subject::Everywhere);
-    let (mut scene, basis) = scene_of(&client, &mut reader, namespace, subject).await?;
+    let (mut scene, basis) = scene_of(&client, &mut reader, namespace, subject, labels).await?;
     scene.patient = manner.watch && manner.is_text() && stdout().is_terminal();
     if manner.watch {
         return live::follow(&client, reader, &basis, &scene, manner).await;
@@ -187,6 +206,7 @@ async fn scene_of(
     reader: &mut Reader,
     namespace: &str,
     subject: Subject,
+    labels: Selector,
 ) -> Result<(Scene, Basis)> {
     let mut scene = Scene {
         namespace: (subject != Subject::Everywhere).then(|| namespace.to_owned()),
@@ -197,6 +217,7 @@ async fn scene_of(
                 Chosen::Waiting
             }
         },
+        labels,
         patient: false,
     };
     let pods = reader.settle(|reader| scene.pods(reader)).await?;
@@ -248,10 +269,17 @@ fn show(tree: &Tree, manner: Manner, now: Timestamp) -> Result<()> {
         StatusFormat::Json => println!("{}", serde_json::to_string(tree)?),
         StatusFormat::Yaml => print!("{}", serde_saphyr::to_string(tree)?),
         StatusFormat::Text | StatusFormat::Wide => {
-            for unseen in &tree.unseen {
-                eprintln!("warning: {unseen}");
+            for warning in installation::warnings(&tree.unseen) {
+                eprintln!("warning: {warning}");
             }
-            for line in (TreeView { wide, style, now }).lines(tree) {
+            let width = output::columns();
+            let view = TreeView {
+                wide,
+                style,
+                now,
+                width,
+            };
+            for line in view.lines(tree).all() {
                 println!("{line}");
             }
         }
@@ -279,48 +307,6 @@ pub(crate) async fn begin(
         .await?;
     let basis = Installation::basis(client, home(&pod).as_deref()).await?;
     Ok((reader, pod, basis))
-}
-
-/// The workload above a pod, with the kinds that the installation takes for workloads.
-pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent> {
-    let name = &pod["metadata"]["name"];
-    match Dependent::resolve(pod, &world.basis.settings.workloads, world) {
-        Lookup::Found(dependent) => Ok(dependent),
-        Lookup::NotFound => bail!("the owner of pod {name} does not exist (any more)"),
-        Lookup::Unavailable(why) => bail!(
-            "cannot read the owner of pod {name}: {}",
-            owner::unread(world, pod, why)
-        ),
-    }
-}
-
-/// The answer that the gate of a pod would get.
-pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<Answer> {
-    let dependent = dependent(world, pod)?;
-    let policy = &world.basis.settings.policy;
-    let Verdict {
-        mut answer, edges, ..
-    } = verdict::decide(&dependent, policy, world, now, false);
-    for (edge, report) in edges.iter().zip(&mut answer.dependencies) {
-        if let Some(hint) = missing_right(edge, &dependent.namespace, world) {
-            report.message.get_or_insert_default().push_str(&hint);
-        }
-    }
-    Ok(answer)
-}
-
-/// The right to ask for, where a ConfigMap of sluice could not be read.
-fn missing_right(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> Option<String> {
-    let settings = &world.basis.settings;
-    let map = match (edge.judged.reason, edge.judged.status) {
-        (Reason::NoSlot, Status::Unknown) => settings.slots_of(namespace),
-        (Reason::NotFound, Status::Unknown) => settings.memory().join(", "),
-        _ => return None,
-    };
-    let home = settings.namespace.as_deref()?;
-    Some(format!(
-        "; that takes the right to get ConfigMap {map} in namespace {home}"
-    ))
 }
 
 /// The namespace of sluice, as the address says that the pod's gate asks at: `sluice.sluice-system.svc`.

@@ -32,6 +32,12 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    /// Words alone.
+    pub(crate) const PLAIN: Self = Self {
+        marks: false,
+        colors: false,
+    };
+
     /// `terminal` is whether standard output is one, `no_color` whether its user wants none.
     pub(crate) fn new(color: Color, terminal: bool, no_color: bool) -> Self {
         let colors = match color {

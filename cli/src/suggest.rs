@@ -13,8 +13,10 @@ mod diff;
 mod document;
 mod edits;
 mod environment;
+mod expected;
 mod flow;
 mod host;
+mod image;
 mod in_text;
 mod known;
 mod kubectl;
@@ -57,7 +59,6 @@ use serde_json::Value;
 use source::ObjectSource;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 use texts::Texts;
 use told::{Report, Says};
 use wait::For;
@@ -216,7 +217,7 @@ fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report
     for pair in &asked.set {
         given.extend(["--set".to_owned(), pair.clone()]);
     }
-    let source = ObjectSource::Chart(Box::new(Copy::of(chart, given, Instant::now())?));
+    let source = ObjectSource::Chart(Box::new(Copy::of(chart, given)?));
     if let Err(error) = flow::run(chart, texts, source, report)
         && texts.files.iter().any(texts::File::looks)
     {

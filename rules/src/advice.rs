@@ -25,9 +25,10 @@ use crate::ordinals;
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
+use strum::IntoStaticStr;
 
 /// One advice: a fact that the author of a workload should know.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, IntoStaticStr)]
 pub enum Advice {
     /// The workload waits for itself, so it would never start.
     SelfReference,
@@ -98,6 +99,8 @@ pub enum Advice {
     NoReplicas(String),
     /// A dependency is a workload that is scaled to zero, and so is ready without a pod.
     ScaledToZero(String),
+    /// A dependency is a workload whose pods nothing asks if they are ready.
+    NoReadinessProbe(String),
     /// A dependency is a CronJob, of which nothing but its existence is waited for.
     OnlyExists(String),
     /// sluice may not watch the kind of a dependency.
@@ -187,8 +190,9 @@ pub enum Windows {
 }
 
 /// The severity of an advice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Level {
     /// Advice that is worth knowing; the workload may well be meant so.
     Note,
@@ -269,40 +273,7 @@ fn is_here(namespace: Option<&String>, workload: &Workload<'_>) -> bool {
 impl Advice {
     /// The word that names the advice.
     pub fn label(&self) -> &'static str {
-        match self {
-            Self::SelfReference => "SelfReference",
-            Self::OwnService(_) => "OwnService",
-            Self::RunsAfterwards { .. } => "RunsAfterwards",
-            Self::NeverMade { .. } => "NeverMade",
-            Self::RunsBefore { .. } => "RunsBefore",
-            Self::LaterHook { .. } => "LaterHook",
-            Self::LaterWave { .. } => "LaterWave",
-            Self::PartElsewhere { .. } => "PartElsewhere",
-            Self::Removed { .. } => "Removed",
-            Self::Suspended(_) => "Suspended",
-            Self::NoSelector(_) => "NoSelector",
-            Self::NoPods(_) => "NoPods",
-            Self::NoReplicas(_) => "NoReplicas",
-            Self::ScaledToZero(_) => "ScaledToZero",
-            Self::OnlyExists(_) => "OnlyExists",
-            Self::KindForbidden(_) => "KindForbidden",
-            Self::ProgressDeadline(_) => "ProgressDeadline",
-            Self::ProgressAbort(_) => "ProgressAbort",
-            Self::ActiveDeadline(_) => "ActiveDeadline",
-            Self::Windows(_) => "Windows",
-            Self::NameTaken { .. } => "NameTaken",
-            Self::NoTimeout => "NoTimeout",
-            Self::EntryTimeout { .. } => "EntryTimeout",
-            Self::ForeignKey { .. } => "ForeignKey",
-            Self::ForeignList(_) => "ForeignList",
-            Self::LabelOnly(_) => "LabelOnly",
-            Self::IdleLabel { .. } => "IdleLabel",
-            Self::NeverHolds { .. } => "NeverHolds",
-            Self::PositionOnWorkload => "PositionOnWorkload",
-            Self::HoldOnWorkload => "HoldOnWorkload",
-            Self::PrefetchOnWorkload => "PrefetchOnWorkload",
-            Self::NoSuchInitContainer(_) => "NoSuchInitContainer",
-        }
+        self.into()
     }
 
     /// The level of the advice, where it is certain that both objects are of one release.
@@ -319,6 +290,7 @@ impl Advice {
             // Argo CD always waits; Helm does with --wait.
             Self::RunsAfterwards { hook, .. } if hook == "PostSync" => Level::Error,
             Self::ForeignKey { key, .. } if spelling::is_refused(key) => Level::Error,
+            Self::NoReadinessProbe(_) => Level::Note,
             _ => Level::Warning,
         }
     }
@@ -327,11 +299,7 @@ impl Advice {
 impl Level {
     /// The word for the severity of an advice.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+        self.into()
     }
 }
 

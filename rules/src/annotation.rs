@@ -19,6 +19,7 @@ mod health;
 mod hold;
 mod item;
 mod names;
+mod node_rules;
 mod order;
 mod piece;
 mod position;
@@ -32,9 +33,10 @@ mod terms;
 mod yaml;
 
 pub use creation::{Created, at_creation};
-pub use fault::{AddressFault, DurationFault, NameFault};
+pub use fault::{AddressFault, DurationFault, NameFault, NodeRuleFault};
 pub use health::health;
 pub use hold::{hold, hold_of_object, holds_creation, suspends, suspends_safely};
+pub use node_rules::node_rules;
 pub use order::order;
 pub use position::{GatePosition, gate_position};
 pub use prefetch::prefetch;
@@ -44,6 +46,7 @@ pub use terms::{parallelism, weight};
 use crate::dependency::Dependency;
 use crate::keys;
 use crate::kinds::Kind;
+use crate::selector::Selector;
 use crate::suggest;
 use crate::terms::Terms;
 use crate::variables::{self, VariableFault};
@@ -210,6 +213,11 @@ pub fn parse_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError> {
 /// Parses a kind as a list names it: `deploy`, `ClusterIssuer.cert-manager.io`.
 pub fn kind(text: &str) -> Result<Kind, Problem> {
     reference::kind(Piece::whole(text)).map_err(|flaw| flaw.problem)
+}
+
+/// Parses a label selector as a list writes it, which is as kubectl takes it: `app=web,tier in (a, b)`.
+pub fn labels(text: &str) -> Result<Selector, Problem> {
+    selector::selector(Piece::whole(text)).map_err(|flaw| flaw.problem)
 }
 
 /// Whether a namespace may have this name.

@@ -5,9 +5,13 @@ mod behind;
 mod container;
 mod pull;
 mod registry;
+mod root;
+mod unprobed;
 
 pub use behind::{Behind, By, Page};
 pub use pull::{Pull, is_of_pull, pulls};
+pub use root::RootCause;
+pub use unprobed::{Unprobed, unprobed};
 
 use crate::gate::{self, Gate};
 use crate::kstatus::Conditions;
@@ -156,7 +160,7 @@ impl Cause {
         let all = Kept::gate(pod).into_iter().chain(Kept::all(pod));
         let mut containers = all.filter_map(|it| it.trouble(now));
         if let Some(trouble) = containers.next() {
-            return Some(trouble);
+            return Some(trouble.beside(unprobed(pod)));
         }
         if let Some(lingers) = lingering(pod, now) {
             return Some(lingers);
@@ -168,6 +172,19 @@ impl Cause {
         // Each of its containers was asked.
         let others = !matches!(unready.reason, "" | "ContainersNotReady" | "PodCompleted");
         others.then(|| Self::Unready(clean(unready.message, SAYS)))
+    }
+
+    /// The cause of a pod of which no probe asks a container: it counts as ready between two crashes.
+    fn beside(self, unprobed: Option<Unprobed>) -> Self {
+        match (self, unprobed) {
+            (Self::Crash { name, end }, Some(it)) if it.container == name => Self::Crash {
+                end: format!(
+                    "{end}, and counts as ready whenever it runs, since it has no readiness probe"
+                ),
+                name,
+            },
+            (other, _) => other,
+        }
     }
 
     /// The cause of a pod that has been in the making for too long although no message says why.

@@ -1,54 +1,36 @@
 //! The six operators, and numbers compared as numbers are: exactly.
 
-use serde_json::Number;
+use serde_json::{Number, Value};
 use std::cmp::Ordering;
-use std::fmt;
+use strum::{Display, EnumString, IntoStaticStr};
 
 /// An operator by which two values are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
 pub enum Operator {
-    /// The operator `==`: both values are equal.
+    /// Both values are equal.
+    #[strum(serialize = "==")]
     Equal,
-    /// The operator `!=`: the values differ.
+    /// The values differ.
+    #[strum(serialize = "!=")]
     NotEqual,
-    /// The operator `<`: the first value is less.
-    Less,
-    /// The operator `<=`: the first value is less or equal.
+    /// The first value is less or equal.
+    #[strum(serialize = "<=")]
     LessOrEqual,
-    /// The operator `>`: the first value is greater.
-    Greater,
-    /// The operator `>=`: the first value is greater or equal.
+    /// The first value is less.
+    #[strum(serialize = "<")]
+    Less,
+    /// The first value is greater or equal.
+    #[strum(serialize = ">=")]
     GreaterOrEqual,
+    /// The first value is greater.
+    #[strum(serialize = ">")]
+    Greater,
 }
 
 impl Operator {
-    /// Every operator; the longer of two that begin alike comes first.
-    pub const ALL: [Self; 6] = [
-        Self::Equal,
-        Self::NotEqual,
-        Self::LessOrEqual,
-        Self::Less,
-        Self::GreaterOrEqual,
-        Self::Greater,
-    ];
-
     /// The operator's spelling in an expression: `==`, `<`.
     pub fn sign(self) -> &'static str {
-        match self {
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
-        }
-    }
-
-    /// The operator of exactly this sign.
-    pub fn from_sign(sign: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|operator| operator.sign() == sign)
+        self.into()
     }
 
     /// Whether the operator needs an order, not only equality.
@@ -69,16 +51,19 @@ impl Operator {
     }
 }
 
-/// Writes the operator as [`Operator::sign`] spells it.
-impl fmt::Display for Operator {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.sign())
+/// The order of two numbers, texts or booleans; `None` where the values are of two types, or are no such values.
+pub(crate) fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => numbers(left, right),
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
+        _ => None,
     }
 }
 
 /// The order of two numbers. Integers of 64 bits are never rounded, not even beside a fraction: as floats,
 /// 9007199254740993 and 9007199254740992 would be equal.
-pub(crate) fn numbers(left: &Number, right: &Number) -> Option<Ordering> {
+fn numbers(left: &Number, right: &Number) -> Option<Ordering> {
     match (integer(left), integer(right)) {
         (Some(left), Some(right)) => Some(left.cmp(&right)),
         (Some(left), None) => beside(left, right.as_f64()?),
@@ -106,14 +91,10 @@ fn beside(integer: i128, float: f64) -> Option<Ordering> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     fn compare(left: &str, right: &str) -> Option<Ordering> {
-        let read = |text: &str| match serde_json::from_str(text).unwrap() {
-            Value::Number(number) => number,
-            other => panic!("{other}"),
-        };
-        numbers(&read(left), &read(right))
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        order(&read(left), &read(right))
     }
 
     #[test]
@@ -162,9 +143,7 @@ mod tests {
         assert_eq!(holds(Operator::LessOrEqual), [true, true, false, false]);
         assert_eq!(holds(Operator::Greater), [false, false, true, false]);
         assert_eq!(holds(Operator::GreaterOrEqual), [false, true, true, false]);
-        for operator in Operator::ALL {
-            assert_eq!(Operator::from_sign(operator.sign()), Some(operator));
-        }
-        assert_eq!(Operator::from_sign("="), None);
+        assert_eq!("<=".parse(), Ok(Operator::LessOrEqual));
+        assert!("=".parse::<Operator>().is_err());
     }
 }

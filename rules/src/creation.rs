@@ -42,10 +42,16 @@ const fn sum(pauses: &[i64]) -> i64 {
     sum
 }
 
+/// The place of a try, counted from 1, among the tries of one request. After the last of them the client gives up, and the next try is
+/// the first of another request, such as the next sync of Argo CD.
+pub fn of_request(tries: usize) -> usize {
+    tries.saturating_sub(1) % TRIES + 1
+}
+
 /// The pause after this try, counted from 1, in whole seconds. `again` is the time at which time alone may end the wait, such as the end
 /// of a timeout: the next try is then no later than a second after it, because another try may never come.
 pub fn pause(tries: usize, now: Timestamp, again: Option<Timestamp>) -> SignedDuration {
-    let planned = PAUSES[tries.clamp(1, PAUSES.len()) - 1];
+    let planned = PAUSES[of_request(tries).min(PAUSES.len()) - 1];
     let until = again.map(|again| again.duration_since(now).as_secs() + 1);
     let until = until.filter(|until| *until > 0);
     SignedDuration::from_secs(until.map_or(planned, |until| until.min(planned)))
@@ -56,6 +62,8 @@ pub fn pause(tries: usize, now: Timestamp, again: Option<Timestamp>) -> SignedDu
 pub struct Tries {
     /// The time of the first try.
     pub first: Timestamp,
+    /// The time of the first try of the present request: a client that gave up may have begun again.
+    pub began: Timestamp,
 }
 
 /// The words around the two times, and before the first unsatisfied dependency, in an Event about a creation that is held. The times
@@ -67,14 +75,14 @@ const WORDS: [&str; 3] = [
 ];
 
 impl Tries {
-    /// The time of the last try.
+    /// The time of the last try of the present request.
     pub fn until(self) -> Timestamp {
-        self.first.saturating_add(LASTS).unwrap_or(Timestamp::MAX)
+        self.began.saturating_add(LASTS).unwrap_or(Timestamp::MAX)
     }
 
     /// How many tries are left to a client that has made each pause as it was asked to.
     pub fn left(self, now: Timestamp) -> usize {
-        let mut at = self.first;
+        let mut at = self.began;
         let times = PAUSES.iter().map(|pause| {
             let pause = SignedDuration::from_secs(*pause);
             at = at.saturating_add(pause).unwrap_or(Timestamp::MAX);
@@ -93,9 +101,11 @@ impl Tries {
     pub fn read(text: &str) -> Option<(Self, &str)> {
         let [first, until, waits] = WORDS;
         let (first, rest) = text.strip_prefix(first)?.split_once(until)?;
-        let (_, what) = rest.split_once(waits)?;
+        let (until, what) = rest.split_once(waits)?;
         let first = first.parse().ok()?;
-        Some((Self { first }, what))
+        let until: Timestamp = until.parse().ok()?;
+        let began = until.saturating_sub(LASTS).ok()?;
+        Some((Self { first, began }, what))
     }
 }
 
@@ -114,21 +124,52 @@ mod tests {
         assert!(pauses.is_sorted(), "{pauses:?}");
         assert_eq!(pauses.iter().sum::<i64>(), 300);
         assert_eq!(LASTS, SignedDuration::from_secs(300));
-        // A client that asks more often than client-go does is answered all the same.
-        assert_eq!(pause(99, at(0), None).as_secs(), 60);
         assert_eq!(pause(0, at(0), None).as_secs(), 1);
+    }
+
+    /// The second request of an installer waits as the first one did, and so does a request that begins between the two.
+    #[test]
+    fn a_client_that_begins_again_makes_the_same_pauses() {
+        let pauses = |from: usize| {
+            let tries = (from..from + PAUSES.len()).map(|tries| pause(tries, at(0), None));
+            tries.map(|it| it.as_secs()).collect::<Vec<i64>>()
+        };
+        assert_eq!(pauses(TRIES + 1), PAUSES);
+        assert_eq!(pauses(5 * TRIES + 1), PAUSES);
+        let places = [1, TRIES, TRIES + 1, 2 * TRIES, 2 * TRIES + 1].map(of_request);
+        assert_eq!(places, [1, TRIES, 1, TRIES, 1]);
+        for from in 1..=2 * TRIES {
+            assert!(
+                pauses(from).iter().sum::<i64>() >= LASTS.as_secs(),
+                "{from}"
+            );
+        }
     }
 
     #[test]
     fn an_event_tells_when_the_tries_began_and_how_many_are_left() {
-        let tries = Tries { first: at(10) };
+        let first = at(10);
+        let tries = Tries {
+            first,
+            began: first,
+        };
         let text = "creation held; first tried at 1970-01-01T00:00:10Z, and its client tries until 1970-01-01T00:05:10Z; \
                     waiting for Job/seed";
         assert_eq!(tries.told("Job/seed"), text);
         assert_eq!(Tries::read(text), Some((tries, "Job/seed")));
         assert_eq!(Tries::read("may be created"), None);
-        let left = [10, 11, 40, 70, 309, 310].map(|second| tries.left(at(second)));
-        assert_eq!(left, [10, 9, 5, 4, 1, 0]);
+        let left = |tries: Tries, seconds: [i64; 6]| seconds.map(|second| tries.left(at(second)));
+        let lefts = [10, 9, 5, 4, 1, 0];
+        assert_eq!(left(tries, [10, 11, 40, 70, 309, 310]), lefts);
+        let again = Tries {
+            first,
+            began: at(400),
+        };
+        assert_eq!(
+            Tries::read(&again.told("Job/seed")),
+            Some((again, "Job/seed"))
+        );
+        assert_eq!(left(again, [400, 401, 430, 460, 699, 700]), lefts);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::selector::Selector;
 use crate::terms::{OnTimeout, deadline};
 use jiff::Timestamp;
 use std::time::Duration;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// One dependency of a dependent: an entry of a list or a plan, a lighter wave, or a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Edge {
     Wave(i64),
     /// A slot of the dependent's own wave, of this many. A cap asks for it.
     Slot(usize),
+    /// The entry of a node rule of the administrator.
+    NodeRule(Dependency),
 }
 
 /// One entry: the object or objects that it names, and the state that they must have.
@@ -158,6 +161,19 @@ pub struct Step {
     pub after: Vec<Dependency>,
 }
 
+/// A rule of the administrator: pods of the whole cluster wait for the pod of a `DaemonSet` on their own node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeRule {
+    /// The `DaemonSet`, with its namespace and with [`Dependency::same_node`].
+    pub entry: Dependency,
+    /// The labels of the pods that wait; without a requirement every pod of a namespace with [`crate::keys::INJECT`] does.
+    pub pods: Selector,
+}
+
+/// The node rules of the administrator, in the order of the chart's value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeRules(pub Vec<NodeRule>);
+
 /// The number of objects that are enough to satisfy an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Min {
@@ -178,7 +194,10 @@ pub enum Revision {
 }
 
 /// The state that an edge asks of its dependency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Hash, EnumString, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum State {
     /// The state that the object exists, whether it is ready or not.
     Present,
@@ -201,7 +220,9 @@ impl Edge {
     /// Whether the edge has one verdict for all pods that are alike ([`crate::dependent::alike`]).
     pub(crate) fn is_of_all_alike(&self) -> bool {
         match self {
-            Self::Listed(entry) => !entry.is_per_pod() && !entry.means_pods() && !entry.is_probed(),
+            Self::Listed(entry) | Self::NodeRule(entry) => {
+                !entry.is_per_pod() && !entry.means_pods() && !entry.is_probed()
+            }
             Self::Wave(_) => true,
             Self::Slot(_) => false,
         }
@@ -211,16 +232,16 @@ impl Edge {
     /// so the slot is never the reason of a wait that has other reasons.
     pub fn name(&self) -> String {
         match self {
-            Self::Listed(entry) => entry.name(),
+            Self::Listed(entry) | Self::NodeRule(entry) => entry.name(),
             Self::Wave(below) => format!("weight below {below}"),
             Self::Slot(_) => "~slot".to_owned(),
         }
     }
 
-    /// The entry, if the edge comes from a list or a plan; waves and slots have none.
+    /// The entry, if the edge comes from a list, a plan or a node rule; waves and slots have none.
     pub fn entry(&self) -> Option<&Dependency> {
         match self {
-            Self::Listed(entry) => Some(entry),
+            Self::Listed(entry) | Self::NodeRule(entry) => Some(entry),
             Self::Wave(_) | Self::Slot(_) => None,
         }
     }
@@ -335,31 +356,10 @@ impl Min {
 
 impl State {
     /// Every state, in the order in which the documentation lists them.
-    pub const ALL: [Self; 7] = [
-        Self::Present,
-        Self::Started,
-        Self::Ready,
-        Self::Available,
-        Self::Complete,
-        Self::Addressed,
-        Self::Connects,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The word by which a user asks for the state.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Present => "present",
-            Self::Started => "started",
-            Self::Ready => "ready",
-            Self::Available => "available",
-            Self::Complete => "complete",
-            Self::Addressed => "addressed",
-            Self::Connects => "connects",
-        }
-    }
-
-    /// The state of this word, exactly as [`State::word`] spells it.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.word() == word)
+        self.into()
     }
 }

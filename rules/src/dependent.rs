@@ -9,23 +9,25 @@ mod ordinal;
 mod passage;
 mod resolve;
 mod revision;
+mod waits;
 
 pub use alike::alike;
+pub use passage::EdgeSources;
 pub use revision::started;
+pub use waits::{Source, Wait};
 
 use crate::annotation::{self, ParseError, ReadTerms};
-use crate::dependency::{Edge, Part};
-use crate::kept::is_too_large;
+use crate::dependency::Part;
 use crate::keys;
 use crate::kinds::Kind;
-use crate::lookup::{Lookup, Unavailable};
+use crate::lookup::Unavailable;
 use crate::object::{controller_of, group_kind};
 use crate::path::get;
 use crate::plan::{self, Called};
 use crate::probed::Probed;
 use crate::reboot::Reboot;
 use crate::scope::Scope;
-use crate::world::{World, means_same};
+use crate::world::World;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use wire::said::clean;
@@ -34,7 +36,7 @@ use wire::said::clean;
 const LONGEST_REASON: usize = 200;
 
 /// A pod and the workload above it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dependent {
     /// The namespace of the pod and its workload.
     pub namespace: String,
@@ -49,6 +51,8 @@ pub struct Dependent {
     pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
+    /// The labels of the pod, by which node rules and Services select it.
+    pub pod_labels: Map<String, Value>,
     /// The time of the pod's creation.
     pub created: Option<Timestamp>,
     /// The time at which the kubelet took the pod up (`status.startTime`); before that is written, the time at which the pod was
@@ -103,26 +107,6 @@ pub struct Times {
     pub written: Option<Timestamp>,
 }
 
-/// One edge of a dependent, with its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wait {
-    /// The edge that the dependent waits for.
-    pub edge: Edge,
-    /// The place that the edge comes from.
-    pub source: Source,
-}
-
-/// The place that an edge comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The edge comes from a list of dependencies on the workload or on its pod template.
-    List,
-    /// The edge comes from a plan of the namespace.
-    Plan,
-    /// The edge comes from the weights and caps of the scope.
-    Weight,
-}
-
 /// The reason why the edges of a dependent are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
@@ -132,6 +116,9 @@ pub enum Unknown {
     /// The plans of the dependent's namespace cannot be looked at.
     #[error("the plans of its namespace cannot be read")]
     Plans(Unavailable),
+    /// The Namespace of the dependent cannot be looked at, so it is unknown whether node rules hold its pods.
+    #[error("its Namespace cannot be read")]
+    Namespace(Unavailable),
 }
 
 impl Dependent {
@@ -173,79 +160,6 @@ impl Dependent {
             None => (&self.pod, &self.pod_annotations),
         };
         json!({"metadata": {"name": name, "annotations": annotations}})
-    }
-
-    /// The edges of the dependent: its lists, those of the plans and, in a scope, those of lighter weights and of its slot. A test of
-    /// Helm, and an object whose creation is held, have the edges of their lists alone. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
-    ///
-    /// # Errors
-    ///
-    /// A list or a plan that cannot be read.
-    pub fn edges(&self, config_depends_on: bool, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
-        let plans = || world.plans(&self.namespace);
-        let is_same = |one: &Kind, other: &Kind| means_same(world, one, other);
-        let scope = self.scope.as_ref();
-        let has_chart =
-            |part: &Part| scope.is_some_and(|scope| plan::has_chart(part, scope, world));
-        let waits = self.waits(config_depends_on, plans, &is_same, &has_chart)?;
-        Ok(waits.into_iter().map(|wait| wait.edge).collect())
-    }
-
-    /// The edges of the dependent, each with its source, from the `plans` of the dependent's namespace. [`Dependent::edges`]
-    /// explains which. `is_same` tells whether two words mean one kind, `has_chart` whether the dependent's scope has objects
-    /// that carry the label of a sub-chart.
-    ///
-    /// # Errors
-    ///
-    /// A list or a plan that cannot be read.
-    pub fn waits(
-        &self,
-        config_depends_on: bool,
-        plans: impl FnOnce() -> Lookup<Vec<Value>>,
-        is_same: &dyn Fn(&Kind, &Kind) -> bool,
-        has_chart: &dyn Fn(&Part) -> bool,
-    ) -> Result<Vec<Wait>, Unknown> {
-        let mut annotations = self.annotations();
-        if !config_depends_on || annotation::foreign(&annotations).is_some() {
-            annotations.remove(keys::CONFIG_DEPENDS_ON);
-        }
-        let of = |source| {
-            move |entry| Wait {
-                edge: Edge::Listed(entry),
-                source,
-            }
-        };
-        let listed = annotation::declared(&annotations)?;
-        let mut waits: Vec<Wait> = listed.into_iter().map(of(Source::List)).collect();
-        if self.is_test() || self.to_create {
-            return Ok(waits);
-        }
-        match plans() {
-            Lookup::Found(plans) => {
-                // A plan of no release can only be about every pod.
-                let counts = |plan: &&Value| {
-                    let scope = Scope::of(plan);
-                    scope.is_none() || scope == self.scope
-                };
-                if plans.iter().filter(counts).any(is_too_large) {
-                    return Err(Unknown::Plans(Unavailable::TooLarge));
-                }
-                let called = self.called(is_same, has_chart);
-                let planned = plan::dependencies(&plans, self.scope.as_ref(), &called)?;
-                waits.extend(planned.into_iter().map(of(Source::Plan)));
-            }
-            Lookup::NotFound => {}
-            Lookup::Unavailable(why) => return Err(Unknown::Plans(why)),
-        }
-        if self.scope.is_none() {
-            return Ok(waits);
-        }
-        let below = self.waits_below();
-        let slot = self.parallelism().map(Edge::Slot);
-        let turn = [Edge::Wave(below)].into_iter().chain(slot);
-        let source = Source::Weight;
-        waits.extend(turn.map(|edge| Wait { edge, source }));
-        Ok(waits)
     }
 
     /// Whether the dependent carries a key that asks for a gate.

@@ -45,7 +45,9 @@ pub trait Targets {
 /// The objects that an edge of a dependent means.
 pub fn links<O: Targets>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
     let (found, must) = match edge {
-        Edge::Listed(entry) => (meant(entry, objects), has_no_way_around(entry)),
+        Edge::Listed(entry) | Edge::NodeRule(entry) => {
+            (meant(entry, objects), has_no_way_around(entry))
+        }
         Edge::Wave(below) => (objects.lighter(*below), true),
         Edge::Slot(_) => (Vec::new(), false),
     };

@@ -24,7 +24,6 @@ pub use problem::{ExpressionError, ExpressionProblem};
 pub use texts::NeverHolds;
 
 use crate::comparison::Operator;
-use literal::Literal;
 use path::Segment;
 use serde_json::Value;
 use std::fmt;
@@ -39,7 +38,8 @@ pub struct Expression {
     text: String,
     path: Vec<Segment>,
     operator: Operator,
-    literal: Literal,
+    /// The number, boolean or text that the values are compared with.
+    literal: Value,
 }
 
 /// The result of a health expression on an object.

@@ -43,7 +43,7 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
     };
     let message = match why {
         Unavailable::NotServed => format!(
-            "the API server serves no kind {kind} yet; its CustomResourceDefinition is missing"
+            "the API server serves no kind {kind} yet; its CustomResourceDefinition is missing: install it"
         ),
         Unavailable::Forbidden => format!(
             "sluice may not watch {kind}; {} allows it",

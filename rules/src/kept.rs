@@ -6,9 +6,11 @@
 //! this table: the tests judge objects whole and trimmed. Only the metadata of a Secret is ever requested, even where an
 //! expression looks beyond it.
 
+mod passed;
 mod requests;
 mod trim;
 
+pub use passed::trim_passed;
 pub use trim::{length, trim, trim_within};
 
 use crate::definition::COLUMNS;
@@ -25,6 +27,8 @@ pub enum Detail {
     Metadata,
     /// Each object of the kind is read, and trimmed on arrival.
     Object,
+    /// Each pod with a gate is read, and trimmed on arrival; further once it has passed its gate ([`trim_passed`]).
+    Gated,
     /// Each object of the kind is read, and every field is kept.
     Whole,
 }
@@ -69,6 +73,16 @@ const ANNOTATIONS: [&str; 20] = [
     keys::STORAGE_CLASS,
     keys::DEFAULT_CLASS[0],
     keys::DEFAULT_CLASS[1],
+];
+
+/// The fields that are kept of the status of a container. What names its image, its volumes and its process is the bulk.
+const CONTAINER_STATUS: &[&str] = &[
+    "name",
+    "ready",
+    "started",
+    "restartCount",
+    "state",
+    "lastState",
 ];
 
 /// The annotations that are kept of the pod template of a built-in workload; trimming drops all others. Those that are kept may concern
@@ -136,6 +150,8 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
                     "observedGeneration",
                 ],
             ),
+            But(&["status", "containerStatuses", EACH], CONTAINER_STATUS),
+            But(&["status", "initContainerStatuses", EACH], CONTAINER_STATUS),
         ],
         ("discovery.k8s.io", "EndpointSlice") => {
             &[But(&["endpoints", EACH], &["conditions", "nodeName"])]

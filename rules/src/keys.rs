@@ -115,6 +115,12 @@ pub const ORDER: &str = "order";
 /// The step of a plan whose list every pod of the plan's namespace waits for.
 pub const EVERY_POD: &str = "everyPod";
 
+/// The key of an entry that counts only what is on the pod's own node.
+pub const SAME_NODE: &str = "sameNode";
+
+/// The chart's value for pods that wait for a `DaemonSet` of their node, in every labelled namespace.
+pub const NODE_RULES: &str = "nodeRules";
+
 /// The longest value of any key, in bytes; a longer one is refused, and not kept.
 pub const LONGEST_VALUE: usize = 8 * 1024;
 

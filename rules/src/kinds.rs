@@ -246,6 +246,11 @@ impl Kind {
         self.group() == "batch" && self.word() == "Job"
     }
 
+    /// Whether the kind is the ReplicaSet of Kubernetes itself.
+    pub fn is_replica_set(&self) -> bool {
+        self.group() == "apps" && self.word() == "ReplicaSet"
+    }
+
     /// Whether another spelling means this kind, as far as that can be told without its definition.
     pub fn is_spelled(&self, other: &Self) -> bool {
         self.group() == other.group() && self.word().eq_ignore_ascii_case(other.word())

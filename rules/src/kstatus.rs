@@ -23,10 +23,12 @@ pub(crate) use instant::instant;
 
 use jiff::Timestamp;
 use serde_json::Value;
-use std::fmt;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// The words by which kstatus tells the status of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray,
+)]
 pub enum Status {
     /// The object is being reconciled.
     InProgress,
@@ -44,32 +46,11 @@ pub enum Status {
 
 impl Status {
     /// Every status of kstatus, in the library's order.
-    pub const ALL: [Self; 6] = [
-        Self::InProgress,
-        Self::Failed,
-        Self::Current,
-        Self::Terminating,
-        Self::NotFound,
-        Self::Unknown,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The word for the status, as kstatus writes it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::InProgress => "InProgress",
-            Self::Failed => "Failed",
-            Self::Current => "Current",
-            Self::Terminating => "Terminating",
-            Self::NotFound => "NotFound",
-            Self::Unknown => "Unknown",
-        }
-    }
-}
-
-/// Writes the status as [`Status::word`].
-impl fmt::Display for Status {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.word())
+        self.into()
     }
 }
 

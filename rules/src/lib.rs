@@ -16,13 +16,14 @@
 //! * advice
 //! * slots
 //! * dependent, health
+//! * node_rules
 //! * plan, profile
 //! * world
 //! * cause, holder, memory, probed, reboot, room
 //! * readiness, scope
 //! * annotation, edges
 //! * variables
-//! * dependency, ends, hold, judged, kept, rights, uses
+//! * dependency, ends, fit, hold, judged, kept, rights, uses
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, creation, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, sheets, suggest, terms, text, version
 //! * path
@@ -47,6 +48,7 @@ pub mod dependent;
 pub mod edges;
 pub mod ends;
 pub mod expression;
+pub mod fit;
 pub mod gate;
 pub mod health;
 pub mod hold;
@@ -61,6 +63,7 @@ pub mod kinds;
 pub mod kstatus;
 pub mod lookup;
 pub mod memory;
+mod node_rules;
 pub mod object;
 pub mod ordinals;
 pub mod path;

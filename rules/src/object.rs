@@ -3,10 +3,17 @@
 use crate::keys;
 use crate::path::get;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The first moment of the year 9999. An object may claim any time, and a wait that ends near the end of time would overflow.
 const TOO_LATE: Timestamp = Timestamp::constant(253_370_764_800, 0);
+
+/// The labels by which controllers tell apart pods that are otherwise alike.
+pub(crate) const OWN_LABELS: [&str; 3] = [
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+    "statefulset.kubernetes.io/pod-name",
+];
 
 /// The owner reference to the object's controller.
 pub fn controller_of(object: &Value) -> Option<&Value> {
@@ -38,6 +45,12 @@ pub fn group_kind(object: &Value) -> (&str, &str) {
     let version = object["apiVersion"].as_str().unwrap_or_default();
     let group = version.rsplit_once('/').map_or("", |(group, _)| group);
     (group, object["kind"].as_str().unwrap_or_default())
+}
+
+/// The labels of an object.
+pub fn labels(object: &Value) -> Map<String, Value> {
+    let labels = object["metadata"]["labels"].as_object();
+    labels.cloned().unwrap_or_default()
 }
 
 /// The value of one of sluice's annotations: on an object's pod template, else on the object itself.

@@ -3,7 +3,7 @@
 use crate::annotation::{self, ParseError};
 use crate::dependency::{Dependency, Part, Reference};
 use crate::kept::is_too_large;
-use crate::keys::{self, EVERY_POD, ORDER};
+use crate::keys::{self, EVERY_POD, ORDER, SAME_NODE};
 use crate::kinds::{self, Kind};
 use crate::lookup::Lookup;
 use crate::memory::Completing;
@@ -32,15 +32,18 @@ pub struct Called<'d> {
 }
 
 /// The dependencies that the plans of a namespace give to one dependent of this scope: what the plans of the scope say of it, and
-/// what any plan says of every pod.
+/// what any plan says of every pod. `passed`: the revision has passed its gate before, so that only entries with `sameNode` hold the
+/// dependent.
 ///
 /// # Errors
 ///
-/// A plan that cannot be read and is of the scope, or may say something of every pod: then the order is unknown.
+/// A plan that cannot be read and is of the scope, or may say something of every pod: then the order is unknown. Of a dependent that
+/// has `passed`, only a plan that may have an entry with `sameNode`.
 pub fn dependencies(
     plans: &[Value],
     scope: Option<&Scope>,
     called: &Called<'_>,
+    passed: bool,
 ) -> Result<Vec<Dependency>, ParseError> {
     let mut dependencies = Vec::new();
     for plan in plans {
@@ -49,11 +52,14 @@ pub fn dependencies(
             continue;
         };
         // Of a text that is too long only the beginning is kept, and the key may stand behind it.
-        let may_hold_every_pod = text.contains(EVERY_POD) || text.len() > annotation::MAX_BYTES;
-        if !of_scope && !may_hold_every_pod {
+        let may_have = |key: &str| text.contains(key) || text.len() > annotation::MAX_BYTES;
+        if !of_scope && !may_have(EVERY_POD) {
             continue;
         }
-        let plan = annotation::order(text)?;
+        let plan = match annotation::order(text) {
+            Err(_) if passed && !may_have(SAME_NODE) => continue,
+            read => read?,
+        };
         // The entries may need each other, so what one of them means waits for none.
         if !plan.every_pod.iter().any(|it| called.is_one_of(it)) {
             dependencies.extend(plan.every_pod);
@@ -96,7 +102,7 @@ impl Called<'_> {
     }
 
     /// Whether a reference means the dependent alone, or by its labels.
-    fn is_named_by(&self, reference: &Reference) -> bool {
+    pub(crate) fn is_named_by(&self, reference: &Reference) -> bool {
         let is_here = |namespace: &Option<String>| namespace.iter().all(|it| it == self.namespace);
         match reference {
             Reference::Object(object) if self.objects.is_empty() => {
@@ -143,7 +149,7 @@ pub enum PlanFlaw {
     Text(#[from] ParseError),
     /// The plan belongs to no release.
     #[error(
-        "the plan is in no release, so it orders nothing; let its chart install it, or annotate it with {}",
+        "the plan is in no release, so nothing of it but {EVERY_POD:?} counts; let its chart install it, or annotate it with {}",
         keys::SCOPE
     )]
     NoRelease,

@@ -30,6 +30,20 @@ pub fn read(quantity: &Value) -> Option<f64> {
     }
 }
 
+/// The most that the containers of a pod take together at any moment: of each container, in the order of their starts, the amount, and
+/// whether the container runs beside all later ones. Source: Kubernetes, `component-helpers/resource`, `AggregateContainerRequests`.
+pub(crate) fn at_a_time(containers: impl Iterator<Item = (f64, bool)>) -> f64 {
+    let (mut together, mut most) = (0.0, 0.0_f64);
+    for (amount, runs_on) in containers {
+        let now = together + amount;
+        most = most.max(now);
+        if runs_on {
+            together = now;
+        }
+    }
+    most
+}
+
 /// A number with one of the suffixes, or with an exponent.
 fn parse(text: &str) -> Option<f64> {
     let suffixed = SUFFIXES.iter().find_map(|(suffix, times)| {

@@ -18,6 +18,22 @@ pub fn is_asked(template: &Value) -> bool {
     of("readinessGates").next().is_some() || containers.any(probed)
 }
 
+/// The field of `metadata` that marks a workload whose pods nothing asks if they are ready, where its pod template is not kept. The API
+/// server has no such field, so no user can set it.
+pub const UNASKED: &str = "unasked";
+
+/// Whether nothing asks the pods of a workload if they are ready, although the pods go on running: the workload then counts as
+/// ready as soon as their containers run.
+pub fn is_unasked(workload: &Value) -> bool {
+    let template = get(workload, &["spec", "template"]).unwrap_or(&Value::Null);
+    let pods = &template["spec"];
+    let serves = matches!(pods["restartPolicy"].as_str(), None | Some("Always"));
+    let made = pods["containers"]
+        .as_array()
+        .is_some_and(|it| !it.is_empty());
+    workload["metadata"][UNASKED] == true || made && serves && !is_asked(template)
+}
+
 /// Whether a Deployment is available without a single available pod: all of its replicas may be unavailable at once. Scaled to
 /// zero, it has none to wait for.
 pub fn needs_no_pod(deployment: &Value) -> bool {
@@ -58,6 +74,16 @@ fn percent_of(text: &str, replicas: u64, up: bool) -> Option<u64> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_workload_is_unasked_by_its_template_or_by_its_mark() {
+        let of = |pods: Value| is_unasked(&json!({"spec": {"template": {"spec": pods}}}));
+        assert!(of(json!({"containers": [{}]})));
+        assert!(!of(json!({"containers": [{"readinessProbe": {}}]})));
+        assert!(!of(json!({"containers": [{}], "restartPolicy": "Never"})));
+        assert!(!of(json!({"containers": []})), "not known");
+        assert!(is_unasked(&json!({"metadata": {UNASKED: true}})));
+    }
 
     #[test]
     fn a_probe_or_a_readiness_gate_asks_a_pod() {

@@ -212,6 +212,16 @@ fn makes_pods(object: &Value) -> bool {
     get(object, &["spec", "template", "spec", "containers"]).is_some()
 }
 
+/// Whether a controller made the object as a step of a rollout, as it makes the ReplicaSets of a Deployment. The controller writes the object
+/// again whenever a pod becomes ready, for as long as the rollout lasts, so its writes say nothing about the installer of the scope.
+pub fn is_of_a_rollout(object: &Value) -> bool {
+    controller_of(object).is_some_and(|controller| {
+        let (group, kind) = group_kind(controller);
+        // Any controller makes ReplicaSets for that alone, also the one of a Rollout.
+        kinds::builtin(group, kind).is_some() || group_kind(object) == ("apps", "ReplicaSet")
+    })
+}
+
 /// Whether Helm runs the object as a hook, apart from its release.
 pub fn is_hook(object: &Value) -> bool {
     hook(object).is_some()

@@ -46,10 +46,11 @@ impl Selector {
     }
 
     /// Whether an object is selected; `label` returns the value of one of its labels.
-    pub fn matches<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
-        self.0
-            .iter()
-            .all(|Requirement { key, test }| test.holds(label(key)))
+    pub fn matches<T: AsRef<str>>(&self, label: impl Fn(&str) -> Option<T>) -> bool {
+        self.0.iter().all(|Requirement { key, test }| {
+            let label = label(key);
+            test.holds(label.as_ref().map(AsRef::as_ref))
+        })
     }
 
     /// Whether this object is selected.

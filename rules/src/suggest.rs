@@ -1,6 +1,7 @@
 //! "Did you mean": the likely word for a misspelt one, and for a name that a tool has changed.
 
 use std::cell::LazyCell;
+use std::ops::RangeInclusive;
 
 /// The word nearest to `text`, letter case aside, if it is near enough to be a slip of the fingers: within two edits,
 /// one for words of up to five letters, none for words of two. The first of equally near words wins.
@@ -65,8 +66,23 @@ fn carries(word: &str, name: &str, own: &str) -> bool {
 
 /// A name without the hash that kustomize writes behind the names of ConfigMaps and Secrets that it generates.
 fn hashless(word: &str) -> Option<&str> {
+    without_hash(word, 10..=10, "2456789bcdfghkmt")
+}
+
+/// The name of the Deployment whose ReplicaSet may have this name. A Deployment puts the hash of its pod template behind its own name, in
+/// the safe letters of Kubernetes. A name without a hash is the Deployment's own.
+pub fn of_deployment(replica_set: &str) -> &str {
+    without_hash(replica_set, 8..=10, "bcdfghjklmnpqrstvwxz2456789").unwrap_or(replica_set)
+}
+
+/// The part of a name before a hash of such a length in such letters; `None` for a name without a hash.
+fn without_hash<'w>(
+    word: &'w str,
+    length: RangeInclusive<usize>,
+    letters: &str,
+) -> Option<&'w str> {
     let (plain, hash) = word.rsplit_once('-')?;
-    let is_hash = hash.len() == 10 && hash.bytes().all(|it| b"2456789bcdfghkmt".contains(&it));
+    let is_hash = length.contains(&hash.len()) && hash.chars().all(|it| letters.contains(it));
     is_hash.then_some(plain)
 }
 
@@ -96,6 +112,19 @@ fn edits(from: &[char], to: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_replica_set_is_called_after_its_deployment() {
+        for (name, expected) in [
+            ("store", "store"),
+            ("store-6d5f8b7c9d", "store"),
+            ("store-db-5f7bdc8c", "store-db"),
+            ("store-db", "store-db"),
+            ("store-migration", "store-migration"),
+        ] {
+            assert_eq!(of_deployment(name), expected);
+        }
+    }
 
     const WORDS: [&str; 4] = ["Deployment", "job", "jobs", "StatefulSet"];
 

@@ -4,6 +4,7 @@ use jiff::fmt::friendly::{Spacing, SpanPrinter};
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
 use std::time::Duration;
+use strum::{EnumString, VariantNames};
 
 /// The terms of a dependent's wait; `None` for a key that its annotations do not name, and then the default counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,7 +22,8 @@ pub struct Terms {
 }
 
 /// The effect of a timeout that has passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum OnTimeout {
     /// The gate reports the timeout and waits on.
     #[default]
@@ -33,7 +35,8 @@ pub enum OnTimeout {
 }
 
 /// The effect of a dependency that has failed for good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum OnFailure {
     /// The gate waits on, since the dependency may be created again.
     #[default]
@@ -43,7 +46,8 @@ pub enum OnFailure {
 }
 
 /// Whether a pod waits although it or another pod of its revision has passed its gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Regate {
     /// Later pods of the revision start without waiting, and so does a pod whose node was booted.
     #[default]
@@ -52,21 +56,6 @@ pub enum Regate {
     Boot,
     /// Later pods of the revision wait too.
     Always,
-}
-
-impl Regate {
-    /// The words for the values, in annotations and in the chart.
-    pub const WORDS: [&'static str; 3] = ["once", "boot", "always"];
-
-    /// The value that a word stands for; `None` for any other word.
-    pub fn of(word: &str) -> Option<Self> {
-        match word {
-            "once" => Some(Self::Once),
-            "boot" => Some(Self::Boot),
-            "always" => Some(Self::Always),
-            _ => None,
-        }
-    }
 }
 
 impl Terms {

@@ -11,7 +11,7 @@ use crate::definition::Declared;
 use crate::dependency::Part;
 use crate::edges::Link;
 use crate::gate;
-use crate::holder::{Running, Wave};
+use crate::holder::{Holder, Running, Wave};
 use crate::judged::Judged;
 use crate::kept::is_too_large;
 use crate::kinds::{self, Kind};
@@ -58,10 +58,22 @@ pub trait Objects {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Lookup<Vec<Value>> {
-        let pods = self.list(&Kind::Builtin(kinds::POD), namespace, selector);
-        pods.map(|mut pods| {
-            pods.retain(|pod| is_too_large(pod) || pod["spec"]["nodeName"] == node);
-            pods
+        let here = |pod: &Value| is_too_large(pod) || pod["spec"]["nodeName"] == node;
+        self.list_where(&Kind::Builtin(kinds::POD), namespace, selector, &here)
+    }
+
+    /// The objects of a list that are `wanted`. A world that hands out copies may copy these alone.
+    fn list_where(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        selector: &Selector,
+        wanted: &dyn Fn(&Value) -> bool,
+    ) -> Lookup<Vec<Value>> {
+        let listed = self.list(kind, namespace, selector);
+        listed.map(|mut objects| {
+            objects.retain(wanted);
+            objects
         })
     }
 
@@ -119,15 +131,11 @@ pub trait Scopes: Objects {
         scope: Option<&str>,
         part: &Part,
     ) -> Lookup<Vec<Value>> {
-        let listed = self.list(kind, Some(namespace), &Selector::default());
-        let Lookup::Found(mut objects) = listed else {
-            return listed;
-        };
-        objects.retain(|object| {
+        let is_member = |object: &Value| {
             let named = || Scope::of(object).is_some_and(|it| Some(it.name.as_str()) == scope);
             is_ordered(kind, object) && part.may_hold(object) && (scope.is_none() || named())
-        });
-        Lookup::Found(objects)
+        };
+        self.list_where(kind, Some(namespace), &Selector::default(), &is_member)
     }
 
     /// The first object in a scope, in the order of [`crate::scope::Position`], that is of one of these kinds, weighs less than
@@ -152,7 +160,8 @@ pub trait Scopes: Objects {
         true
     }
 
-    /// When an object of the scope was last created or its spec written, plans apart; `None` for an empty scope.
+    /// When an object of the scope was last created or its spec written, apart from plans and from what a rollout makes
+    /// ([`crate::scope::is_of_a_rollout`]); `None` for an empty scope.
     ///
     /// # Errors
     ///
@@ -253,6 +262,9 @@ pub trait Hints: Objects {
     ) -> Vec<Link<(Kind, Value)>> {
         look()
     }
+
+    /// The holders of the slots of a wave, where they can be looked at without asking for a slot.
+    fn slot_holders(&self, wave: &Wave) -> Option<Vec<Holder>>;
 
     /// The pod behind an object that says most of why the object is not ready, as a search found a while ago; `None` where no pod
     /// says anything, or before the first search. A change of the answer wakes the dependent that asked.

@@ -179,6 +179,11 @@ impl Controller {
         Endpoint::new(self.admission, &self.name, "/admit/pods", &self.bundle)
     }
 
+    /// The address at which the controller judges held creations.
+    pub(crate) fn creations(&self) -> Result<Endpoint> {
+        Endpoint::new(self.admission, &self.name, "/admit/creations", &self.bundle)
+    }
+
     /// The controller's memory now, in bytes.
     pub(crate) fn memory(&self) -> Result<u64> {
         self.memory_of("VmRSS")

@@ -14,12 +14,16 @@ pub(crate) struct Extent {
     pub(crate) gates: usize,
     /// Numbers of gates that are released, and how often each.
     pub(crate) releases: [(usize, usize); 3],
+    /// The number of gates that wait for one address.
+    pub(crate) addresses: usize,
     /// The numbers of gates that are released beside the gate's peers, and how often each.
     pub(crate) waiters: Waiters,
     /// Numbers of gates that wait for a pod that fits on no node, fewest first.
     pub(crate) unschedulable: &'static [usize],
     /// Numbers of gates that are tasks, fewest first.
     pub(crate) crowds: &'static [usize],
+    /// The number of pods whose gates have opened.
+    pub(crate) passed: usize,
     /// The number of gates on two replicas.
     pub(crate) replicas: usize,
     /// The objects of a kind that a dependent names.
@@ -30,21 +34,30 @@ pub(crate) struct Extent {
     pub(crate) pods: usize,
     /// The reviews that the peer of admission gets too.
     pub(crate) beside: Reach,
+    /// The number of creations that are held at once.
+    pub(crate) creations: usize,
     /// The number of starts of a gate that may go through at once.
     pub(crate) starts: usize,
 }
 
-/// The extent of a whole run: less than half an hour, and seven minutes more for the parts that are left out.
+/// The extent of a whole run: less than half an hour, and some minutes more for each of the parts that are left out.
 pub(crate) const WHOLE: Extent = Extent {
-    without: &[Part::Replicas],
+    without: &[
+        Part::Creations,
+        Part::Addresses,
+        Part::Passed,
+        Part::Replicas,
+    ],
     gates: 500,
     releases: [(500, 4), (20, 10), (1, 30)],
+    addresses: 1000,
     waiters: Waiters {
         releases: &[(1, 5), (20, 3), (100, 1)],
         window: Duration::from_secs(30),
     },
     unschedulable: &[1000, 2000],
     crowds: &[1000, 10_000],
+    passed: 20_000,
     // A process may often have no more than 20,000 files open.
     replicas: 19_800,
     objects: Objects {
@@ -61,25 +74,31 @@ pub(crate) const WHOLE: Extent = Extent {
         whole: true,
         turn: Duration::from_secs(2),
     },
+    creations: 500,
     starts: 100,
 };
 
 /// The extent of a quick run of three minutes. It leaves out the longest parts; gates as processes show the same.
 pub(crate) const QUICK: Extent = Extent {
     without: &[
+        Part::Addresses,
+        Part::Creations,
         Part::Waiters,
         Part::Unschedulable,
         Part::Crowds,
+        Part::Passed,
         Part::Replicas,
     ],
     gates: 60,
     releases: [(60, 2), (20, 2), (1, 5)],
+    addresses: 60,
     waiters: Waiters {
         releases: &[(20, 2)],
         window: Duration::from_secs(10),
     },
     unschedulable: &[200],
     crowds: &[300],
+    passed: 600,
     replicas: 600,
     objects: Objects {
         counts: &[1000],
@@ -91,5 +110,6 @@ pub(crate) const QUICK: Extent = Extent {
         whole: false,
         turn: Duration::from_secs(1),
     },
+    creations: 500,
     starts: 50,
 };

@@ -34,6 +34,11 @@ impl Seen {
     pub(crate) fn rate(&self) -> f64 {
         as_number(self.took.len() as u64) / self.time.as_secs_f64()
     }
+
+    /// The part of a time that each review has of it.
+    pub(crate) fn each(&self, time: Duration) -> Duration {
+        time.div_f64(as_number(self.took.len() as u64).max(1.0))
+    }
 }
 
 impl Load {

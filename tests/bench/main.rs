@@ -7,6 +7,8 @@
 
 /// The credentials that a peer's pod would find.
 mod account;
+/// Gates that wait for an address.
+mod address;
 /// Admission over TLS, and as the API server sees it.
 mod admission;
 /// The cost of requests at the API server.
@@ -19,6 +21,8 @@ mod compare;
 mod controller;
 /// Instructions, which no noise alters.
 mod count;
+/// Many held creations.
+mod creations;
 /// Gates as tasks.
 mod crowd;
 /// The dependency of the gates.
@@ -37,6 +41,8 @@ mod load;
 mod measure;
 /// Many objects of a watched kind.
 mod objects;
+/// Pods whose gates have opened.
+mod passed;
 /// Computed figures of a cluster that is too large for this machine.
 mod plan;
 /// Gates while the controller may read every kind of the presets.
@@ -47,6 +53,8 @@ mod release;
 mod replicas;
 /// A client of admission.
 mod reviews;
+/// Until a whole application serves.
+mod rollout;
 /// Processes that wait.
 mod running;
 /// The cost of one change in a scope of many objects.
@@ -76,11 +84,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
-         the parts are sizes, scope, statuses, api-server, admission, objects, gates, presets, waiters, unschedulable, crowds and replicas
+         the parts are sizes, scope, statuses, api-server, admission, creations, objects, gates, presets, addresses, waiters, unschedulable, crowds,
+         passed and replicas
        bench scope, which needs neither
        bench count review|list|gate TIMES, for callgrind
        bench plan FILE, a large cluster by what bench has written
-       bench compare BEFORE AFTER, two files that bench has written";
+       bench compare BEFORE AFTER, two files that bench has written
+       bench rollout IMAGES ROUNDS [WAY...], releases of a whole application";
 
 /// The paths of programs, images and temporary files.
 struct Paths {
@@ -99,29 +109,35 @@ enum Part {
     Statuses,
     ApiServer,
     Admission,
+    Creations,
     Objects,
     Gates,
     Presets,
+    Addresses,
     Waiters,
     Unschedulable,
     Crowds,
+    Passed,
     Replicas,
 }
 
 impl Part {
-    const ALL: [(&str, Self); 12] = [
+    const ALL: [(&str, Self); 15] = [
         ("sizes", Self::Sizes),
         ("scope", Self::Scope),
         ("statuses", Self::Statuses),
         ("api-server", Self::ApiServer),
         ("admission", Self::Admission),
+        ("creations", Self::Creations),
         // Measured before there are pods, since a controller knows every gated pod.
         ("objects", Self::Objects),
         ("gates", Self::Gates),
         ("presets", Self::Presets),
+        ("addresses", Self::Addresses),
         ("waiters", Self::Waiters),
         ("unschedulable", Self::Unschedulable),
         ("crowds", Self::Crowds),
+        ("passed", Self::Passed),
         ("replicas", Self::Replicas),
     ];
 
@@ -160,6 +176,9 @@ async fn main() -> Result<ExitCode> {
             let mut table = Table::default();
             plan::tell(&Table::read(file.as_ref())?, &mut table)?;
             table.print();
+        }
+        ["rollout", images, rounds, ref ways @ ..] => {
+            rollout::measure(images.as_ref(), rounds.parse()?, ways).await?;
         }
         [target, images, "quick", ref parts @ ..] => run(target, images, &QUICK, parts).await?,
         [target, images, ref parts @ ..] => run(target, images, &WHOLE, parts).await?,
@@ -222,15 +241,20 @@ async fn measure(
             Part::Admission => {
                 injectors::side_by_side(paths, cluster, &extent.beside, table).await?;
             }
+            Part::Creations => {
+                creations::measure(paths, cluster, extent.creations, table).await?;
+            }
             Part::Objects => objects::measure(paths, cluster, &extent.objects, table).await?,
             Part::Gates => gates(paths, cluster, extent, table).await?,
             Part::Presets => presets::measure(paths, cluster, extent.gates, table).await?,
+            Part::Addresses => address::measure(paths, cluster, extent.addresses, table).await?,
             Part::Waiters => kubectl::side_by_side(paths, cluster, &extent.waiters, table).await?,
             Part::Unschedulable => {
                 unschedulable::measure(paths, cluster, extent.unschedulable, extent.window, table)
                     .await?;
             }
             Part::Crowds => crowd::all(paths, cluster, extent, table).await?,
+            Part::Passed => passed::measure(paths, cluster, extent.passed, table).await?,
             Part::Replicas => {
                 replicas::measure(paths, cluster, extent.replicas, extent.window, table).await?;
             }

@@ -62,11 +62,17 @@ pub(crate) fn trusting(bundle: &str) -> Result<ClientConfig> {
 
 /// The review that the API server sends when a pod is created.
 pub(crate) fn review(pod: &Value) -> String {
-    let kind = json!({"group": "", "version": "v1", "kind": "Pod"});
-    let resource = json!({"group": "", "version": "v1", "resource": "pods"});
+    review_of("Pod", "shop", pod)
+}
+
+/// The review that the API server sends when an object of a core kind is created in a namespace.
+pub(crate) fn review_of(kind: &str, namespace: &str, object: &Value) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    let kind = json!({"group": "", "version": "v1", "kind": kind});
+    let resource = json!({"group": "", "version": "v1", "resource": plural});
     let request = json!({
-        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "kind": kind, "resource": resource, "namespace": "shop", "name": "",
-        "operation": "CREATE", "object": pod, "oldObject": null, "dryRun": false,
+        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "kind": kind, "resource": resource, "namespace": namespace, "name": "",
+        "operation": "CREATE", "object": object, "oldObject": null, "dryRun": false,
     });
     json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request})
         .to_string()
@@ -82,38 +88,53 @@ impl Reviews {
     /// Connects; the handshake is that of the first review.
     pub(crate) fn begin(endpoint: &Endpoint, review: &str) -> Result<Self> {
         let Endpoint {
-            address,
-            name,
-            path,
-            tls,
+            address, name, tls, ..
         } = endpoint;
-        let request = format!(
-            "POST {path} HTTP/1.1\r\nHost: {name}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{review}",
-            review.len()
-        );
         let session = ClientConnection::new(tls.clone(), ServerName::try_from(name.clone())?)?;
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
         Ok(Self {
             connection: BufReader::new(StreamOwned::new(session, stream)),
-            request,
+            request: post(endpoint, review),
         })
     }
 
     /// Sends a review, and returns how long it took. It blocks.
     pub(crate) fn next(&mut self) -> Result<Duration> {
-        let began = Instant::now();
-        let stream = self.connection.get_mut();
-        stream.write_all(self.request.as_bytes())?;
-        stream.flush()?;
-        let answer = answer(&mut self.connection)?;
-        let took = began.elapsed();
-        if !answer.windows(12).any(|part| part == b"\"patchType\":") {
-            bail!("no patch: {}", String::from_utf8_lossy(&answer));
-        }
-        Ok(took)
+        exchange(&mut self.connection, &self.request, "\"patchType\":")
     }
+
+    /// Sends another review, which has to be refused with code 429, and returns how long it took. It blocks.
+    pub(crate) fn held(&mut self, endpoint: &Endpoint, review: &str) -> Result<Duration> {
+        exchange(
+            &mut self.connection,
+            &post(endpoint, review),
+            "\"code\":429",
+        )
+    }
+}
+
+fn post(Endpoint { name, path, .. }: &Endpoint, review: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {name}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{review}",
+        review.len()
+    )
+}
+
+/// Sends a request whose answer has to contain this text, and returns how long it took.
+fn exchange(connection: &mut Connection, request: &str, contains: &str) -> Result<Duration> {
+    let began = Instant::now();
+    let stream = connection.get_mut();
+    stream.write_all(request.as_bytes())?;
+    stream.flush()?;
+    let answer = answer(connection)?;
+    let took = began.elapsed();
+    let contains = contains.as_bytes();
+    if !answer.windows(contains.len()).any(|part| part == contains) {
+        bail!("another answer: {}", String::from_utf8_lossy(&answer));
+    }
+    Ok(took)
 }
 
 type Connection = BufReader<StreamOwned<ClientConnection, TcpStream>>;

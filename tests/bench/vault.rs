@@ -96,6 +96,11 @@ impl Injector {
         machine::bytes(self.pid, "status", line)
     }
 
+    /// The processor time that the injector has taken.
+    pub(crate) fn processor(&self) -> Result<Duration> {
+        machine::processor(self.pid)
+    }
+
     /// Ends the injector.
     pub(crate) async fn stop(&mut self) -> Result<()> {
         self.process.kill().await.context("failed to end it")

@@ -24,7 +24,7 @@ leave() {
 trap leave EXIT
 
 # Of the programs that are there already: how the compiler optimised them makes no difference here.
-make release VERSION="$version" ARCHES="$architecture" PROFILE="${PROFILE:-release}"
+make release VERSION="$version" ARCHES="$architecture" PLUGINS= PROFILE="${PROFILE:-release}"
 # Where the pages say that sluice is published.
 home() { sed -n "s/^$1=//p" release/home; }
 name=$(home registry)

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=session.sh
 . tests/cluster/session.sh
 # Those that have failed for want of time: what they see hangs on who is first.
-read -ra tests <<< "${TESTS:-cluster::stale:: cluster::updates:: cluster::patience:: cluster::causes:: cluster::told:: cluster::documented::}"
+read -ra tests <<< "${TESTS:-cluster::readiness::stale:: cluster::order::updates:: cluster::annotations::patience:: cluster::troubleshooting::causes:: cluster::troubleshooting::told:: cluster::documented::}"
 times=${TIMES:-30}
 
 # Each processor has something else to do, too.

@@ -4,7 +4,7 @@
 //! output is part of what a user sees. They are read by a client in this process, because a test reads many times.
 //!
 //! Tests run at the same time, each in a namespace of its own. A test that takes sluice away from all others runs
-//! alone ([`alone`]).
+//! alone ([`alone`]); those of what is off by default run beside each other ([`opted_in`]).
 
 #![expect(
     clippy::missing_panics_doc,
@@ -14,12 +14,14 @@
 
 mod await_until;
 mod chart;
+pub mod creations;
 mod custom;
 mod manifest;
 mod mutator;
 mod namespace;
 mod node;
 mod object;
+mod opted_in;
 mod pod;
 mod program;
 mod report;
@@ -37,6 +39,7 @@ pub use mutator::Mutator;
 pub use namespace::Namespace;
 pub use node::Node;
 pub use object::{Look, items, text};
+pub use opted_in::opted_in;
 pub use pod::{Line, Pod};
 pub use program::{Outcome, Program};
 pub use runs::Runs;

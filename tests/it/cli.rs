@@ -6,6 +6,7 @@
 )]
 
 mod api;
+mod crowd;
 mod files;
 mod graph;
 mod holds;
@@ -103,13 +104,16 @@ fn wrong_arguments_are_told() {
             "--rules judges with --profile sluice",
         ),
         (&["status", "a", "--rules", "b"], "cannot be used with"),
-        (&["lint"], "name what to lint with -f FILE"),
+        (
+            &["lint"],
+            "error: lint needs -f, the manifests or the chart to look at, for example:\n  kubectl sluice lint -f chart/\n",
+        ),
         (
             &["graph", "-o", "svg"],
             "[possible values: text, dot, mermaid, json]",
         ),
         (&["graph", "--set", "a=b"], "--filename <FILE>"),
-        (&["release"], "<POD>"),
+        (&["release"], "<POD|KIND/NAME>"),
     ] {
         let ran = run(args, "");
         assert!(ran.error.contains(expected), "{args:?}: {}", ran.error);
@@ -231,6 +235,37 @@ fn every_command_explains_itself() {
             assert!(ran.out.contains(part), "{command}: {}", ran.out);
         }
     }
+}
+
+/// A reader of `--help` meets the options of the command first, then those that all commands share.
+#[test]
+fn help_shows_the_options_of_a_command_first() {
+    for (command, own) in [
+        ("status", "--all-namespaces"),
+        ("graph", "--release"),
+        ("lint", "--strict"),
+        ("ui", "--port"),
+        ("release", "--all-holds"),
+    ] {
+        let help = run(&[command, "--help"], "").out;
+        let at = |part: &str| {
+            help.find(part)
+                .unwrap_or_else(|| panic!("{command}: {part}"))
+        };
+        let order = [
+            at("\nOptions:\n"),
+            at(&format!("      {own}").replace("      --all-n", "  -A, --all-n")),
+            at("\nConnection:\n"),
+            at("      --kubeconfig"),
+        ];
+        assert!(order.is_sorted(), "{command}: {help}");
+    }
+    let help = run(&["lint", "--help"], "").out;
+    let output = help.split("\nOutput:\n").nth(1).expect("a group");
+    assert!(
+        output.contains("--output") && output.contains("--color"),
+        "{help}"
+    );
 }
 
 #[test]

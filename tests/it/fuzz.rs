@@ -108,7 +108,7 @@ impl Drop for Case<'_> {
 fn judge(object: &Value, now: Timestamp) -> usize {
     let world = world(Empty::default());
     let _ = kstatus::compute(object, now);
-    for state in State::ALL {
+    for &state in State::ALL {
         let judged = profile::judge(&kind_of(object), object, state, &world, now);
         assert!(!judged.message.contains(char::is_control));
     }

@@ -6,6 +6,7 @@
 //! `SLUICE_GITOPS_SOAK` is the number of seconds for which nothing may change, 60 without it. `SLUICE_TEST_GITOPS` says that
 //! the engines have to be there: without it, what needs them is skipped where they are not.
 
+mod created; // objects whose creation is held
 mod held; // pods that are held, and a Job that is created suspended
 mod held_on; // what holds them up is not there yet
 mod in_sync; // order, and then no diff, through an upgrade of sluice

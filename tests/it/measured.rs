@@ -3,7 +3,7 @@
 
 mod held; // very many pods that take no node
 
-use crate::cluster::slots::seeds;
+use crate::cluster::order::slots::seeds;
 use futures::future::join_all;
 use harness::cluster::{Chart, Namespace, Runs, items, job, sluice, text, with_namespace};
 use jiff::SignedDuration;

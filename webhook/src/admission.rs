@@ -40,6 +40,7 @@ use room::Sender;
 use rules::advice::Seen;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use strum::IntoStaticStr;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use tracing::info;
@@ -173,6 +174,8 @@ impl Admission {
         };
         let outcome = decision.action.label();
         info!(
+            client = %sender.address,
+            namespace = subject.namespace,
             uid = quotable(&request.uid),
             half = half.label(),
             operation = operation.label(),
@@ -292,7 +295,8 @@ impl From<Refusal> for Reviewed {
 }
 
 /// The webhook of sluice that a request of the API server calls.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 enum Half {
     Workloads,
     Pods,
@@ -310,13 +314,7 @@ impl Half {
     }
 
     fn label(self) -> &'static str {
-        match self {
-            Self::Workloads => "workloads",
-            Self::Pods => "pods",
-            Self::EveryPod => "every-pod",
-            Self::HeldPods => "held-pods",
-            Self::Creations => "creations",
-        }
+        self.into()
     }
 }
 

@@ -13,10 +13,12 @@ use certs::{Lifetimes, LifetimesError};
 use clap::{Parser, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use rules::annotation;
+use rules::dependency::NodeRules;
 use rules::kinds::Kind;
 use rules::terms::Regate;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use std::time::Duration;
+use strum::VariantNames;
 
 /// Orders the start of pods: admission webhook and status service.
 #[derive(Debug, Clone, Parser)]
@@ -142,6 +144,10 @@ pub struct Args {
     /// FROM->KIND: namespaces that may depend on objects of a kind that is in no namespace; * stands for any.
     #[arg(long, env = "SLUICE_ALLOW_CLUSTER_SCOPED", value_delimiter = ',', value_parser = from_and_kind)]
     allow_cluster_scoped: Vec<(String, Kind)>,
+    /// The DaemonSets that pods of namespaces with sluice.dev/inject: enabled wait for, as a JSON list of
+    /// {"kind":"DaemonSet","name":NAME,"namespace":NAMESPACE,"sameNode":true}.
+    #[arg(long, env = "SLUICE_NODE_RULES", default_value = "[]", value_parser = annotation::node_rules)]
+    node_rules: NodeRules,
     /// GROUP/KIND: custom kinds that own pods and may carry a list.
     #[arg(long, env = "SLUICE_WORKLOADS", value_delimiter = ',', value_parser = pair("/", "GROUP/KIND"))]
     workloads: Vec<(String, String)>,
@@ -210,6 +216,7 @@ impl Args {
                 cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
                 cluster_scoped: ClusterScoped(self.allow_cluster_scoped.clone()),
                 config_depends_on: self.honor_config_depends_on,
+                node_rules: self.node_rules.clone(),
                 regate: self.regate_default,
             },
             workloads: self.workloads.clone(),
@@ -254,8 +261,9 @@ fn lifetime(text: &str) -> Result<SignedDuration, String> {
 }
 
 fn regate(text: &str) -> Result<Regate, String> {
-    let words = Regate::WORDS.join(", ");
-    Regate::of(text).ok_or_else(|| format!("{text:?} is no such word; the words are {words}"))
+    let words = Regate::VARIANTS.join(", ");
+    text.parse()
+        .map_err(|_| format!("{text:?} is no such word; the words are {words}"))
 }
 
 fn from_and_kind(text: &str) -> Result<(String, Kind), String> {
@@ -281,6 +289,28 @@ fn pair(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn node_rules_that_cannot_be_read_are_refused_with_their_key_and_the_way_out() {
+        let read = |rules: &str| {
+            let flag = format!("--node-rules={rules}");
+            let always = [
+                "sluice-webhook",
+                "--service-namespace=sluice-system",
+                "--gate-image=gate",
+            ];
+            Args::try_parse_from(always.into_iter().chain([flag.as_str()]))
+        };
+        let rule = r#"{"kind":"DaemonSet","name":"csi","namespace":"storage","sameNode":true}"#;
+        let args = read(&format!("[{rule},{rule}]")).unwrap();
+        assert_eq!(args.settings(None).policy.node_rules.0.len(), 2);
+        let told = read(r#"[{"kind":"DaemonSet","name":"csi","sameNode":true}]"#).unwrap_err();
+        let told = told.to_string();
+        assert!(
+            told.contains("nodeRules: line 1, column 2: a node rule needs the namespace"),
+            "{told}"
+        );
+    }
 
     #[test]
     fn a_pair_that_is_none_is_refused_with_what_to_write() {

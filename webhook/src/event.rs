@@ -1,9 +1,11 @@
 //! Writes Events about objects.
 
 mod backlog;
+mod masked;
 mod outbox;
 mod pace;
 
+pub(crate) use masked::masked;
 pub(crate) use outbox::{Outbox, register};
 pub(crate) use pace::{AT_MOST_EVERY, Pace, TO_SPARE};
 
@@ -141,11 +143,14 @@ fn event(target: Regarding, mut note: Note, instance: &str, now: Timestamp) -> E
     }
 }
 
-/// A name that every replica gives to equal notes about one wait of an object.
+/// A name that every replica gives to equal notes about one wait of an object. Notes are equal if they differ in addresses, times and
+/// identifiers alone. The API server refuses another type for an Event that is there, so a Warning has a name of its own.
 fn digest(target: &Regarding, note: &Note) -> String {
     let uid = target.uid.as_deref().unwrap_or_default();
     let wait = note.wait.as_deref().unwrap_or_default();
-    let words = [&*target.kind, uid, note.reason, &*note.text, wait].join("\0");
+    let text = masked(&note.text);
+    let words = [&*target.kind, uid, note.severity, note.reason, &*text, wait];
+    let words = words.join("\0");
     format!("{:x}", short(words))
 }
 

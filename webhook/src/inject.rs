@@ -33,6 +33,7 @@ use rules::path::get;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// The gate's user, unless the administrator leaves the user to the platform.
 pub const GATE_USER: i64 = 65532;
@@ -105,7 +106,8 @@ pub struct Request<'a> {
 }
 
 /// The operation of an admission request on its object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Operation {
     /// The operation `CREATE` of an admission request.
     Create,
@@ -127,11 +129,7 @@ impl Operation {
 
     /// The word for the operation in metrics.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Other => "other",
-        }
+        self.into()
     }
 }
 

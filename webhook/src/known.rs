@@ -28,6 +28,7 @@ mod view;
 mod waiters;
 
 pub(crate) use budgets::Budgets;
+pub(crate) use byte_budget::{Allotment, ByteBudget};
 pub(crate) use creations::{Creations, HeldCreation, NoCreationRoom};
 pub(crate) use freshness::{Freshness, LastContact};
 pub(crate) use granted::{Granted, GrantedChanges};
@@ -44,7 +45,6 @@ pub(crate) use stores::Forgotten;
 pub(crate) use suspended_jobs::SuspendedJobs;
 pub use view::View;
 
-use byte_budget::Allotment;
 use health_rules::HealthRules;
 use memory::Memory;
 use rate_limited::RateLimited;

@@ -14,6 +14,7 @@ mod http;
 mod identity;
 mod long_poll;
 mod release;
+mod remembered_tokens;
 mod rounds;
 mod service;
 mod suspended_jobs;
@@ -22,6 +23,7 @@ mod token;
 mod turns;
 mod unidentified;
 mod wait;
+mod wait_places;
 mod wait_registry;
 
 pub(crate) use held_creations::CreationKeeper;

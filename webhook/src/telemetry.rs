@@ -1,12 +1,14 @@
 //! Logs one line per event, as text for a terminal or as JSON for a collector.
 
 mod lines;
+mod shares;
 
 use std::{io, panic};
 
 use clap::ValueEnum;
 use lines::Lines;
 use prometheus_client::registry::Registry;
+use shares::LogShares;
 use tracing::{Dispatch, error};
 use tracing_subscriber::{
     filter::{LevelFilter, ParseError, Targets},
@@ -51,22 +53,35 @@ pub(crate) enum TelemetryError {
 }
 
 /// Keeps the log running. Dropping it waits until all lines are written.
-pub(crate) struct Log(Lines);
+pub(crate) struct Log {
+    lines: Lines,
+    shares: LogShares,
+}
 
 impl Log {
-    /// Registers the counter of lost log lines.
+    /// Registers the counters of lines that are not written.
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "log_lines_lost",
             "Lines of the log that are lost, because its reader was too slow",
-            self.0.lost(),
+            self.lines.lost(),
         );
+        registry.register(
+            "log_lines_left_out",
+            "Lines of the log that are left out, because too many are about one namespace, or about requests of one client",
+            self.shares.left_out(),
+        );
+    }
+
+    /// Tells of the lines that were left out, for as long as the process runs.
+    pub(crate) fn tell_left_out(&self) -> impl Future<Output = ()> + use<> {
+        self.shares.clone().tell()
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.0.wait_until_written();
+        self.lines.wait_until_written();
     }
 }
 
@@ -74,7 +89,8 @@ impl Drop for Log {
 pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryError> {
     let lines = Lines::to(io::stderr()).map_err(TelemetryError::Thread)?;
     let (writer, last) = (lines.clone(), lines.clone());
-    let dispatch = dispatch(filter, format, move || writer.clone())?;
+    let shares = LogShares::default();
+    let dispatch = dispatch(filter, format, shares.clone(), move || writer.clone())?;
     tracing::dispatcher::set_global_default(dispatch).map_err(|_| TelemetryError::Twice)?;
     panic::set_hook(Box::new(move |panic| {
         let at = panic.location().map(ToString::to_string);
@@ -82,10 +98,15 @@ pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryErro
         // The panic may be the last thing that this process does.
         last.wait_until_written();
     }));
-    Ok(Log(lines))
+    Ok(Log { lines, shares })
 }
 
-fn dispatch<W>(filter: &str, format: LogFormat, writer: W) -> Result<Dispatch, TelemetryError>
+fn dispatch<W>(
+    filter: &str,
+    format: LogFormat,
+    shares: LogShares,
+    writer: W,
+) -> Result<Dispatch, TelemetryError>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -102,11 +123,11 @@ where
         .with_ansi(false)
         .with_writer(writer);
     Ok(match format {
-        LogFormat::Text => builder.finish().with(targets).into(),
+        LogFormat::Text => builder.finish().with(targets).with(shares).into(),
         LogFormat::Json => {
             // The innermost span names the subject of a line. The list of all spans would repeat it.
             let json = builder.json().flatten_event(true).with_span_list(false);
-            json.finish().with(targets).into()
+            json.finish().with(targets).with(shares).into()
         }
     })
 }
@@ -133,9 +154,14 @@ pub(crate) mod tests {
     impl Lines {
         /// Collects the log of this thread while the guard lives.
         pub(crate) fn listen() -> (Self, DefaultGuard) {
+            Self::listen_within(LogShares::default())
+        }
+
+        pub(in crate::telemetry) fn listen_within(shares: LogShares) -> (Self, DefaultGuard) {
             let lines = Self::default();
             let writer = lines.clone();
-            let dispatch = dispatch("info", LogFormat::Text, move || writer.clone()).unwrap();
+            let format = LogFormat::Text;
+            let dispatch = dispatch("info", format, shares, move || writer.clone()).unwrap();
             (lines, set_default(&dispatch))
         }
 
@@ -159,7 +185,7 @@ pub(crate) mod tests {
         let lines = Lines::default();
         let writer = lines.clone();
         with_default(
-            &dispatch(filter, format, move || writer.clone()).unwrap(),
+            &dispatch(filter, format, LogShares::default(), move || writer.clone()).unwrap(),
             what,
         );
         lines.text()
@@ -198,9 +224,14 @@ pub(crate) mod tests {
 
     #[test]
     fn a_bad_filter_is_refused_with_the_way_out() {
-        let error = dispatch("info,,=loud", LogFormat::Text, io::stderr)
-            .unwrap_err()
-            .to_string();
+        let error = dispatch(
+            "info,,=loud",
+            LogFormat::Text,
+            LogShares::default(),
+            io::stderr,
+        )
+        .unwrap_err()
+        .to_string();
         assert!(
             error.starts_with("log filter \"info,,=loud\": ") && error.contains("webhook=debug"),
             "{error}"

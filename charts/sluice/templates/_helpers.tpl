@@ -17,6 +17,9 @@ fails on the first object that it does not own, in place of admitting everything
 {{- define "sluice.memory" -}}sluice-memory{{- end }}
 {{- define "sluice.slots" -}}sluice-slots{{- end }}
 
+{{/* The ConfigMap with the settings that every account may read. */}}
+{{- define "sluice.installation" -}}sluice-installation{{- end }}
+
 {{/* The ClusterRole that Kubernetes aggregates from all ClusterRoles that name custom kinds. */}}
 {{- define "sluice.watchRole" -}}sluice-watch{{- end }}
 
@@ -202,4 +205,45 @@ app.kubernetes.io/component: controller
 {{- $pairs := list }}
 {{- range .Values.crossNamespace.allow }}{{ $pairs = append $pairs (printf "%s->%s" .from .to) }}{{ end }}
 {{- join "," $pairs }}
+{{- end }}
+
+{{- /* The rules of a ClusterRole that reads the kinds that pods may depend on. No rule has a wildcard. */}}
+{{- define "sluice.reads" -}}
+- apiGroups: [""]
+  resources: [configmaps, limitranges, namespaces, nodes, persistentvolumeclaims, persistentvolumes, pods, replicationcontrollers, resourcequotas, serviceaccounts, services]
+  verbs: [get, list, watch]
+- apiGroups: [apps]
+  resources: [controllerrevisions, daemonsets, deployments, replicasets, statefulsets]
+  verbs: [get, list, watch]
+- apiGroups: [batch]
+  resources: [cronjobs, jobs]
+  verbs: [get, list, watch]
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [get, list, watch]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [get, list, watch]
+- apiGroups: [networking.k8s.io]
+  resources: [ingressclasses, ingresses, networkpolicies]
+  verbs: [get, list, watch]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get, list, watch]
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [clusterrolebindings, clusterroles, rolebindings, roles]
+  verbs: [get, list, watch]
+- apiGroups: [scheduling.k8s.io]
+  resources: [priorityclasses]
+  verbs: [get, list, watch]
+- apiGroups: [storage.k8s.io]
+  resources: [csidrivers, storageclasses, volumeattachments]
+  verbs: [get, list, watch]
+- apiGroups: [apiregistration.k8s.io]
+  resources: [apiservices]
+  verbs: [get, list, watch]
+# A new kind is picked up when its definition is established.
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  verbs: [get, list, watch]
 {{- end }}

@@ -1,11 +1,11 @@
 //! The arguments of `check`.
 
-use super::Connection;
+use super::connection::duration;
+use super::{Colored, Connection, OUTPUT};
 use crate::check;
 use crate::output::Output;
 use anyhow::Result;
 use clap::Args;
-use jiff::SignedDuration;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -22,8 +22,10 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     health_rules: Option<PathBuf>,
     /// How to print what is found in the cluster.
-    #[arg(short, long, value_enum, default_value_t = Output::Text, conflicts_with = "health_rules")]
+    #[arg(short, long, help_heading = OUTPUT, value_enum, default_value_t = Output::Text, conflicts_with = "health_rules")]
     output: Output,
+    #[command(flatten)]
+    color: Colored,
 }
 
 impl CheckArgs {
@@ -39,12 +41,6 @@ impl CheckArgs {
             check::CheckTarget::Installed(namespace)
         };
         let patience = self.wait.unwrap_or_default();
-        check::cluster(&client, &what, patience, self.output).await
+        check::cluster(&client, &what, patience, (self.output, self.color.style())).await
     }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let read = text.parse::<SignedDuration>().ok();
-    let read = read.and_then(|it| Duration::try_from(it).ok());
-    read.ok_or_else(|| "write a time like 90s or 2m".to_owned())
 }

@@ -1,16 +1,20 @@
 //! The cluster that is asked.
 
+use super::wrong;
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
+use jiff::SignedDuration;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The way out where no setting names the cluster.
 const WAY_OUT: &str = "name a file with --kubeconfig, or set KUBECONFIG, as for kubectl; ~/.kube/config is the default";
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Connection")]
 pub(super) struct Connection {
     /// The namespace; default: that of the kubeconfig's context, with -f none.
     #[arg(short, long, global = true)]
@@ -21,6 +25,29 @@ pub(super) struct Connection {
     /// The kubeconfig's context.
     #[arg(long, global = true)]
     context: Option<String>,
+    /// The kubeconfig's cluster, in place of the context's.
+    #[arg(long, global = true, value_name = "NAME")]
+    cluster: Option<String>,
+    /// The kubeconfig's user, in place of the context's.
+    #[arg(long, global = true, value_name = "NAME")]
+    user: Option<String>,
+    /// Asks as this user or service account, with the right to impersonate it.
+    #[arg(long = "as", global = true, value_name = "USER")]
+    impersonate: Option<String>,
+    /// Asks as a member of this group; may be given several times, beside --as.
+    #[arg(long = "as-group", global = true, value_name = "GROUP")]
+    groups: Vec<String>,
+    /// How long one request may take, like 30s or 2m; 0 is without an end.
+    #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
+    request_timeout: Option<Duration>,
+}
+
+/// Reads a duration as kubectl does, a number alone in seconds.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().map(Duration::from_secs);
+    let read = || Duration::try_from(text.parse::<SignedDuration>().ok()?).ok();
+    let read = seconds.or_else(read);
+    read.ok_or_else(|| "write a time like 90s or 2m".to_owned())
 }
 
 impl Connection {
@@ -29,18 +56,34 @@ impl Connection {
             namespace,
             kubeconfig,
             context,
+            cluster,
+            user,
+            impersonate,
+            groups,
+            request_timeout,
         } = self;
+        if impersonate.is_none() && !groups.is_empty() {
+            wrong("--as-group needs --as, the user whose group it is");
+        }
+        // A command in a pod may ask the cluster of the pod, unless another is named.
+        let named = [&context, &cluster, &user];
+        let unnamed = kubeconfig.is_none() && named.iter().all(|it| it.is_none());
         let options = KubeConfigOptions {
             context,
-            ..KubeConfigOptions::default()
+            cluster,
+            user,
         };
-        // A command in a pod may ask the cluster of the pod, unless another is named.
-        let unnamed = kubeconfig.is_none() && options.context.is_none();
         let read = match kubeconfig {
             Some(path) => Kubeconfig::read_from(path),
             None => read_all(std::env::var_os("KUBECONFIG").as_deref()),
         };
         let mut config = match read {
+            Ok(file) if !has_user(&file, options.user.as_deref()) => {
+                let user = options.user.unwrap_or_default();
+                return Err(anyhow!(
+                    "the kubeconfig has no user {user:?}; kubectl config view shows those that it has"
+                ));
+            }
             Ok(file) => Config::from_custom_kubeconfig(file, &options)
                 .await
                 .map_err(told)?,
@@ -49,12 +92,26 @@ impl Connection {
         };
         // A person waits for the answer: by default kube asks for minutes where the server of an aggregated API is down.
         config.default_retry = false;
+        if impersonate.is_some() {
+            config.auth_info.impersonate = impersonate;
+            config.auth_info.impersonate_groups = Some(groups).filter(|it| !it.is_empty());
+        }
+        if let Some(time) = request_timeout {
+            let time = Some(time).filter(|it| !it.is_zero());
+            (config.connect_timeout, config.read_timeout) = (time, time);
+        }
         let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
         Ok((
             Client::try_from(config).context("cannot make a client for the API server")?,
             namespace,
         ))
     }
+}
+
+/// Whether a kubeconfig has the user that is asked for: kube would ask without any account.
+fn has_user(file: &Kubeconfig, user: Option<&str>) -> bool {
+    let mut users = file.auth_infos.iter();
+    user.is_none_or(|user| users.any(|it| it.name == user))
 }
 
 /// The files that KUBECONFIG names, merged into one. A missing file is passed over, as kubectl does. Where every file is missing, the

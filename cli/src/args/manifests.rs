@@ -1,6 +1,6 @@
 //! The commands that read manifests and charts.
 
-use super::{Connection, wrong};
+use super::{Colored, Connection, OUTPUT, wrong};
 use crate::graph::GraphFormat;
 use crate::objects::Input;
 use crate::source::Chart;
@@ -13,9 +13,9 @@ use std::process::ExitCode;
 /// The sources of objects without a cluster.
 #[derive(Debug, ClapArgs)]
 struct Manifests {
-    /// Manifests: files, folders with *.yaml, *.yml, *.json, charts and kustomizations, charts (folders with a Chart.yaml, rendered by
-    /// `helm template`), kustomizations (folders with a kustomization.yaml, built by `kubectl kustomize`); `-` is standard input. May be
-    /// there several times. An object without a namespace is put into that of -n, or into that of the chart beside it.
+    /// Manifests: files, folders with *.yaml, *.yml and *.json, charts (folders with a Chart.yaml, rendered by `helm template`),
+    /// kustomizations (folders with a kustomization.yaml, built by `kubectl kustomize`); `-` is standard input. May be there several
+    /// times. An object without a namespace is put into that of -n, or into that of the chart beside it.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
     /// Read the folders in a folder too. A file that only a kustomization reads, and a kustomization that another one refers to, is then
@@ -38,8 +38,10 @@ pub(super) struct LintArgs {
     #[arg(long)]
     strict: bool,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = lint::ReportFormat::Text)]
+    #[arg(short, long, help_heading = OUTPUT, value_enum, default_value_t = lint::ReportFormat::Text)]
     output: lint::ReportFormat,
+    #[command(flatten)]
+    color: Colored,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -50,8 +52,10 @@ pub(super) struct GraphArgs {
     #[arg(long, value_name = "NAME")]
     release: Option<String>,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = GraphFormat::Text)]
+    #[arg(short, long, help_heading = OUTPUT, value_enum, default_value_t = GraphFormat::Text)]
     output: GraphFormat,
+    #[command(flatten)]
+    color: Colored,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -95,10 +99,13 @@ impl Manifests {
 impl LintArgs {
     pub(super) fn run(self, connection: Connection) -> Result<ExitCode> {
         if self.manifests.file.is_empty() {
-            wrong("name what to lint with -f FILE");
+            wrong(
+                "lint needs -f, the manifests or the chart to look at, for example:\n  kubectl sluice lint -f chart/\n  \
+                 helm template chart/ | kubectl sluice lint -f -",
+            );
         }
         let input = self.manifests.input(connection.namespace, None);
-        lint::run(&input, self.strict, self.output)
+        lint::run(&input, self.strict, self.output, self.color.style())
     }
 }
 
@@ -119,12 +126,14 @@ impl GraphArgs {
             manifests,
             release,
             output,
+            color,
         } = self;
+        let form = (output, color.style());
         if !manifests.file.is_empty() {
             let input = manifests.input(connection.namespace, release.clone());
-            return graph::offline(&input, release.as_deref(), output);
+            return graph::offline(&input, release.as_deref(), form);
         }
         let (client, namespace) = connection.open().await?;
-        graph::cluster(client, &namespace, release.as_deref(), output).await
+        graph::cluster(client, &namespace, release.as_deref(), form).await
     }
 }

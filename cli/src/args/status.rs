@@ -1,17 +1,17 @@
 //! The arguments of `status`.
 
-use super::{Connection, wrong};
+use super::{Colored, Connection, OUTPUT, wrong};
 use crate::offline::{self, Profile};
 use crate::output::Output;
 use crate::status::{self, Manner, StatusFormat, Subject};
-use crate::style::{Color, Style};
 use crate::subject::Named;
 use crate::{health_rules, input};
 use anyhow::Result;
 use clap::Args;
 use jiff::Timestamp;
+use rules::annotation;
 use rules::health::Rules;
-use std::io::{IsTerminal, stdout};
+use rules::selector::Selector;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -26,6 +26,9 @@ pub(super) struct StatusArgs {
     /// Every pod of all namespaces that waits.
     #[arg(short = 'A', long, conflicts_with = "file")]
     all_namespaces: bool,
+    /// Only pods with these labels, like app=web,tier!=test.
+    #[arg(short = 'l', long, value_name = "LABELS", conflicts_with_all = ["subject", "file"], value_parser = labels)]
+    selector: Option<Selector>,
     /// A manifest: YAML documents, JSON values or lists, or the folder of a chart or a kustomization; `-` is standard input. An
     /// object without a namespace is put into that of -n.
     #[arg(short, long = "filename", value_name = "FILE")]
@@ -46,14 +49,13 @@ pub(super) struct StatusArgs {
     #[arg(long, value_name = "TIME", requires = "file", conflicts_with = "subject", value_parser = time)]
     now: Option<Timestamp>,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = StatusFormat::Text)]
+    #[arg(short, long, help_heading = OUTPUT, value_enum, default_value_t = StatusFormat::Text)]
     output: StatusFormat,
     /// Live: shows it again whenever it changes, until nothing waits any more. Without a terminal, a line for each change.
     #[arg(short, long, conflicts_with = "file")]
     watch: bool,
-    /// When to colour.
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    color: Color,
+    #[command(flatten)]
+    color: Colored,
 }
 
 impl StatusArgs {
@@ -67,7 +69,7 @@ impl StatusArgs {
                 profile: self.profile,
                 now: self.now.unwrap_or_else(Timestamp::now),
                 output: of_manifests(self.output),
-                style: style(self.color),
+                style: self.color.style(),
                 rules: rules.transpose()?.unwrap_or_default(),
             });
         }
@@ -79,19 +81,13 @@ impl StatusArgs {
         };
         let manner = Manner {
             format: self.output,
-            style: style(self.color),
+            style: self.color.style(),
             watch: self.watch,
         };
+        let labels = self.selector.unwrap_or_default();
         let (client, namespace) = connection.open().await?;
-        status::run(client, &namespace, subject, manner).await
+        status::run(client, &namespace, subject, labels, manner).await
     }
-}
-
-/// The style for the terminal and the environment.
-fn style(color: Color) -> Style {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
-    Style::new(color, stdout().is_terminal(), is_set("NO_COLOR") || dumb)
 }
 
 fn of_manifests(format: StatusFormat) -> Output {
@@ -100,6 +96,10 @@ fn of_manifests(format: StatusFormat) -> Output {
         StatusFormat::Json => Output::Json,
         StatusFormat::Wide | StatusFormat::Yaml => wrong("of a manifest -o takes text or json"),
     }
+}
+
+fn labels(text: &str) -> Result<Selector, String> {
+    annotation::labels(text).map_err(|problem| problem.to_string())
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {

@@ -1,7 +1,7 @@
 //! `check --pre`: whether sluice can be installed, and what would hinder its gates.
 
 use super::Checked;
-use super::seen::CONFIGURATIONS;
+use super::webhook::CONFIGURATIONS;
 use super::{controller, webhook};
 use crate::access;
 use crate::installation::{Installation, NAME, get, list};

@@ -1,5 +1,7 @@
 //! The result of one check.
 
+use crate::output::printable;
+use crate::style::{Style, Tone};
 use rules::lookup::Unavailable;
 use serde::Serialize;
 use std::fmt;
@@ -63,19 +65,26 @@ impl Checked {
     }
 }
 
-/// Writes the line of a check: `ok       webhook: …`
-impl fmt::Display for Checked {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Checked {
+    /// The line of a check, with its result in colour where there are colours: `ok       webhook: …`
+    pub(super) fn line(&self, style: Style) -> String {
         let Self {
             result,
             check,
             message,
         } = self;
-        let word = match result {
-            Result::Ok => "ok",
-            Result::Warning => "warning",
-            Result::Problem => "problem",
+        let (word, tone) = match result {
+            Result::Ok => ("ok     ", Tone::Good),
+            Result::Warning => ("warning", Tone::Waiting),
+            Result::Problem => ("problem", Tone::Bad),
         };
-        write!(out, "{word:7}  {check}: {message}")
+        let word = style.painted(tone, word);
+        format!("{word}  {check}: {}", printable(message))
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.line(Style::PLAIN))
     }
 }

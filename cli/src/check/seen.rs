@@ -1,17 +1,17 @@
 //! The inputs of `check`, read with the caller's own rights.
 
 use super::admission::Tried;
+use super::creations::Creations;
+use super::node_rules::{self, Agent};
+use super::webhook::CONFIGURATIONS;
 use crate::held::Held;
-use crate::installation::{Installation, NAME, get, list};
+use crate::installation::{Installation, NAME, Settings, get, list};
 use anyhow::Result;
 use kube::Client;
 use kube::api::ListParams;
 use rules::keys;
 use rules::lookup::Lookup;
 use serde_json::Value;
-
-pub(super) const CONFIGURATIONS: &str =
-    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /// The facts of the cluster that `check` judges.
 #[derive(Debug)]
@@ -20,8 +20,12 @@ pub(super) struct Seen {
     pub(super) installation: Installation,
     /// The MutatingWebhookConfiguration of sluice.
     pub(super) configuration: Lookup<Value>,
+    /// The MutatingWebhookConfiguration of held creations.
+    pub(super) creations: Creations,
     /// The namespaces that carry the label `sluice.dev/inject`.
     pub(super) namespaces: Lookup<Vec<Value>>,
+    /// The DaemonSets that node rules name.
+    pub(super) agents: Vec<Agent>,
     /// The pods with a gate that are pending.
     pub(super) pending: Lookup<Vec<Value>>,
     /// The `Stranded` Events: on pods whose gates cannot trust the status service.
@@ -41,7 +45,15 @@ impl Seen {
             .fields("status.phase=Pending");
         let stranded = all().fields("reason=Stranded,involvedObject.kind=Pod");
         let installation = Installation::read(client, None).await?;
+        let agents = match &installation.deployments {
+            Lookup::Found(found) if let [deployment] = found.as_slice() => {
+                node_rules::read(client, &Settings::of(deployment)).await?
+            }
+            Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        };
         Ok(Self {
+            agents,
+            creations: Creations::read(client).await?,
             configuration: get(client, CONFIGURATIONS, NAME).await?,
             namespaces: list(client, "/api/v1/namespaces", &injected).await?,
             pending: list(client, "/api/v1/pods", &pending).await?,

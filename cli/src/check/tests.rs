@@ -2,15 +2,18 @@
 
 mod admission;
 mod controller;
+mod creations;
 mod gates;
 mod health;
 mod holds;
 mod namespaces;
+mod node_rules;
 mod prefetch;
 mod rights;
 mod webhook;
 
 use super::admission::Tried;
+use super::creations::Creations;
 use super::prefetch::PullTrial;
 use super::trial::TrialOutcome;
 use super::*;
@@ -56,13 +59,19 @@ fn healthy() -> Seen {
     Seen {
         installation: Installation {
             deployments: Lookup::Found(vec![deployment()]),
+            published: None,
             health_rules: Lookup::Found(json!({"kind": "ConfigMap", "data": {"rules.yaml": text}})),
             roles: Lookup::Found(vec![role]),
         },
         configuration: Lookup::Found(json!({"webhooks": entries})),
+        creations: Creations {
+            own: Lookup::NotFound,
+            all: Lookup::NotFound,
+        },
         namespaces: Lookup::Found(vec![
             json!({"metadata": {"name": "shop", "labels": {"sluice.dev/inject": "enabled"}}}),
         ]),
+        agents: Vec::new(),
         pending: Lookup::Found(vec![pending("api")]),
         stranded: Lookup::Found(Vec::new()),
         held: Held {

@@ -1,6 +1,7 @@
 //! A service of a Compose file, and the object that kompose makes of it.
 
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 const NAME: &str = "kompose.service.name_override";
 const CONTROLLER: &str = "kompose.controller.type";
@@ -14,7 +15,8 @@ pub(super) struct Service<'f> {
 }
 
 /// The kind of object that kompose makes of a service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Made {
     Deployment,
     DaemonSet,
@@ -45,14 +47,8 @@ pub(super) struct Awaited<'f> {
 
 impl Made {
     /// The word for the kind in a list.
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Deployment => "deployment",
-            Self::DaemonSet => "daemonset",
-            Self::StatefulSet => "statefulset",
-            Self::Pod => "pod",
-            Self::CronJob => "cronjob",
-        }
+    pub(super) fn word(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -17,7 +17,7 @@ const HEADS: [&str; 14] = [
     "state",
     "value",
     WORD,
-    "you see",
+    SYMPTOM,
 ];
 
 /// The head of the column of a table whose words are exit codes.
@@ -25,6 +25,9 @@ const CODE: &str = "exit code";
 
 /// The column whose cells are words as a whole, with commas between several.
 const WORD: &str = "word";
+
+/// The head of a column of sentences about what a user sees, with words in them.
+const SYMPTOM: &str = "you see";
 
 /// The text of the cells in the line below the head of a Markdown table.
 const RULE: &str = "---";
@@ -52,6 +55,12 @@ pub(super) fn page(name: &str, text: &str) -> Vec<GlossaryEntry> {
             continue;
         }
         let meaning = meaning(name, &heads, &cells);
+        // A symptom is more than the word in it: several rows have the same word.
+        let meaning = if heads[0] == SYMPTOM {
+            format!("{}: {meaning}", plain(&cells[0]))
+        } else {
+            meaning
+        };
         let entry = |word: &str| GlossaryEntry {
             word: word.to_owned(),
             meaning: meaning.clone(),

@@ -88,7 +88,7 @@ fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Arrow]) -> Vec<Option<usize>>
     let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
     // An object whose list cannot be read never starts, like one that waits for itself.
     let unreadable = keys.iter().enumerate().filter(|(_, key)| match key {
-        Key::Object(at) => graph.unreadable[*at].is_some(),
+        Key::Object(at) => graph.waits_for_a_text(*at),
         Key::Missing(..) | Key::Outside(_) => false,
     });
     plain.extend(unreadable.map(|(node, _)| (node, node, true)));
@@ -323,13 +323,13 @@ fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
             .collect();
     }
     let waits = graph.lists[at].iter();
-    let unreadable = graph.unreadable[at]
-        .as_ref()
-        .map(|_| "a list that can be read".to_owned());
+    let unreadable = graph
+        .waits_for_a_text(at)
+        .then(|| "a list that can be read".to_owned());
     waits
         .map(|wait| match wait.source {
             Source::Plan => format!("{} (plan)", wait.edge),
-            Source::List | Source::Weight => wait.edge.to_string(),
+            Source::List | Source::Weight | Source::NodeRule => wait.edge.to_string(),
         })
         .chain(unreadable)
         .collect()

@@ -4,7 +4,7 @@ use crate::access;
 use crate::objects::{Graph, Object, place};
 use crate::status;
 use jiff::Timestamp;
-use rules::dependency::{Dependency, ObjectRef, Parts, Reference, Selection, State};
+use rules::dependency::{Dependency, NodeRules, ObjectRef, Parts, Reference, Selection, State};
 use rules::gate::{self, Gate};
 use rules::judged::{self, Judged};
 use rules::keys;
@@ -68,8 +68,14 @@ pub(super) fn home(world: &dyn Objects, namespace: &str) -> Option<String> {
     }
 }
 
-/// Reads a namespace, and the objects elsewhere that its objects name.
-pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, String)]) -> Inventory {
+/// Reads a namespace, and the objects elsewhere that its objects name, by themselves or `under` the node rules of the cluster.
+pub(super) fn see(
+    world: &dyn Objects,
+    namespace: &str,
+    custom: &[(String, String)],
+    under: (&NodeRules, &dyn World),
+) -> Inventory {
+    let (rules, installed) = under;
     let mut seen = Inventory {
         namespace: namespace.to_owned(),
         ..Inventory::default()
@@ -81,10 +87,14 @@ pub(super) fn see(world: &dyn Objects, namespace: &str, custom: &[(String, Strin
     let plans = Selector::label(keys::PLAN, "true");
     seen.list(world, &Kind::Builtin(kinds::CONFIG_MAP), namespace, &plans);
     let home = Kind::Builtin(kinds::NAMESPACE);
-    if let Lookup::Found(object) = world.object(&home, None, namespace) {
-        seen.objects.push(place("", 0, object));
+    match world.object(&home, None, namespace) {
+        Lookup::Found(object) => seen.objects.push(place("", 0, object)),
+        // Its label tells whether the rules hold the pods.
+        Lookup::Unavailable(Unavailable::Forbidden) if !rules.0.is_empty() => seen.hide(&home),
+        Lookup::NotFound | Lookup::Unavailable(_) => {}
     }
-    for (from, reference) in absent(&Graph::new(&seen.objects), &listed) {
+    let graph = Graph::new(&seen.objects).under(rules, installed);
+    for (from, reference) in absent(&graph, &listed) {
         seen.fetch(world, &from, &reference);
     }
     seen
@@ -104,7 +114,7 @@ pub(super) fn judge(object: &Object, by: &Judges<'_>) -> Option<Judged> {
     if !judged.satisfied
         && let Some(cause) = verdict::cause_of(of, object.namespace(), policy, world, now)
     {
-        judged.message = format!("{}; {cause}", judged.message);
+        judged.message = format!("{cause}; {}", judged.message);
     }
     Some(judged)
 }

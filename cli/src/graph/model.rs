@@ -1,6 +1,6 @@
 //! The graph as it is printed: the objects, their waits, and their order.
 
-use super::root_cause::RootCause;
+use rules::cause::RootCause;
 use rules::judged::Judged;
 use serde::Serialize;
 use std::collections::BTreeMap;

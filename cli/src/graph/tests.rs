@@ -1,5 +1,7 @@
+mod cycles;
 mod edges;
 mod kinds;
+mod node_rules;
 
 use super::*;
 use crate::manifest::Entries;
@@ -14,6 +16,10 @@ fn read(manifest: &str) -> Vec<Object> {
     entries
         .map(|entry| place("", entry.document, entry.object))
         .collect()
+}
+
+fn plain(told: &Drawing) -> String {
+    text::text(told, Style::PLAIN)
 }
 
 fn offline(manifest: &str, release: Option<&str>) -> Drawing {
@@ -61,7 +67,7 @@ STEP  OBJECT           WAVE  WAITS FOR
 3     Job/migrate      0     Service/db, Secret/password
 4     Deployment/web   1     every weight below 1
 ";
-    assert_eq!(text::text(&offline(&shop(), None)), expected);
+    assert_eq!(plain(&offline(&shop(), None)), expected);
 }
 
 #[test]
@@ -89,7 +95,7 @@ STEP  OBJECT        RELEASE  WAITS FOR
 2     Deployment/b  two      Deployment/c
 3     Deployment/a  one      Deployment/b
 ";
-    assert_eq!(text::text(&offline(&manifest, Some("one"))), expected);
+    assert_eq!(plain(&offline(&manifest, Some("one"))), expected);
     let none = of_manifests(&read(&manifest), Some("three"));
     let refusal = none
         .is_filled(Some("three"), "these manifests")
@@ -97,80 +103,6 @@ STEP  OBJECT        RELEASE  WAITS FOR
     assert_eq!(
         refusal.to_string(),
         "no workload of release \"three\" in these manifests; the releases there are one, two"
-    );
-}
-
-fn cycle() -> String {
-    [
-        workload("Deployment", "a", "r", "sluice.dev/depends-on: deploymnt/b"),
-        workload("Deployment", "b", "r", "sluice.dev/depends-on: group/g"),
-        workload(
-            "Deployment",
-            "c",
-            "r",
-            "sluice.dev/group: g, sluice.dev/depends-on: deployment/b",
-        ),
-        workload(
-            "Deployment",
-            "d",
-            "r",
-            "sluice.dev/depends-on: '[{any: [deploy/c], optional: true}]'",
-        ),
-        workload("Deployment", "e", "r", "sluice.dev/depends-on: deploy/c"),
-    ]
-    .concat()
-}
-
-#[test]
-fn cycles_are_marked_and_named() {
-    let told = offline(&cycle(), None);
-    let expected = "\
-STEP   OBJECT        WAITS FOR
-1      Deployment/d  any of (Deployment/c)
-never  Deployment/a  a list that can be read
-cycle  Deployment/b  group/g
-cycle  Deployment/c  Deployment/b
-never  Deployment/e  Deployment/c
-
-These wait for each other and never start: Deployment b -> Deployment c (group/g) -> Deployment b; take one entry out.
-";
-    assert_eq!(text::text(&told), expected);
-    let dot = dot::dot(&told.model);
-    for line in [
-        "  \"Deployment/b\" [label=\"Deployment/b\", color=red];\n",
-        "  \"Deployment/b\" -> \"Deployment/c\" [label=\"group/g\", color=red];\n",
-        "  \"Deployment/d\" -> \"Deployment/c\" [style=dashed];\n",
-    ] {
-        assert!(dot.contains(line), "{line}{dot}");
-    }
-    let mermaid = mermaid::mermaid(&told.model);
-    for line in [
-        "  n2[\"Deployment/b\"]:::cycle\n",
-        "  n2 -->|\"group/g\"| n3\n",
-        "  n0 -.-> n3\n",
-        "  linkStyle 1,2 stroke:#f00\n",
-        "  classDef cycle stroke:#f00,stroke-width:2px\n",
-    ] {
-        assert!(mermaid.contains(line), "{line}{mermaid}");
-    }
-}
-
-#[test]
-fn why_a_member_of_a_cycle_is_not_ready_is_one_word() {
-    let mut told = offline(&cycle(), None);
-    for node in &mut told.model.nodes {
-        node.health = Some(model::Health {
-            ready: false,
-            status: "InProgress".to_owned(),
-            reason: "InProgress".to_owned(),
-            message: "all the way round".to_owned(),
-        });
-    }
-    let told = text::text(&told);
-    assert!(told.contains("group/g                  Cycle\n"), "{told}");
-    assert!(
-        told.contains("Deployment/c             all the way round\n"),
-        "{told}"
     );
 }
 
@@ -235,14 +167,19 @@ fn cluster_of(more: &[Value]) -> Drawing {
 }
 
 fn told(values: &[Value]) -> Drawing {
+    told_by(values, &Policy::of_the_chart())
+}
+
+fn told_by(values: &[Value], policy: &Policy) -> Drawing {
     let rules = Rules::default();
     let world = Manifest::new(values.iter(), &rules);
     let now = at(59).parse().unwrap();
-    let seen = cluster::see(&world, "shop", &[]);
-    let graph = Graph::new(&seen.objects);
+    let node_rules = &policy.node_rules;
+    let seen = cluster::see(&world, "shop", &[], (node_rules, &world));
+    let graph = Graph::new(&seen.objects).under(node_rules, &world);
     let judges = Judges {
         world: &world,
-        policy: &Policy::of_the_chart(),
+        policy,
         workloads: &[],
         withheld: &|_| None,
         now,
@@ -253,7 +190,9 @@ fn told(values: &[Value]) -> Drawing {
     let times = times::of(&seen, &graph, &model, now);
     times.mark_waits(&mut model);
     Drawing {
+        api_version: API_VERSION,
         critical_path: critical::path(&model, &times),
+        root_causes: times.held_up("shop"),
         times: Some(times::lived(&model, &times.spans)),
         gates: Some(times.gates),
         model,
@@ -268,7 +207,7 @@ fn the_critical_path_is_the_chain_that_was_waited_for() {
         pod(("ReplicaSet", "web-1"), "web-1-a", 0, Some(19), Some(25)),
         pod(("ReplicaSet", "web-1"), "web-1-b", 0, Some(19), Some(30)),
     ]);
-    let text = text::text(&told);
+    let text = plain(&told);
     let expected = "
 WAITED  POD        OF
 19 s    web-1-a    Deployment/web
@@ -309,7 +248,7 @@ fn who_still_waits_is_told() {
     let mut waits = pod(("ReplicaSet", "web-1"), "web-1-a", 20, None, None);
     let gate = json!({"name": "sluice-gate", "state": {"running": {"startedAt": at(21)}}});
     waits["status"]["initContainerStatuses"] = json!([gate]);
-    let text = text::text(&cluster_of(&[waits]));
+    let text = plain(&cluster_of(&[waits]));
     assert!(
         text.contains("38 s    web-1-a  Deployment/web, and still waits\n"),
         "{text}"
@@ -339,7 +278,7 @@ fn a_cap_is_on_the_path_where_all_slots_were_taken() {
     let steps = &told.critical_path.as_ref().unwrap().steps;
     let steps: Vec<_> = steps.iter().map(|it| (&*it.object, it.seconds)).collect();
     assert_eq!(steps, [("Job/a", 10), ("Job/b", 12)]);
-    let text = text::text(&told);
+    let text = plain(&told);
     assert!(text.contains("  one of 1 slots  "), "{text}");
 }
 

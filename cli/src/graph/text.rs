@@ -4,16 +4,20 @@ use super::Drawing;
 use super::critical::Path;
 use super::model::{Model, Node};
 use super::times::GateWait;
+use crate::held_up::{self, HeldUp};
 use crate::output::{WIDEST_COLUMN, printable};
+use crate::style::{Style, Tone};
 use rules::judged::Reason;
+use rules::kstatus::Status;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A heading, and the cell of a node below it.
 type Column = (&'static str, fn(&Node) -> String);
 
-pub(super) fn text(told: &Drawing) -> String {
-    let mut out = table(&told.model);
+pub(super) fn text(told: &Drawing, style: Style) -> String {
+    let mut out = causes(&told.root_causes, style);
+    out.push_str(&table(&told.model, style));
     for cycle in &told.model.cycles {
         let _ = writeln!(
             out,
@@ -31,15 +35,46 @@ pub(super) fn text(told: &Drawing) -> String {
     out
 }
 
-fn table(model: &Model) -> String {
+/// The root causes of several pods, above the table.
+fn causes(causes: &[HeldUp], style: Style) -> String {
+    let (shown, more) = held_up::shown(causes);
+    let lines = shown
+        .iter()
+        .map(|it| format!("  {}; {}\n", printable(&it.cause.to_string()), it.count()));
+    let lines: String = lines.chain(more.map(|it| format!("  {it}\n"))).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("{}\n{lines}\n", style.heading(held_up::TITLE))
+}
+
+fn table(model: &Model, style: Style) -> String {
     let columns = columns(model);
     let head = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
     let body = model.nodes.iter();
     let rows: Vec<Vec<String>> = std::iter::once(head)
         .chain(body.map(|node| columns.iter().map(|(_, cell)| cell(node)).collect()))
         .collect();
-    aligned(&rows)
+    let status = columns.iter().position(|(head, _)| *head == STATUS);
+    let paint = |row: usize, column: usize, cell: &str| match row.checked_sub(1) {
+        Some(node) if Some(column) == status => style.painted(tone(&model.nodes[node]), cell),
+        _ => cell.to_owned(),
+    };
+    painted(&rows, paint)
 }
+
+/// The tone of a node's status.
+fn tone(node: &Node) -> Tone {
+    match &node.health {
+        Some(health) if health.ready => Tone::Good,
+        Some(health) if health.status == Status::Failed.word() => Tone::Bad,
+        None if is_held_up(node) || node.missing => Tone::Bad,
+        Some(_) | None => Tone::Waiting,
+    }
+}
+
+/// The heading of the column of statuses.
+const STATUS: &str = "STATUS";
 
 fn columns(model: &Model) -> Vec<Column> {
     let scopes = model.nodes.iter().filter_map(|it| it.scope.as_ref());
@@ -59,7 +94,7 @@ fn columns(model: &Model) -> Vec<Column> {
         }));
     }
     if judged {
-        columns.push(("STATUS", |it| health(it).0));
+        columns.push((STATUS, |it| health(it).0));
         columns.push(("REASON", |it| health(it).1));
     }
     columns.push(("WAITS FOR", waits_for));
@@ -118,6 +153,11 @@ fn waits_for(node: &Node) -> String {
 
 /// The rows of the text with their cells aligned in columns.
 fn aligned(rows: &[Vec<String>]) -> String {
+    painted(rows, |_, _, cell| cell.to_owned())
+}
+
+/// The rows of [`aligned`], each cell as `paint` makes it, by its row and column: colours take no room.
+fn painted(rows: &[Vec<String>], paint: impl Fn(usize, usize, &str) -> String) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -125,10 +165,13 @@ fn aligned(rows: &[Vec<String>]) -> String {
     };
     let widths: Vec<usize> = (0..count).map(width).collect();
     let mut out = String::new();
-    for row in rows {
+    for (at, row) in rows.iter().enumerate() {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(line, "{:width$}  ", printable(cell));
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let cell = printable(cell);
+            let gap = width.saturating_sub(cell.chars().count()) + 2;
+            line.push_str(&paint(at, column, &cell));
+            line.extend(std::iter::repeat_n(' ', gap));
         }
         out.push_str(line.trim_end());
         out.push('\n');

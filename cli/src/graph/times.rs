@@ -2,21 +2,21 @@
 
 use super::cluster::Inventory;
 use super::model::{Model, WAITS};
-use super::root_cause::RootCause;
 use crate::gate_log::GateWord;
 use crate::heard;
+use crate::held_up::{self, HeldUp, WaitingPod, held_up};
 use crate::installed::Installed;
 use crate::objects::{Graph, Object};
-use crate::status;
+use crate::status::{self, GateTold};
 use jiff::Timestamp;
-use rules::cause::{Cause, Stuck};
+use rules::cause::{Cause, RootCause, Stuck};
 use rules::gate::{self, Gate};
 use rules::object;
 use rules::selector::Selector;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::{Answer, said};
+use wire::{Answer, Decision, said};
 
 /// The times of a graph: the waits of its pods and the spans of its nodes.
 #[derive(Debug, Default)]
@@ -49,6 +49,9 @@ pub(super) struct GateWait {
     /// The answer that the pod's gate would get; `None` once the pod waits no more.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
+    /// The ends of the chains behind the pod's unsatisfied dependencies.
+    #[serde(skip)]
+    pub(super) roots: Vec<RootCause>,
 }
 
 /// The times of an object, from its start until its dependents could start.
@@ -76,7 +79,7 @@ impl Times {
         seen: &Inventory,
         world: &Installed<'_>,
         now: Timestamp,
-    ) -> Vec<Option<Answer>> {
+    ) -> Vec<Option<GateTold>> {
         let answer = |gate: &GateWait| {
             let named = |pod: &&Value| object::name(pod) == gate.pod;
             let pod = seen
@@ -89,10 +92,24 @@ impl Times {
         self.gates.iter().map(answer).collect()
     }
 
-    pub(super) fn answered(&mut self, answers: Vec<Option<Answer>>) {
-        for (gate, answer) in self.gates.iter_mut().zip(answers) {
-            gate.answer = answer;
+    pub(super) fn answered(&mut self, answers: Vec<Option<GateTold>>) {
+        for (gate, told) in self.gates.iter_mut().zip(answers) {
+            if let Some(GateTold { answer, roots }) = told {
+                (gate.answer, gate.roots) = (Some(answer), roots);
+            }
         }
+    }
+
+    /// The root causes of the waits of this namespace.
+    pub(super) fn held_up(&self, namespace: &str) -> Vec<HeldUp> {
+        let waiting = self.gates.iter().filter(|gate| gate.until.is_none());
+        let waiting = waiting.map(|gate| WaitingPod {
+            namespace,
+            name: &gate.pod,
+            since: Some(gate.since),
+            roots: &gate.roots,
+        });
+        held_up(&waiting.collect::<Vec<_>>())
     }
 
     /// The pods whose gates alone can tell about one of their dependencies.
@@ -112,6 +129,7 @@ impl Times {
                 (&mut gate.answer, words.get(&gate.pod))
             {
                 heard::fill(answer, said);
+                held_up::hear(&mut gate.roots, answer);
             }
         }
     }
@@ -121,7 +139,7 @@ impl Times {
         for (node, stuck) in &self.stuck {
             let node = &mut model.nodes[*node];
             if node.health.as_ref().is_some_and(|it| !it.ready) {
-                node.root_cause = Some(RootCause::of(stuck));
+                node.root_cause = Some(RootCause::of_stuck(node.id.clone(), stuck));
             }
         }
     }
@@ -135,8 +153,10 @@ impl Times {
                 continue;
             };
             let answers = self.gates.iter().filter(|gate| gate.of == node.id);
-            let mut waiting = answers.filter(|gate| gate.until.is_none());
-            let answer = waiting.find_map(|gate| gate.answer.as_ref());
+            let waiting = answers.filter(|gate| gate.until.is_none());
+            let mut answers = waiting.filter_map(|gate| gate.answer.as_ref());
+            // Another one tells of a gate that opens at this moment.
+            let answer = answers.find(|answer| answer.verdict == Decision::Wait);
             let told = answer.and_then(said::unsatisfied);
             let told = told.map(|told| format!("its gate waits for {told}"));
             WAITS.clone_into(&mut health.status);
@@ -269,6 +289,7 @@ fn gate(pod: &PodTimes<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
         held: gate::is_held(pod.value),
         until,
         answer: None,
+        roots: Vec::new(),
     })
 }
 

@@ -7,6 +7,7 @@ use crate::heard;
 use crate::objects::{Graph, Object};
 use rules::dependency::{Dependency, Edge, Reference};
 use rules::dependent::{Dependent, Wait};
+use rules::gate::Gate;
 use rules::judged::{Judged, Reason};
 use rules::lookup::Lookup;
 use rules::object::name;
@@ -96,8 +97,14 @@ impl DependentTold {
             Some(dependent) => dependent,
             None => object.dependent().filter(|_| !waits.is_empty())?,
         };
+        let has_opened = pod.is_some_and(|(pod, _)| matches!(Gate::of(pod), Gate::Passed { .. }));
         let judge = |edges| {
-            let mut judged = verdict::judge(&dependent, edges, policy, world, now).edges;
+            let judged = if has_opened {
+                verdict::judge_opened(&dependent, edges, policy, world, now)
+            } else {
+                verdict::judge(&dependent, edges, policy, world, now)
+            };
+            let mut judged = judged.edges;
             // Everything was read that can be read, so only a dependent without pods is still syncing.
             judged.retain(|it| it.judged.reason != Reason::Syncing);
             judged

@@ -21,14 +21,10 @@ pub(crate) async fn list(
 ) -> Result<Lookup<Vec<Value>>> {
     let request = Request::new(path).list(params)?;
     let page = seen(client.request::<Value>(request).await)?;
-    Ok(match page {
-        Lookup::Found(mut page) => match page["items"].take() {
-            Value::Array(items) => Lookup::Found(items),
-            _ => Lookup::Found(Vec::new()),
-        },
-        Lookup::NotFound => Lookup::NotFound,
-        Lookup::Unavailable(why) => Lookup::Unavailable(why),
-    })
+    Ok(page.map(|mut page| match page["items"].take() {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    }))
 }
 
 /// The number of objects in one answer of [`list_where`].

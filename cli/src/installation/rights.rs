@@ -2,6 +2,7 @@
 
 use super::{NAME, Settings, get, list};
 use anyhow::Result;
+use futures::future::{try_join, try_join_all};
 use kube::Client;
 use kube::api::ListParams;
 use rules::kinds::{self, Kind};
@@ -29,30 +30,44 @@ pub(super) struct Account<'a> {
     pub(super) name: &'a str,
 }
 
+/// The chart's ClusterRole, and the bindings of all ClusterRoles.
+pub(super) struct Granted {
+    role: Lookup<Value>,
+    bindings: Lookup<Vec<Value>>,
+}
+
+/// Reads which ClusterRoles there are for the controller; no settings have to be known for it.
+pub(super) async fn granted(client: &Client) -> Result<Granted> {
+    let every = ListParams::default();
+    let (role, bindings) =
+        try_join(get(client, ROLES, NAME), list(client, BINDINGS, &every)).await?;
+    Ok(Granted { role, bindings })
+}
+
 /// The chart's ClusterRoles, and every other that is bound to the controller's account, as far as they can be seen.
 pub(super) async fn roles(
     client: &Client,
+    granted: Granted,
     account: Option<Account<'_>>,
     watch_role: Option<&str>,
 ) -> Result<Lookup<Vec<Value>>> {
-    let mut roles = match get(client, ROLES, NAME).await? {
+    let mut roles = match granted.role {
         Lookup::Found(role) => vec![role],
         Lookup::NotFound => return Ok(Lookup::NotFound),
         Lookup::Unavailable(why) => return Ok(Lookup::Unavailable(why)),
     };
-    let mut names: Vec<String> = watch_role.map(ToOwned::to_owned).into_iter().collect();
-    let bindings = list(client, BINDINGS, &ListParams::default()).await?;
-    if let (Some(account), Lookup::Found(bindings)) = (account, bindings) {
-        let bound = bindings.iter().filter_map(|it| bound(it, account));
-        names.extend(bound.map(ToOwned::to_owned));
+    let mut names: Vec<&str> = watch_role.into_iter().collect();
+    if let (Some(account), Lookup::Found(bindings)) = (account, &granted.bindings) {
+        names.extend(bindings.iter().filter_map(|it| bound(it, account)));
     }
-    names.sort();
+    names.sort_unstable();
     names.dedup();
-    for name in names.iter().filter(|name| *name != NAME) {
-        if let Lookup::Found(role) = get(client, ROLES, name).await? {
-            roles.push(role);
-        }
-    }
+    let others = names.into_iter().filter(|name| *name != NAME);
+    let found = try_join_all(others.map(|name| get(client, ROLES, name))).await?;
+    roles.extend(found.into_iter().filter_map(|role| match role {
+        Lookup::Found(role) => Some(role),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    }));
     Ok(Lookup::Found(roles))
 }
 

@@ -3,7 +3,6 @@
 use super::NAME;
 use rules::annotation;
 use rules::sheets;
-use rules::terms::Regate;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
 
@@ -52,8 +51,11 @@ impl Settings {
                         .collect(),
                 ),
                 config_depends_on: is("--honor-config-depends-on", true),
+                node_rules: argument(deployment, "--node-rules")
+                    .and_then(|text| annotation::node_rules(text).ok())
+                    .unwrap_or_default(),
                 regate: argument(deployment, "--regate-default")
-                    .and_then(Regate::of)
+                    .and_then(|it| it.parse().ok())
                     .unwrap_or_default(),
             },
             workloads: pairs(deployment, "--workloads", "/"),

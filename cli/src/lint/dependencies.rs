@@ -23,6 +23,8 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
             Advice::Removed { dependency, .. } => {
                 removed.insert((object.namespace(), dependency.clone()))
             }
+            // It is told once, of the workload: `targets` sees those behind Services, too.
+            Advice::NoReadinessProbe(_) => false,
             _ => true,
         });
         let advice = advice.map(|advice| {

@@ -2,10 +2,12 @@
 
 use crate::manifest::{Position, token};
 use crate::objects::{Finder, Location, Place, Spot};
+use crate::output::printable;
+use crate::style::{Style, Tone};
 use rules::advice::{Advice, Level};
 use rules::annotation::{self, ParseError};
 use serde::Serialize;
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// One finding of `lint`, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -155,13 +157,26 @@ pub(super) fn pointer(path: &str, of: &str, key: &str) -> String {
     }
 }
 
-/// Writes the finding in one line: `shop.yaml:12:29: error: Deployment api, spec.template: sluice.dev/depends-on: …`
+impl Finding {
+    /// The finding in one line, with its level in colour where there are colours: `shop.yaml:12:29: error: Deployment api,
+    /// spec.template: sluice.dev/depends-on: …`
+    pub(super) fn told(&self, style: Style) -> String {
+        let mut line = printable(&self.place.file);
+        if let (Some(number), Some(column)) = (self.line, self.column) {
+            let _ = write!(line, ":{number}:{column}");
+        }
+        let tone = match self.level {
+            Level::Error => Tone::Bad,
+            Level::Warning => Tone::Waiting,
+            Level::Note => Tone::Moving,
+        };
+        let level = style.painted(tone, self.level.word());
+        format!("{line}: {level}: {}", printable(&self.what()))
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.place.file)?;
-        if let (Some(line), Some(column)) = (self.line, self.column) {
-            write!(out, ":{line}:{column}")?;
-        }
-        write!(out, ": {}: {}", self.level.word(), self.what())
+        out.write_str(&self.told(Style::PLAIN))
     }
 }

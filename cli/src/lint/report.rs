@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::output::{self, Output};
+use crate::style::Style;
 use anyhow::Result;
 use clap::ValueEnum;
 use rules::advice::Level;
@@ -21,11 +22,18 @@ pub(crate) enum ReportFormat {
     Sarif,
 }
 
-pub(super) fn print(findings: &[Finding], format: ReportFormat) -> Result<()> {
-    let lines = |output| findings.iter().try_for_each(|it| output::print(it, output));
+pub(super) fn print(findings: &[Finding], format: ReportFormat, style: Style) -> Result<()> {
     match format {
-        ReportFormat::Text => lines(Output::Text),
-        ReportFormat::Json => lines(Output::Json),
+        ReportFormat::Text => {
+            for it in findings {
+                output::print_line(&it.told(style));
+            }
+            Ok(())
+        }
+        ReportFormat::Json => {
+            let mut all = findings.iter();
+            all.try_for_each(|it| output::print(it, Output::Json))
+        }
         ReportFormat::Github => {
             let mut commands = findings.iter().map(github);
             commands.try_for_each(|command| output::print(&command, Output::Text))

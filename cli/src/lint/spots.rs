@@ -23,6 +23,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
         | Advice::NoPods(dependency)
         | Advice::NoReplicas(dependency)
         | Advice::ScaledToZero(dependency)
+        | Advice::NoReadinessProbe(dependency)
         | Advice::OnlyExists(dependency)
         | Advice::OwnService(dependency) => dependency,
         Advice::PartElsewhere { subchart, .. } => subchart,

@@ -1,5 +1,6 @@
 mod creations;
 mod entries;
+mod fit;
 mod jobs;
 mod kinds;
 mod order;

@@ -54,6 +54,7 @@ impl Graph<'_> {
                 Some(format!("weight {weight}"))
             }
             (Source::Plan, _) => Some(format!("plan: {edge}")),
+            (Source::NodeRule, _) => Some("node rule".to_owned()),
             (_, Some(Reference::Part(_))) => Some(edge.to_string()),
             _ => None,
         }
@@ -72,6 +73,10 @@ impl Graph<'_> {
             (Source::List, "take one entry out"),
             (Source::Weight, "change a weight"),
             (Source::Plan, "change the plan"),
+            (
+                Source::NodeRule,
+                "let the administrator change the chart's value nodeRules",
+            ),
         ];
         let ways = ways.into_iter().filter(|(source, _)| says(source));
         let ways: Vec<_> = ways.map(|(_, way)| way).collect();

@@ -29,8 +29,17 @@ pub(crate) struct Graph<'a> {
     injected: HashSet<&'a str>,
     /// The waits of each object, by the object's index.
     pub(crate) lists: Vec<Vec<Wait>>,
-    /// Why the list, or the plan, of each cannot be read: it waits until that is corrected.
-    pub(crate) unreadable: Vec<Option<Unknown>>,
+    /// Why the list, or the plan, of each cannot be read.
+    pub(crate) unreadable: Vec<Option<UnreadText>>,
+}
+
+/// A text of an object, or of its plan, that cannot be read.
+#[derive(Debug)]
+pub(crate) struct UnreadText {
+    pub(crate) why: Unknown,
+    /// Whether the object's gates wait until the text is corrected. They do not where its annotations ask for no gate, such as
+    /// where the only one is a misspelt key.
+    pub(crate) waits: bool,
 }
 
 impl<'a> Graph<'a> {
@@ -75,9 +84,14 @@ impl<'a> Graph<'a> {
         graph
     }
 
+    /// Whether the gates of an object wait for a list or a plan that can be read.
+    pub(crate) fn waits_for_a_text(&self, at: usize) -> bool {
+        self.unreadable[at].as_ref().is_some_and(|it| it.waits)
+    }
+
     /// Whether admission puts a gate into the pods of an object. Every pod of a plan's namespace has one, because a plan needs
     /// such a namespace.
-    pub(super) fn is_gated(&self, at: usize) -> bool {
+    pub(crate) fn is_gated(&self, at: usize) -> bool {
         let object = &self.objects[at];
         object.is_dependent()
             && (object.asks_for_a_gate() || self.injected.contains(object.namespace()))

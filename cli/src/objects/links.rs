@@ -1,15 +1,16 @@
 //! The waits of objects: lists, plans and weights, and the objects that they mean.
 
-use super::graph::{Graph, means};
+use super::graph::{Graph, UnreadText, means};
 use super::object::Object;
 use rules::annotation;
-use rules::dependency::{Dependency, Edge, ObjectRef, Part, Parts, Selection};
-use rules::dependent::{Source, Unknown, Wait};
+use rules::dependency::{Dependency, Edge, NodeRules, ObjectRef, Part, Parts, Selection};
+use rules::dependent::{Source, Wait};
 use rules::edges;
 use rules::keys;
 use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use rules::ordinals;
+use rules::world::World;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -25,7 +26,7 @@ pub(crate) struct Link {
 
 impl Graph<'_> {
     /// The waits of each object, and the fault that makes some unreadable.
-    pub(super) fn waits(&self) -> Vec<(Vec<Wait>, Option<Unknown>)> {
+    pub(super) fn waits(&self) -> Vec<(Vec<Wait>, Option<UnreadText>)> {
         let plans = plans(self.objects);
         let objects = self.objects.iter().enumerate();
         objects
@@ -33,12 +34,26 @@ impl Graph<'_> {
             .collect()
     }
 
+    /// Adds the waits that the rules of a cluster give to the pods of the objects. A rule whose Namespace the caller may not read is
+    /// left out, and so is every rule for a workload whose gates are skipped.
+    pub(crate) fn under(mut self, rules: &NodeRules, world: &dyn World) -> Self {
+        for (object, waits) in self.objects.iter().zip(&mut self.lists) {
+            let dependent = object.dependent();
+            let dependent = dependent.filter(|it| it.skipped_on().is_none());
+            let edges = dependent.map_or(Ok(Vec::new()), |it| it.ruled(rules, world));
+            let source = Source::NodeRule;
+            let edges = edges.unwrap_or_default().into_iter();
+            waits.extend(edges.map(|edge| Wait { edge, source }));
+        }
+        self
+    }
+
     fn waits_of(
         &self,
         at: usize,
         object: &Object,
         plans: &HashMap<&str, Vec<Value>>,
-    ) -> (Vec<Wait>, Option<Unknown>) {
+    ) -> (Vec<Wait>, Option<UnreadText>) {
         let Some(dependent) = object.dependent() else {
             return (Vec::new(), None);
         };
@@ -47,7 +62,16 @@ impl Graph<'_> {
         let has_chart = |part: &Part| self.has_chart(at, part);
         let mut waits = match dependent.waits(true, plans, &is_same, &has_chart) {
             Ok(waits) => waits,
-            Err(unknown) => return (listed(object), Some(unknown)),
+            Err(why) => {
+                let unplanned = || Lookup::Found(Vec::new());
+                let of_plan = || {
+                    dependent
+                        .waits(true, unplanned, &is_same, &has_chart)
+                        .is_ok()
+                };
+                let waits = self.is_gated(at) || of_plan();
+                return (listed(object), Some(UnreadText { why, waits }));
+            }
         };
         let gated = self.is_gated(at) || waits.iter().any(|wait| wait.source == Source::Plan);
         waits.retain(|wait| match wait.edge {

@@ -100,7 +100,8 @@ impl Object {
         is_built_in && policy.is_some_and(|it| it.is_null() || it == "Always")
     }
 
-    fn is_of(&self, group: &str, word: &str) -> bool {
+    /// Whether the object is of the kind that a group calls so.
+    pub(crate) fn is_of(&self, group: &str, word: &str) -> bool {
         let kind = self.kind.as_ref();
         kind.is_some_and(|kind| (kind.group(), kind.word()) == (group, word))
     }

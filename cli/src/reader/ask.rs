@@ -1,21 +1,26 @@
 //! One question put to the API server.
 
-use super::{Question, Reader, Reply, Served};
+use super::served::{GroupKinds, Groups, GroupsAnswer, ServedKind};
+use super::{Question, Reader, Reply};
 use crate::access;
 use anyhow::Result;
-use kube::Error;
-use kube::core::request::Request;
-use kube::discovery::{self, ApiCapabilities, ApiResource, Scope};
+use axum::http::Request;
+use axum::http::header::ACCEPT;
+use kube::api::ListParams;
+use kube::core::discovery::v2::ACCEPT_AGGREGATED_DISCOVERY_V2;
+use kube::core::request::Request as ObjectRequest;
+use kube::{Error, discovery};
 use rules::definition::Declared;
 use rules::kept::is_secret;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
-use rules::selector::Selector;
 use serde_json::Value;
 use std::time::Duration;
 
 /// How often one question is asked, as client-go asks a request that is answered with 429.
 const TIMES: u32 = 10;
+/// The most objects of a place that are listed in place of questions about some of them.
+const MOST: u32 = 1000;
 /// The longest pause before a question is asked again: a person waits for the answer.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -44,123 +49,121 @@ impl Reader {
             tokio::time::sleep(pause).await;
             asked += 1;
         };
-        let is_kind = matches!(question, Question::Kind(_));
+        let is_of_kinds = matches!(question, Question::Groups | Question::Group(_));
         match answer {
-            Ok(reply) => Ok(Lookup::Found(reply)),
+            Ok(reply) => Ok(reply),
             Err(Error::Api(status)) if status.code == 404 => Ok(match question {
                 Question::Object(..) => Lookup::NotFound,
-                Question::Kind(_) | Question::List(..) => {
-                    Lookup::Unavailable(Unavailable::NotServed)
-                }
+                _ => Lookup::Unavailable(Unavailable::NotServed),
             }),
             Err(Error::Discovery(_)) => Ok(Lookup::Unavailable(Unavailable::NotServed)),
             Err(Error::Api(status)) if status.code == 403 => {
                 Ok(Lookup::Unavailable(Unavailable::Forbidden))
             }
             // The server behind an aggregated API is down.
-            Err(Error::Api(status)) if is_kind && status.code >= 500 => {
+            Err(Error::Api(status)) if is_of_kinds && status.code >= 500 => {
                 Ok(Lookup::Unavailable(Unavailable::Undiscovered))
             }
             Err(error) => Err(access::failed(error)),
         }
     }
 
-    async fn once(&self, question: &Question) -> Result<Reply, Error> {
-        match question {
-            Question::Kind(kind) => self.served(kind).await,
+    async fn once(&self, question: &Question) -> Result<Lookup<Reply>, Error> {
+        Ok(Lookup::Found(match question {
+            Question::Groups => Reply::Groups(self.groups().await?),
+            Question::Group(name) => {
+                let group = discovery::group(&self.client, name).await?;
+                Reply::Group(GroupKinds::from(&group))
+            }
+            Question::Definition(kind) => Reply::Definition(self.definition(kind).await?),
             Question::Object(kind, namespace, name) => {
-                self.get(kind, namespace.as_deref(), name).await
+                Reply::Object(self.get(kind, namespace.as_deref(), name).await?)
             }
             Question::List(kind, namespace, selector) => {
-                self.get_all(kind, namespace.as_deref(), selector).await
+                let all = ListParams {
+                    label_selector: Some(selector.to_string()).filter(|text| !text.is_empty()),
+                    ..ListParams::default()
+                };
+                let (items, _) = self.get_all(kind, namespace.as_deref(), &all).await?;
+                Reply::List(items.into())
             }
-        }
-    }
-
-    async fn served(&self, kind: &Kind) -> Result<Reply, Error> {
-        let group = discovery::group(&self.client, kind.group()).await?;
-        let word = kind.word();
-        let fits = |resource: &ApiResource| {
-            resource.kind.eq_ignore_ascii_case(word) || resource.plural.eq_ignore_ascii_case(word)
-        };
-        // Some kinds are served only in a version that their group does not prefer.
-        let found = group
-            .resources_by_stability()
-            .into_iter()
-            .find(|(resource, _)| fits(resource));
-        let (resource, capabilities) = found.ok_or_else(|| {
-            Error::Discovery(kube::error::DiscoveryError::MissingKind(kind.to_string()))
-        })?;
-        let declared = self.declared_by(&resource, &capabilities).await?;
-        let namespaced = capabilities.scope == Scope::Namespaced;
-        Ok(Reply::Kind(Served {
-            resource,
-            namespaced,
-            declared,
+            Question::Place(kind, namespace) => {
+                let some = ListParams::default().limit(MOST);
+                let (items, more) = self.get_all(kind, namespace.as_deref(), &some).await?;
+                if more {
+                    return Ok(Lookup::Unavailable(Unavailable::TooLarge));
+                }
+                Reply::List(items.into())
+            }
         }))
     }
 
+    /// All groups, with their kinds where the API server tells them in one answer.
+    async fn groups(&self) -> Result<Groups, Error> {
+        let request = Request::get("/apis").header(ACCEPT, ACCEPT_AGGREGATED_DISCOVERY_V2);
+        let request = request.body(Vec::new()).map_err(Error::HttpError)?;
+        let answer: GroupsAnswer = self.client.request(request).await?;
+        Ok(answer.into())
+    }
+
     /// The facts of a kind's definition; to a caller that may not read definitions, discovery tells whether there is a status.
-    async fn declared_by(
-        &self,
-        resource: &ApiResource,
-        capabilities: &ApiCapabilities,
-    ) -> Result<Lookup<Declared>, Error> {
+    async fn definition(&self, kind: &Kind) -> Result<Lookup<Declared>, Error> {
+        let Lookup::Found(ServedKind {
+            resource,
+            has_status,
+            ..
+        }) = self.known_kind(kind)
+        else {
+            return Ok(Lookup::NotFound);
+        };
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         let name = format!("{}.{}", resource.plural, resource.group);
         let definition = match self.get(&definitions, None, &name).await {
-            Ok(Reply::Object(definition)) => definition,
+            Ok(definition) => definition,
             Err(Error::Api(status)) if status.code == 403 => {
-                let mut below = capabilities.subresources.iter();
                 return Ok(Lookup::Found(Declared {
-                    status: below.any(|(it, _)| it.plural == "status"),
+                    status: *has_status,
                     summary: None,
                 }));
             }
             Err(Error::Api(status)) if status.code == 404 => return Ok(Lookup::NotFound),
             Err(error) => return Err(error),
-            Ok(_) => return Ok(Lookup::NotFound),
         };
         let versions = definition
             .pointer("/spec/versions")
             .and_then(Value::as_array);
         let mut versions = versions.into_iter().flatten();
         let ours = versions.find(|version| version["name"] == resource.version.as_str());
-        Ok(ours.map_or(Lookup::NotFound, |version| {
-            Lookup::Found(Declared::of(version))
-        }))
+        Ok(ours.map(Declared::of).into())
     }
 
-    async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Reply, Error> {
-        let request = Request::new(self.path(kind, namespace)?);
+    async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Value, Error> {
+        let request = ObjectRequest::new(self.path(kind, namespace)?);
         let params = kube::api::GetParams::default();
         // Only the metadata of a Secret is requested; sluice does the same.
         if !is_secret(kind) {
             let request = request.get(name, &params).map_err(Error::BuildRequest)?;
-            return Ok(Reply::Object(self.client.request(request).await?));
+            return self.client.request(request).await;
         }
         let request = request.get_metadata(name, &params);
         let request = request.map_err(Error::BuildRequest)?;
         let mut secret: Value = self.client.request(request).await?;
         self.name_type(kind, &mut secret);
-        Ok(Reply::Object(secret))
+        Ok(secret)
     }
 
+    /// The objects of a place that the parameters select, and whether there are more than the parameters' limit.
     async fn get_all(
         &self,
         kind: &Kind,
         namespace: Option<&str>,
-        selector: &Selector,
-    ) -> Result<Reply, Error> {
-        let params = kube::api::ListParams {
-            label_selector: Some(selector.to_string()).filter(|text| !text.is_empty()),
-            ..Default::default()
-        };
-        let request = Request::new(self.path(kind, namespace)?);
+        params: &ListParams,
+    ) -> Result<(Vec<Value>, bool), Error> {
+        let request = ObjectRequest::new(self.path(kind, namespace)?);
         let request = if is_secret(kind) {
-            request.list_metadata(&params)
+            request.list_metadata(params)
         } else {
-            request.list(&params)
+            request.list(params)
         };
         let request = request.map_err(Error::BuildRequest)?;
         let mut page: Value = self.client.request(request).await?;
@@ -171,7 +174,8 @@ impl Reader {
         for item in &mut items {
             self.name_type(kind, item);
         }
-        Ok(Reply::List(items))
+        let next = page["metadata"]["continue"].as_str();
+        Ok((items, next.is_some_and(|it| !it.is_empty())))
     }
 
     /// Writes kind and version into an object: an item of a list, and bare metadata, has neither.

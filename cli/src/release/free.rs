@@ -10,12 +10,13 @@ use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::{gate, job};
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 /// How often an object is read again that changed while it was released.
 const TRIES: usize = 3;
 
 /// The kinds of objects that can be held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 pub(super) enum HeldKind {
     Pod,
     Job,
@@ -23,11 +24,11 @@ pub(super) enum HeldKind {
 
 /// The options of the release of a held object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ReleaseOptions<'a> {
+pub(crate) struct ReleaseOptions<'a> {
     /// The reason of the release, for people that look later.
-    pub(super) reason: Option<&'a str>,
+    pub(crate) reason: Option<&'a str>,
     /// Whether the API server only reports what it would do.
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// The result of the release of one held object.
@@ -57,10 +58,7 @@ impl HeldKind {
     }
 
     pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Pod => "Pod",
-            Self::Job => "Job",
-        }
+        self.into()
     }
 }
 

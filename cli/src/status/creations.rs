@@ -89,11 +89,13 @@ mod tests {
     #[test]
     fn the_newest_event_tells_whether_a_creation_is_held_still() {
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let first = at("2026-01-01T00:00:00Z");
         let tries = Tries {
-            first: at("2026-01-01T00:00:00Z"),
+            first,
+            began: first,
         };
         let waits = tries.told("Job/seed (NotFound); 0 of 1 dependencies satisfied");
-        let events = [
+        let events = vec![
             event("ca", "2026-01-01T00:00:02.000000Z", &waits),
             event("done", "2026-01-01T00:00:02.000000Z", &waits),
             event(
@@ -112,10 +114,14 @@ mod tests {
             one.why,
             "Job/seed (NotFound); 0 of 1 dependencies satisfied"
         );
-        assert_eq!(
-            held(&events, at("2026-01-01T00:05:00Z")),
-            [],
-            "its client has given up"
-        );
+        let later = at("2026-01-01T00:05:20Z");
+        assert_eq!(held(&events, later), [], "its client has given up");
+
+        let began = at("2026-01-01T00:05:10Z");
+        let again = Tries { first, began }.told("Job/seed (NotFound)");
+        let events = [events, vec![event("ca", "2026-01-01T00:05:12Z", &again)]].concat();
+        let found = held(&events, later);
+        let one = found.first().expect("its client has begun again");
+        assert_eq!((one.since, one.tries_left), (first, 7));
     }
 }

@@ -12,7 +12,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use wire::said::clean;
 
-/// The objects whose Events are read: each is a request.
+/// The number of objects of a namespace from which on the Events of the namespace are read, and not those about each object.
+const MANY: usize = 4;
+
+/// The most Events of a namespace that are read.
+const LONG: u32 = 1000;
+
+/// The objects whose Events are read one by one: each is a request.
 const MOST: usize = 20;
 
 /// The longest shown message of an Event, in characters.
@@ -77,6 +83,16 @@ pub(super) struct EventSubject<'a> {
     pub(super) images: &'a [String],
 }
 
+impl EventSubject<'_> {
+    /// The facts that these Events about the object tell.
+    fn facts(&self, events: &[Value]) -> EventFacts {
+        EventFacts {
+            trouble: Trouble::newest(events),
+            pulls: cause::pulls(self.images, events),
+        }
+    }
+}
+
 /// The facts that the Events about one object tell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct EventFacts {
@@ -91,26 +107,65 @@ pub(super) async fn read<'a>(
     client: &Client,
     objects: impl Iterator<Item = EventSubject<'a>>,
 ) -> BTreeMap<String, EventFacts> {
-    let asked = objects.take(MOST).map(async |subject| {
-        let EventSubject {
-            namespace,
-            uid,
-            images,
-        } = subject;
-        let path = format!("/api/v1/namespaces/{namespace}/events");
-        let mut about = format!("involvedObject.uid={uid}");
-        if images.is_empty() {
+    let mut subjects: BTreeMap<&str, Vec<EventSubject<'a>>> = BTreeMap::new();
+    for subject in objects {
+        subjects.entry(subject.namespace).or_default().push(subject);
+    }
+    let mut found = BTreeMap::new();
+    for (namespace, subjects) in subjects {
+        let Some(events) = of_namespace(client, namespace, &subjects).await else {
+            found.extend(one_by_one(client, &subjects).await);
+            continue;
+        };
+        let mut about: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+        for event in &events {
+            let uid = event["involvedObject"]["uid"].as_str().unwrap_or_default();
+            about.entry(uid).or_default().push(event.clone());
+        }
+        let told = subjects.iter().filter_map(|subject| {
+            let events = about.get(subject.uid)?;
+            Some((subject.uid.to_owned(), subject.facts(events)))
+        });
+        found.extend(told);
+    }
+    found
+}
+
+/// The Events of a namespace in which many objects are asked for; `None` where the objects are few, or the Events too many.
+async fn of_namespace(
+    client: &Client,
+    namespace: &str,
+    subjects: &[EventSubject<'_>],
+) -> Option<Vec<Value>> {
+    if subjects.len() < MANY {
+        return None;
+    }
+    let path = format!("/api/v1/namespaces/{namespace}/events");
+    let mut all = ListParams::default().limit(LONG);
+    if subjects.iter().all(|it| it.images.is_empty()) {
+        all = all.fields("type=Warning");
+    }
+    match list(client, &path, &all).await {
+        Ok(Lookup::Found(events)) if events.len() < LONG as usize => Some(events),
+        _ => None,
+    }
+}
+
+async fn one_by_one(
+    client: &Client,
+    subjects: &[EventSubject<'_>],
+) -> BTreeMap<String, EventFacts> {
+    let asked = subjects.iter().take(MOST).map(async |subject| {
+        let path = format!("/api/v1/namespaces/{}/events", subject.namespace);
+        let mut about = format!("involvedObject.uid={}", subject.uid);
+        if subject.images.is_empty() {
             about.push_str(",type=Warning");
         }
         let events = list(client, &path, &ListParams::default().fields(&about)).await;
         let Ok(Lookup::Found(events)) = events else {
             return None;
         };
-        let facts = EventFacts {
-            trouble: Trouble::newest(&events),
-            pulls: cause::pulls(images, &events),
-        };
-        Some((uid.to_owned(), facts))
+        Some((subject.uid.to_owned(), subject.facts(&events)))
     });
     let found = stream::iter(asked).buffered(AT_ONCE);
     found.filter_map(future::ready).collect().await

@@ -5,11 +5,11 @@ use crate::style::{Style, Tone};
 use jiff::Timestamp;
 use rules::cause::Pull;
 use std::time::Duration;
-use wire::said::Elapsed;
+use wire::said::{self, Elapsed};
 use wire::{Answer, Decision, Report, Turn, turn};
 
-/// One line for each dependency, in columns; no text of an object can break a line.
-pub(super) fn rows(reports: &[&Report], style: Style, now: Timestamp) -> Vec<String> {
+/// One line for each dependency, in columns, with its mark; no text of an object can break a line.
+pub(super) fn rows(reports: &[&Report], style: Style, now: Timestamp) -> Vec<(String, String)> {
     let width = |cell: fn(&Report) -> &str| {
         let widths = reports.iter().map(|report| cell(report).chars().count());
         widths.max().unwrap_or_default()
@@ -32,7 +32,7 @@ pub(super) fn rows(reports: &[&Report], style: Style, now: Timestamp) -> Vec<Str
         }
         let (name, status) = (&report.dependency, &report.status);
         let told = format!("{name:names$}  {status:statuses$}  {why}");
-        format!("{mark}  {}", printable(told.trim_end()))
+        (mark, printable(told.trim_end()))
     };
     reports.iter().map(row).collect()
 }
@@ -71,6 +71,27 @@ pub(super) fn pulls(pulls: &[Pull], now: Timestamp) -> impl Iterator<Item = Stri
     })
 }
 
+/// The last line of a gate, with the time that its pod has waited by now. The time in the line itself is that of the last change, such as
+/// `0s`, or up to a minute old. A wait without a known beginning has no time.
+pub(super) fn gate_line(line: &str, since: Option<Timestamp>, now: Timestamp) -> String {
+    let waits = line.strip_prefix(said::WAITING);
+    let rest = waits.and_then(|it| it.trim_start().split_once(" for "));
+    let told = match rest {
+        Some((time, rest)) if !time.contains(' ') => match since {
+            Some(since) => format!("{} {} for {rest}", said::WAITING, took(since, now)),
+            None => format!("{} for {rest}", said::WAITING),
+        },
+        _ => line.to_owned(),
+    };
+    format!("gate  {}", printable(&told))
+}
+
+/// The time from one moment to another; nothing where the clocks disagree.
+pub(super) fn took(from: Timestamp, to: Timestamp) -> Elapsed {
+    let seconds = to.duration_since(from).as_secs();
+    Elapsed(Duration::from_secs(seconds.try_into().unwrap_or_default()))
+}
+
 /// Whether an image is being pulled now.
 pub(super) fn is_pulling(pulls: &[Pull]) -> bool {
     pulls.iter().any(|pull| pull.failed.is_none())
@@ -89,6 +110,25 @@ pub(super) fn note(answer: &Answer) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_line_of_a_gate_tells_how_long_the_pod_has_waited_by_now() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let (since, now) = (at("2026-01-01T00:00:00Z"), at("2026-01-01T00:01:03Z"));
+        let why = "tcp://db:5432: InProgress (ConnectionRefused: nothing listens for now)";
+        let fresh = format!("waiting 0s for {why}");
+        assert_eq!(
+            gate_line(&fresh, Some(since), now),
+            format!("gate  waiting 1m03s for {why}")
+        );
+        assert_eq!(
+            gate_line(&fresh, None, now),
+            format!("gate  waiting for {why}")
+        );
+        for other in ["open after 3s", "refused: it waits for a Job"] {
+            assert_eq!(gate_line(other, Some(since), now), format!("gate  {other}"));
+        }
+    }
 
     #[test]
     fn it_counts_down_in_whole_seconds() {

@@ -30,6 +30,8 @@ pub(super) struct Scene {
     /// The namespace of the pods; `None` for all namespaces.
     pub(super) namespace: Option<String>,
     pub(super) chosen: Chosen,
+    /// The labels of the pods; empty for all pods.
+    pub(super) labels: Selector,
     /// Whether the user waits for an installation to begin.
     pub(super) patient: bool,
 }
@@ -67,7 +69,11 @@ impl Scene {
                 return Ok(vec![pod(reader, namespace.unwrap_or_default(), name)?]);
             }
             Chosen::Workload(..) => Selector::default(),
-            Chosen::Release(_) | Chosen::Waiting => Selector::label(keys::GATED, keys::GATED_VALUE),
+            Chosen::Release(_) | Chosen::Waiting => {
+                let mut gated = Selector::label(keys::GATED, keys::GATED_VALUE);
+                gated.0.extend(self.labels.0.iter().cloned());
+                gated
+            }
         };
         let kind = Kind::Builtin(kinds::POD);
         match reader.list(&kind, namespace, &all) {
@@ -86,12 +92,12 @@ impl Scene {
         if matches!(&self.chosen, Chosen::Workload(kind, _) if *kind != jobs) {
             return Vec::new();
         }
-        match reader.list(&jobs, self.namespace.as_deref(), &Selector::default()) {
-            Lookup::Found(jobs) => jobs
-                .iter()
-                .filter(|it| job::is_held(it))
-                .map(to_be)
-                .collect(),
+        let home = self.namespace.as_deref();
+        match reader.list_where(&jobs, home, &Selector::default(), &job::is_held) {
+            Lookup::Found(held) => {
+                let pods = held.iter().map(to_be);
+                pods.filter(|pod| self.labels.selects(pod)).collect()
+            }
             Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
         }
     }
@@ -153,21 +159,26 @@ impl Scene {
             return Vec::new();
         };
         let home = namespace.as_str();
-        let of = |kind: Kind, found: Vec<Value>| {
-            let asking = found.into_iter().filter(is_written);
-            asking
+        let of = |kind: Kind, found: Vec<Value>| -> Vec<_> {
+            let found = found.into_iter();
+            found
                 .map(|it| (kind.clone(), namespace.clone(), it))
                 .collect()
         };
         match &self.chosen {
             Chosen::Pod(_) => Vec::new(),
             Chosen::Workload(kind, name) => match world.reader.object(kind, Some(home), name) {
-                Lookup::Found(object) => of(kind.clone(), vec![object]),
-                Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+                Lookup::Found(object) if is_written(&object) => of(kind.clone(), vec![object]),
+                Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
             },
             Chosen::Release(_) | Chosen::Waiting => {
                 let all = scope::workloads().flat_map(|kind| {
-                    match world.reader.list(&kind, Some(home), &Selector::default()) {
+                    let all = Selector::default();
+                    let has_labels =
+                        |it: &Value| object::template(it).is_some_and(|it| self.labels.selects(it));
+                    let all_pods = self.labels.0.is_empty();
+                    let written = |it: &Value| is_written(it) && (all_pods || has_labels(it));
+                    match world.reader.list_where(&kind, Some(home), &all, &written) {
                         Lookup::Found(found) => of(kind, found),
                         Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
                     }
@@ -199,11 +210,7 @@ impl Scene {
     fn is_there(&self, world: &Installed<'_>, found: &Tree) -> Result<()> {
         match (&self.chosen, self.namespace.as_deref()) {
             (Chosen::Workload(kind, name), namespace) => {
-                match world.reader.object(kind, namespace, name) {
-                    Lookup::Found(_) => Ok(()),
-                    Lookup::NotFound => bail!("{}", absent(world.reader, kind, namespace, name)),
-                    Lookup::Unavailable(why) => unreadable(kind, namespace, why),
-                }
+                is_there(world.reader, kind, namespace.unwrap_or_default(), name)
             }
             (Chosen::Release(name), Some(namespace))
                 if !self.patient && found.workloads.is_empty() =>
@@ -226,6 +233,16 @@ fn is_written(workload: &Value) -> bool {
     let mut annotations = places.filter_map(|it| it["metadata"]["annotations"].as_object());
     let asks = annotations.any(|it| it.contains_key(keys::GATED) || annotation::ask(it));
     asks && object::controller_of(workload).is_none()
+}
+
+/// Whether an object is there; the error names objects of other kinds that have its name.
+pub(crate) fn is_there(reader: &Reader, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
+    let place = Some(namespace);
+    match reader.object(kind, place, name) {
+        Lookup::Found(_) => Ok(()),
+        Lookup::NotFound => bail!("{}", absent(reader, kind, place, name)),
+        Lookup::Unavailable(why) => unreadable(kind, place, why),
+    }
 }
 
 /// Reads a pod by its name.
@@ -259,11 +276,12 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
         Gate::Passed { since, at } => (Some(since), Some(at)),
     };
     let judged = stage.waits().then(|| judge(world, pod, now));
-    let (answer, unknown) = match judged {
-        Some(Ok(answer)) => (Some(answer), None),
+    let (told, unknown) = match judged {
+        Some(Ok(told)) => (Some(told), None),
         Some(Err(why)) => (None, Some(why.to_string())),
         None => (None, None),
     };
+    let (answer, roots) = told.map(|it| (it.answer, it.roots)).unzip();
     Pod {
         name: object::name(pod).to_owned(),
         namespace: text("/metadata/namespace").unwrap_or_default().to_owned(),
@@ -274,8 +292,10 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
         opened: opened.and_then(|it| it.parse().ok()),
         node: text("/spec/nodeName").map(ToOwned::to_owned),
         answer,
+        roots: roots.unwrap_or_default(),
         unknown,
         not_started: not_started(pod, now),
+        trouble: trouble(pod, now),
         images: early_images(pod),
         pulls: Vec::new(),
         gate: None,
@@ -287,6 +307,14 @@ pub(super) fn not_started(pod: &Value, now: Timestamp) -> Option<String> {
     let cause = Cause::of(pod, now).filter(|_| is_new(pod));
     let told = cause.filter(|it| !matches!(it, Cause::NotMade));
     told.map(|it| format!("the pod {it}"))
+}
+
+/// Why the containers of a pod whose gate has opened do not become ready, as far as the pod says.
+pub(super) fn trouble(pod: &Value, now: Timestamp) -> Option<String> {
+    let has_opened = matches!(Gate::of(pod), Gate::Passed { .. });
+    let runs = matches!(Stage::of(pod), Stage::Starts | Stage::Crashes);
+    let cause = Cause::of(pod, now).filter(|_| has_opened && runs);
+    cause.map(|it| format!("it {it}"))
 }
 
 /// Whether the gate of a pod has yet to start, and nothing holds the pod back before it.
@@ -359,3 +387,6 @@ fn releases(reader: &Reader, namespace: &str) -> BTreeSet<String> {
     let scopes = lists.flatten().filter_map(|object| Scope::of(&object));
     scopes.map(|scope| scope.name).collect()
 }
+
+#[cfg(test)]
+mod tests;

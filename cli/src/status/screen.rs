@@ -1,9 +1,10 @@
 //! The screen of a live tree: drawn again in its place on a terminal, elsewhere a line for each change.
 
-use super::text::{TreeView, headline};
+use super::text::{TreeText, TreeView, headline};
 use super::tree::{Pod, Tree};
 use super::{Manner, StatusFormat};
-use crate::output::printable;
+use crate::installation;
+use crate::output::{self, printable};
 use anyhow::Result;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -41,8 +42,8 @@ impl Screen {
     #[expect(clippy::print_stderr, reason = "a warning is no part of the answer")]
     pub(super) fn show(&mut self, tree: &Tree, now: Timestamp) -> Result<()> {
         if self.last.is_none() {
-            for unseen in &tree.unseen {
-                eprintln!("warning: {unseen}");
+            for warning in installation::warnings(&tree.unseen) {
+                eprintln!("warning: {warning}");
             }
         }
         let text = match self.manner.format {
@@ -61,59 +62,62 @@ impl Screen {
         Ok(())
     }
 
-    /// The tree over the last one. A line that is too wide, and lines that are too many, are cut, or the cursor would miss the
+    /// The tree over the last one. Lines that are too many are shown page after page below the summary, or the cursor would miss the
     /// first line.
     fn redrawn(&mut self, tree: &Tree, now: Timestamp) -> String {
         let view = TreeView {
             wide: self.manner.is_wide(),
             style: self.manner.style,
             now,
+            width: output::columns(),
         };
-        let mut lines = view.lines(tree);
-        let (rows, columns) = terminal_size_of(stdout())
-            .map_or((0, 0), |(width, height)| (height.0.into(), width.0.into()));
-        let (rows, columns) = (known(rows), known(columns));
-        let room = rows.saturating_sub(1).max(2);
-        if lines.len() > room {
-            let hidden = lines.len() - room + 1;
-            lines.truncate(room - 1);
-            lines.push(format!("... and {hidden} lines more"));
-        }
+        let TreeText { summary, rest } = view.lines(tree);
+        let rows = terminal_size_of(stdout()).map_or(0, |(_, height)| height.0.into());
+        let seconds = now.duration_since(self.begin).as_secs();
+        let turn = usize::try_from(seconds).unwrap_or_default() / PAGE_SECONDS;
+        let lines = paged(summary, rest, known(rows), turn);
         let up = match self.drawn {
             0 => String::new(),
             drawn => format!("\x1b[{drawn}F"),
         };
         self.drawn = lines.len();
-        let lines: Vec<_> = lines.iter().map(|line| cut(line, columns)).collect();
         format!("{up}\x1b[J\x1b[?7l{}\n\x1b[?7h", lines.join("\n"))
     }
 }
 
-/// A dimension of the terminal. Some terminals do not know their size and report 0: then a line is not cut.
+/// A dimension of the terminal. Some terminals do not know their size and report 0: then every line is shown.
 fn known(size: usize) -> usize {
     if size == 0 { usize::MAX } else { size }
 }
 
-/// The part of a line that fits into the columns of a terminal; colours take none.
-fn cut(line: &str, columns: usize) -> String {
-    let mut seen = 0;
-    let mut escape = false;
-    let mut end = 0; // of the part that fits with an ellipsis behind it
-    for (at, letter) in line.char_indices() {
-        match letter {
-            '\x1b' => escape = true,
-            'm' if escape => escape = false,
-            _ if escape => {}
-            _ => seen += 1,
-        }
-        if seen > columns {
-            return format!("{}…\x1b[0m", &line[..end]);
-        }
-        if seen < columns {
-            end = at + letter.len_utf8();
-        }
+/// The seconds for which a page of a long tree is shown.
+const PAGE_SECONDS: usize = 5;
+
+/// The lines that a terminal of so many rows shows: the summary always, and the page of the rest whose turn it is.
+fn paged(summary: Vec<String>, rest: Vec<String>, rows: usize, turn: usize) -> Vec<String> {
+    let room = rows.saturating_sub(1).max(2);
+    if summary.len() + rest.len() <= room {
+        return [summary, rest].concat();
     }
-    line.to_owned()
+    let mut lines = summary;
+    lines.truncate(room - 1);
+    let page = room - lines.len() - 1;
+    if page == 0 {
+        let hidden = rest.len();
+        lines.push(format!(
+            "... and {hidden} lines more; a higher window shows them"
+        ));
+        return lines;
+    }
+    let pages = rest.len().div_ceil(page);
+    let at = turn % pages;
+    let shown = rest.iter().skip(at * page).take(page);
+    lines.extend(shown.cloned());
+    lines.push(format!(
+        "... page {} of {pages}; the next in {PAGE_SECONDS} s, or make the window higher",
+        at + 1
+    ));
+    lines
 }
 
 /// A line for each pod that is not as it was, and one when nothing waits any more.
@@ -166,18 +170,28 @@ mod tests {
     use wire::Answer;
 
     #[test]
-    fn a_line_is_cut_to_the_columns_and_colours_take_none() {
-        assert_eq!(cut("└─ abc", 6), "└─ abc");
-        assert_eq!(cut("└─ abc", 5), "└─ a…\x1b[0m");
-        assert_eq!(cut("\x1b[31mabc\x1b[0m", 3), "\x1b[31mabc\x1b[0m");
-        assert_eq!(cut("\x1b[31mabcd\x1b[0m", 3), "\x1b[31mab…\x1b[0m");
-    }
-
-    #[test]
-    fn a_terminal_of_no_size_shows_everything() {
-        let line = "└─ abc".repeat(99);
-        assert_eq!(cut(&line, known(0)), line);
-        assert_eq!(known(80), 80);
+    fn a_long_tree_is_shown_in_pages_below_its_summary() {
+        let lines =
+            |from: usize, to: usize| (from..to).map(|it| it.to_string()).collect::<Vec<_>>();
+        let shown = |rows, turn| paged(lines(0, 2), lines(2, 9), rows, turn);
+        assert_eq!(shown(10, 0), lines(0, 9), "one row is the cursor's");
+        assert_eq!(shown(known(0), 3), lines(0, 9), "a terminal without a size");
+        for (turn, expected) in [
+            (0, &["2", "3", "4"][..]),
+            (1, &["5", "6", "7"]),
+            (2, &["8"]),
+            (3, &["2", "3", "4"]),
+        ] {
+            let shown = shown(7, turn);
+            assert_eq!(shown[..2], ["0", "1"]);
+            assert_eq!(shown[2..shown.len() - 1], *expected);
+            let page = format!("... page {} of 3;", turn % 3 + 1);
+            assert!(shown[shown.len() - 1].starts_with(&page), "{shown:?}");
+        }
+        assert_eq!(
+            shown(3, 0),
+            ["0", "... and 7 lines more; a higher window shows them"]
+        );
     }
 
     #[test]
@@ -200,8 +214,10 @@ mod tests {
             opened: None,
             node: None,
             answer: Some(answer(verdict)),
+            roots: Vec::new(),
             unknown: None,
             not_started: None,
+            trouble: None,
             images: Vec::new(),
             pulls: Vec::new(),
             gate: None,

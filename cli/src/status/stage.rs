@@ -5,10 +5,12 @@ use rules::gate::{self, Gate};
 use rules::keys;
 use serde::Serialize;
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 /// The present stage of a pod.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Stage {
     /// The pod is held before it takes a node.
     Held,
@@ -54,16 +56,17 @@ impl Stage {
     }
 
     pub(super) fn word(self) -> &'static str {
+        self.into()
+    }
+
+    /// The word as it follows the names of so many pods: one waits, two wait.
+    pub(super) fn verb(self, count: usize) -> &'static str {
         match self {
-            Self::Held => "held",
-            Self::Waits => "waits",
-            Self::Refused => "refused",
-            Self::Starts => "starts",
-            Self::Crashes => "crashes",
-            Self::Ready => "ready",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Stops => "stops",
+            Self::Waits if count != 1 => "wait",
+            Self::Starts if count != 1 => "start",
+            Self::Crashes if count != 1 => "crash",
+            Self::Stops if count != 1 => "stop",
+            _ => self.word(),
         }
     }
 

@@ -1,60 +1,138 @@
 //! The tree for people.
 
+use super::blocks::{TreeBlock, TreeRow, blocks};
 use super::creations::HeldCreation;
-use super::rows::{self, note, rows};
+use super::rows::{self, note, rows, took};
 use super::stage::Stage;
 use super::tree::{Pod, Tree, Workload};
-use crate::output::{counted, printable};
+use crate::held_up::{self, HeldUp};
+use crate::output::{counted, printable, wrapped};
 use crate::style::{Style, Tone};
 use jiff::Timestamp;
-use std::time::Duration;
-use wire::said::Elapsed;
 use wire::{Answer, Decision, Report};
 
 /// The options of the text that `status` prints.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TreeView {
-    /// Shows satisfied dependencies, the node, and the last line of the gate too.
+    /// Shows satisfied dependencies, the node, and the last line of the gate too, of each pod by itself.
     pub(super) wide: bool,
     pub(super) style: Style,
     pub(super) now: Timestamp,
+    /// The columns of the terminal, at which lines are wrapped; `None` where they are not.
+    pub(super) width: Option<usize>,
 }
+
+/// The lines of a tree.
+pub(super) struct TreeText {
+    /// The headline, and what holds the pods up.
+    pub(super) summary: Vec<String>,
+    pub(super) rest: Vec<String>,
+}
+
+impl TreeText {
+    /// All lines, in their order.
+    pub(super) fn all(self) -> Vec<String> {
+        [self.summary, self.rest].concat()
+    }
+}
+
+/// The most names that one line tells.
+const NAMED: usize = 3;
 
 impl TreeView {
     /// The lines of the tree; no text of an object can break a line.
-    pub(super) fn lines(self, tree: &Tree) -> Vec<String> {
-        let mut lines = vec![headline(tree)];
+    pub(super) fn lines(self, tree: &Tree) -> TreeText {
         let several = tree.workloads.iter().any(|it| {
             let first = tree.workloads.first();
             first.is_some_and(|first| first.namespace != it.namespace)
         });
-        for workload in &tree.workloads {
+        let mut summary = self.wrapped("", "  ", &headline(tree));
+        summary.extend(self.held_up(&tree.held_up, several));
+        let mut lines = Vec::new();
+        for block in blocks(tree, self.wide) {
             lines.push(String::new());
-            lines.push(self.title(workload, several));
-            let refused = workload.refused.as_deref();
-            lines.extend(refused.map(|why| self.refused(why, workload)));
+            lines.extend(self.wrapped("", "  ", &self.title(&block, several)));
+            let refused = block
+                .workloads
+                .iter()
+                .find_map(|it| Some((it, it.refused.as_ref()?)));
+            lines.extend(
+                refused
+                    .into_iter()
+                    .flat_map(|(it, why)| self.refused(why, it)),
+            );
             let mut before: Option<&Answer> = None;
-            for (at, pod) in workload.pods.iter().enumerate() {
-                let (branch, below) = if at + 1 == workload.pods.len() {
+            for (at, row) in block.rows.iter().enumerate() {
+                let (branch, below) = if at + 1 == block.rows.len() {
                     ("└─ ", "     ")
                 } else {
                     ("├─ ", "│    ")
                 };
+                let pod = row.pods[0];
                 let same = before.is_some() && before == pod.answer.as_ref();
-                lines.push(format!("{branch}{}", self.pod(pod, same)));
-                let inner = self.below(pod, same).into_iter();
-                lines.extend(inner.map(|line| format!("{below}{line}")));
+                let names = row_names(&block, row);
+                let (mark, told) = self.row(row, &names, same);
+                lines.extend(self.wrapped(
+                    &format!("{branch}{mark}  "),
+                    &format!("{below}  "),
+                    &told,
+                ));
+                let further = format!("{below}      ");
+                for (mark, line) in self.below(pod, same) {
+                    lines.extend(self.wrapped(&format!("{below}{mark}"), &further, &line));
+                }
                 before = pod.answer.as_ref();
             }
         }
         if !tree.creations.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(tree.creations.iter().map(|it| self.creation(it)));
+        lines.extend(tree.creations.iter().flat_map(|it| self.creation(it)));
+        TreeText {
+            summary,
+            rest: lines,
+        }
+    }
+
+    fn wrapped(self, first: &str, further: &str, text: &str) -> Vec<String> {
+        wrapped(first, further, text, self.width)
+    }
+
+    /// The root causes of several pods, each with the number of pods and the time behind the cause.
+    fn held_up(self, causes: &[HeldUp], several: bool) -> Vec<String> {
+        let (shown, more) = held_up::shown(causes);
+        if shown.is_empty() {
+            return Vec::new();
+        }
+        let mut lines = vec![String::new(), self.style.heading(held_up::TITLE)];
+        for held in shown {
+            let tone = if held.cause.broken {
+                Tone::Bad
+            } else {
+                Tone::Waiting
+            };
+            let place = if several {
+                format!("{}/", held.namespace)
+            } else {
+                String::new()
+            };
+            let since = held
+                .since
+                .map(|since| format!(", {} so far", took(since, self.now)));
+            let told = format!(
+                "{place}{}; {}{}",
+                held.cause,
+                held.count(),
+                since.unwrap_or_default()
+            );
+            let mark = format!("{}  ", self.style.mark(tone));
+            lines.extend(self.wrapped(&mark, "      ", &printable(&told)));
+        }
+        lines.extend(more.map(|it| format!("   {it}")));
         lines
     }
 
-    fn creation(self, held: &HeldCreation) -> String {
+    fn creation(self, held: &HeldCreation) -> Vec<String> {
         let HeldCreation {
             namespace,
             name,
@@ -67,61 +145,63 @@ impl TreeView {
             "" => String::new(),
             namespace => format!("{namespace}/"),
         };
-        let seconds = self.now.duration_since(*since).as_secs();
-        let waited = Elapsed(Duration::from_secs(seconds.try_into().unwrap_or_default()));
+        let waited = took(*since, self.now);
         let tries = match tries_left {
             1 => "1 try".to_owned(),
             count => format!("{count} tries"),
         };
         let told =
             format!("{place}{name} waits to be created, {waited} so far, {tries} left: {why}");
-        format!("{mark}  {}", printable(&told))
+        self.wrapped(&format!("{mark}  "), "      ", &printable(&told))
     }
 
-    fn title(self, workload: &Workload, several: bool) -> String {
-        let Workload {
-            namespace, name, ..
-        } = workload;
-        let name = if several {
-            format!("{namespace}/{name}")
-        } else {
-            name.clone()
-        };
+    fn title(self, block: &TreeBlock<'_>, several: bool) -> String {
+        let names = block.workloads.iter().map(|workload| {
+            let Workload {
+                namespace, name, ..
+            } = workload;
+            if several {
+                format!("{namespace}/{name}")
+            } else {
+                name.clone()
+            }
+        });
+        let name = named(&names.collect::<Vec<_>>());
         let name = self.style.heading(&printable(&name));
-        match workload.release.as_deref().filter(|_| self.wide) {
+        match block.workloads[0].release.as_deref().filter(|_| self.wide) {
             Some(release) => format!("{name}  release {}", printable(release)),
             None => name,
         }
     }
 
-    fn refused(self, why: &str, workload: &Workload) -> String {
+    fn refused(self, why: &str, workload: &Workload) -> Vec<String> {
         let which = if workload.pods.is_empty() {
             "its pods are refused"
         } else {
             "more pods are refused"
         };
         let mark = self.style.mark(Tone::Bad);
-        format!("{mark}  {which}: {}", printable(why))
+        let told = format!("{which}: {}", printable(why));
+        self.wrapped(&format!("{mark}  "), "      ", &told)
     }
 
-    fn pod(self, pod: &Pod, same: bool) -> String {
+    /// The mark and the text of a row.
+    fn row(self, row: &TreeRow<'_>, names: &str, same: bool) -> (String, String) {
+        let pod = row.pods[0];
         let node = pod.node.as_deref().filter(|_| self.wide);
         let node = node.map(|it| format!(" (on {it})")).unwrap_or_default();
-        let mark = self.style.mark(pod.stage.tone());
-        let told = format!("{}  {}{node}", pod.name, self.told(pod, same));
-        format!("{mark}  {}", printable(&told))
+        let told = format!("{names}  {}{node}", self.told(row, same));
+        (self.style.mark(pod.stage.tone()), printable(&told))
     }
 
-    fn told(self, pod: &Pod, same: bool) -> String {
-        let word = pod.stage.word();
+    fn told(self, row: &TreeRow<'_>, same: bool) -> String {
+        let (pod, count) = (row.pods[0], row.pods.len());
+        let one = count == 1;
+        let word = pod.stage.verb(count);
         if let (false, false) = (pod.gated, pod.stage.waits()) {
-            return format!("{word}; it has no gate");
+            let whose = if one { "it has" } else { "they have" };
+            return format!("{word}; {whose} no gate");
         }
-        let unmet = |answer: &Answer| {
-            let of = answer.dependencies.len();
-            let unmet = answer.dependencies.iter().filter(|it| !it.satisfied);
-            (unmet.count(), of)
-        };
         let waits = match (pod.stage, &pod.answer) {
             (Stage::Held, Some(answer)) if answer.verdict == Decision::Open => {
                 format!("{word}, and about to be let go")
@@ -132,55 +212,93 @@ impl TreeView {
                 } else {
                     ""
                 };
-                match unmet(answer) {
-                    _ if same => format!("{held}waits for the same"),
-                    (0, _) => word.to_owned(),
-                    (unmet, of) => {
-                        format!("{held}waits for {unmet} of {}", counted(of, "dependency"))
+                let waits = Stage::Waits.verb(count);
+                let of = answer.dependencies.len();
+                let unmet = answer.dependencies.iter().filter(|it| !it.satisfied);
+                match unmet.count() {
+                    _ if same => format!("{held}{waits} for the same"),
+                    0 => word.to_owned(),
+                    unmet => {
+                        format!("{held}{waits} for {unmet} of {}", counted(of, "dependency"))
                     }
                 }
             }
             _ => word.to_owned(),
         };
-        let took = |from: Timestamp, to: Timestamp| {
-            let seconds = to.duration_since(from).as_secs();
-            Elapsed(Duration::from_secs(seconds.try_into().unwrap_or_default()))
-        };
-        match (pod.since, pod.opened) {
-            (Some(since), Some(opened)) => {
-                format!("{waits}, after {} at its gate", took(since, opened))
+        let since = row.pods.iter().filter_map(|it| it.since).min();
+        match (since, pod.opened) {
+            (Some(_), Some(_)) => {
+                let times = row
+                    .pods
+                    .iter()
+                    .filter_map(|it| Some((it.since?, it.opened?)));
+                let longest = times.max_by_key(|(since, opened)| opened.duration_since(*since));
+                let longest = longest.map(|(since, opened)| took(since, opened));
+                let longest = longest.map(|it| it.to_string()).unwrap_or_default();
+                if one {
+                    format!("{waits}, after {longest} at its gate")
+                } else {
+                    format!("{waits}, after up to {longest} at their gates")
+                }
             }
             (Some(since), None) if pod.stage.waits() => {
                 format!("{waits}, {} so far", took(since, self.now))
             }
-            (None, _) if pod.stage == Stage::Waits && rows::is_pulling(&pod.pulls) => {
-                format!("{waits}; its images are being pulled, and its gate begins then")
-            }
             (None, _) if pod.stage == Stage::Waits => {
-                format!("{waits}; its gate has not started yet")
+                let why = match (rows::is_pulling(&pod.pulls), one) {
+                    (true, true) => "its images are being pulled, and its gate begins then",
+                    (true, false) => "their images are being pulled, and their gates begin then",
+                    (false, true) => "its gate has not started yet",
+                    (false, false) => "their gates have not started yet",
+                };
+                format!("{waits}; {why}")
             }
             _ => waits,
         }
     }
 
-    fn below(self, pod: &Pod, same: bool) -> Vec<String> {
+    /// The lines below the row of a pod, each with its mark.
+    fn below(self, pod: &Pod, same: bool) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         if let Some(why) = &pod.not_started {
             lines.push(format!("gate  cannot start: {}", printable(why)));
         }
         if let Some(gate) = &pod.gate {
-            lines.push(format!("gate  {}", printable(gate)));
+            lines.push(rows::gate_line(gate, pod.since, self.now));
         }
+        let trouble = pod.trouble.as_deref();
+        lines.extend(trouble.map(|why| format!("pod   {}", printable(why))));
         lines.extend(rows::pulls(&pod.pulls, self.now));
         lines.extend(pod.unknown.as_deref().map(printable));
+        let plain = |line: String| (String::new(), line);
+        let mut lines: Vec<(String, String)> = lines.into_iter().map(plain).collect();
         if let Some(answer) = pod.answer.as_ref().filter(|_| !same) {
             let shown = |it: &&Report| self.wide || !it.satisfied;
             let shown: Vec<_> = answer.dependencies.iter().filter(shown).collect();
-            lines.extend(rows(&shown, self.style, self.now));
+            let rows = rows(&shown, self.style, self.now).into_iter();
+            lines.extend(rows.map(|(mark, line)| (format!("{mark}  "), line)));
             // The note may call this very pod another pod of its revision, since it is about to start.
-            lines.extend(note(answer).filter(|_| !pod.is_disputed()));
+            lines.extend(note(answer).filter(|_| !pod.is_disputed()).map(plain));
         }
         lines
+    }
+}
+
+/// The names of the pods of a row; of the pods of several workloads the number, since the title names the workloads.
+fn row_names(block: &TreeBlock<'_>, row: &TreeRow<'_>) -> String {
+    if block.workloads.len() > 1 {
+        return counted(row.pods.len(), "pod");
+    }
+    let names: Vec<String> = row.pods.iter().map(|it| it.name.clone()).collect();
+    named(&names)
+}
+
+/// The first few names, and how many more there are.
+fn named(names: &[String]) -> String {
+    let shown = &names[..names.len().min(NAMED)];
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

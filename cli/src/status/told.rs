@@ -4,11 +4,12 @@ use super::StatusFormat;
 use super::rows::{self, note, rows};
 use super::stage::{Stage, is_gated};
 use crate::gate_log::GateWord;
-use crate::output::printable;
+use crate::installation::{self, Unseen};
+use crate::output::{self, API_VERSION, printable, wrapped};
 use crate::style::Style;
 use anyhow::Result;
 use jiff::Timestamp;
-use rules::cause::Pull;
+use rules::cause::{Pull, RootCause};
 use rules::gate::{self, Gate};
 use rules::object;
 use serde::Serialize;
@@ -23,19 +24,25 @@ pub(super) struct PodTold<'a> {
     gate: Gate<'a>,
     /// The answer by this command's own judgement.
     answer: Answer,
+    /// The ends of the chains behind the pod's unsatisfied dependencies.
+    roots: Vec<RootCause>,
     word: GateWord,
     /// The reason why the gate cannot start, for a pod whose gate has not started.
     not_started: Option<String>,
+    /// The reason why the containers of a pod whose gate has opened do not become ready.
+    trouble: Option<String>,
     /// The images that are being pulled early, or cannot be.
     pulls: Vec<Pull>,
     /// Whether the gate's last line differs from this command's judgement, so that both have to be shown.
     differs: bool,
-    unseen: Vec<String>,
+    unseen: Vec<Unseen>,
 }
 
 /// The answer for one pod as JSON: the answer that its gate would get, with the gate's own last line.
 #[derive(Serialize)]
 struct Json<'a> {
+    #[serde(rename = "apiVersion")]
+    api_version: &'static str,
     namespace: &'a str,
     pod: &'a str,
     /// The time since which the gate asks; for a held pod, its creation.
@@ -46,12 +53,17 @@ struct Json<'a> {
     held: bool,
     #[serde(flatten)]
     answer: &'a Answer,
+    #[serde(rename = "rootCauses", skip_serializing_if = "<[_]>::is_empty")]
+    roots: &'a [RootCause],
     /// The last line of the gate on its wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<&'a str>,
     /// Why the gate cannot start, for a pod whose gate has not started.
     #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
     not_started: Option<&'a str>,
+    /// Why the containers of a pod whose gate has opened do not become ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<&'a str>,
     /// The images that are being pulled early, or cannot be.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pulls: &'a [Pull],
@@ -60,11 +72,11 @@ struct Json<'a> {
     unheard: Option<&'a str>,
     differs: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    unseen: &'a [String],
+    unseen: &'a [Unseen],
 }
 
 impl<'a> PodTold<'a> {
-    pub(super) fn new(pod: &'a Value, answer: Answer, word: GateWord, unseen: Vec<String>) -> Self {
+    pub(super) fn new(pod: &'a Value, answer: Answer, word: GateWord, unseen: Vec<Unseen>) -> Self {
         let gate = Gate::of(pod);
         // Once the gate has passed, its word is of then and the judgement of now.
         let differs = match &word {
@@ -75,12 +87,19 @@ impl<'a> PodTold<'a> {
             pod,
             gate,
             answer,
+            roots: Vec::new(),
             word,
             not_started: None,
+            trouble: None,
             pulls: Vec::new(),
             differs,
             unseen,
         }
+    }
+
+    /// Adds the ends of the chains behind the pod's unsatisfied dependencies.
+    pub(super) fn behind(self, roots: Vec<RootCause>) -> Self {
+        Self { roots, ..self }
     }
 
     /// Adds the reason why the gate of the pod cannot start, and the images that the pod lacks.
@@ -90,6 +109,11 @@ impl<'a> PodTold<'a> {
             pulls,
             ..self
         }
+    }
+
+    /// Adds the reason why the containers of the pod do not become ready although its gate has opened.
+    pub(super) fn troubled_by(self, trouble: Option<String>) -> Self {
+        Self { trouble, ..self }
     }
 
     /// Whether the pod waits: by the last line of its gate, or by this command's judgement where there is no line.
@@ -123,8 +147,8 @@ impl<'a> PodTold<'a> {
             StatusFormat::Json => println!("{}", serde_json::to_string(&self.json())?),
             StatusFormat::Yaml => print!("{}", serde_saphyr::to_string(&self.json())?),
             StatusFormat::Text | StatusFormat::Wide => {
-                for unseen in &self.unseen {
-                    eprintln!("warning: {unseen}");
+                for warning in installation::warnings(&self.unseen) {
+                    eprintln!("warning: {warning}");
                 }
                 print!("{}", self.text(style, Timestamp::now()));
             }
@@ -140,6 +164,7 @@ impl<'a> PodTold<'a> {
         };
         let metadata = &self.pod["metadata"];
         Json {
+            api_version: API_VERSION,
             namespace: metadata["namespace"].as_str().unwrap_or_default(),
             pod: object::name(self.pod),
             held: self.held().is_some(),
@@ -149,8 +174,10 @@ impl<'a> PodTold<'a> {
                 Gate::NotStarted | Gate::Refused { .. } => None,
             },
             answer: &self.answer,
+            roots: &self.roots,
             gate,
             not_started: self.not_started.as_deref(),
+            trouble: self.trouble.as_deref(),
             pulls: &self.pulls,
             unheard,
             differs: self.differs,
@@ -165,10 +192,19 @@ impl<'a> PodTold<'a> {
             let _ = writeln!(out, "  gate  cannot start: {}", printable(why));
         }
         let _ = match &self.word {
-            GateWord::Said(said) => writeln!(out, "  gate  {}", printable(&said.line)),
+            GateWord::Said(said) => {
+                let since = match self.gate {
+                    Gate::Waiting { since } => since.parse().ok(),
+                    _ => None,
+                };
+                writeln!(out, "  {}", rows::gate_line(&said.line, since, now))
+            }
             GateWord::Unheard(why) => writeln!(out, "  gate  its log cannot be read: {why}"),
             GateWord::Nothing => Ok(()),
         };
+        if let Some(why) = &self.trouble {
+            let _ = writeln!(out, "  pod   {}", printable(why));
+        }
         for line in rows::pulls(&self.pulls, now) {
             let _ = writeln!(out, "  {line}");
         }
@@ -181,10 +217,24 @@ impl<'a> PodTold<'a> {
 
     fn reports(&self, out: &mut String, style: Style, now: Timestamp) {
         let reports: Vec<_> = self.answer.dependencies.iter().collect();
-        let rows = rows(&reports, style, now).into_iter();
-        for line in rows.chain(note(&self.answer)) {
-            let _ = writeln!(out, "  {line}");
+        let width = output::columns();
+        for (mark, line) in rows(&reports, style, now) {
+            let first = format!("  {mark}  ");
+            for line in wrapped(&first, "        ", &line, width) {
+                let _ = writeln!(out, "{line}");
+            }
         }
+        // The note may call this very pod another pod of its revision, since it is about to start.
+        if let Some(note) = note(&self.answer).filter(|_| !self.opens_unasked()) {
+            let _ = writeln!(out, "  {note}");
+        }
+    }
+
+    /// Whether the gate is about to open without a look at the dependencies, as far as it does not say otherwise.
+    fn opens_unasked(&self) -> bool {
+        let is_waiting = matches!(self.gate, Gate::Waiting { .. });
+        let is_unasked = self.answer.dependencies.is_empty() && self.answer.note.is_some();
+        is_waiting && is_unasked && !self.waits()
     }
 
     /// The start of the pod's hold; `None` for a pod that is not held.
@@ -256,6 +306,7 @@ impl<'a> PodTold<'a> {
             Gate::Waiting { since } if self.answer.verdict != Decision::Open => {
                 format!("{name} waits, since {since}")
             }
+            Gate::Waiting { .. } if self.opens_unasked() => format!("{name} is about to start"),
             Gate::Waiting { .. } if total == 0 => {
                 format!("{name} is about to start: its list is empty")
             }

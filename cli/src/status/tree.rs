@@ -5,8 +5,11 @@ use super::events::{EventFacts, EventSubject};
 use super::stage::Stage;
 use crate::gate_log::GateWord;
 use crate::heard;
+use crate::held_up::{self, HeldUp, WaitingPod, held_up};
+use crate::installation::Unseen;
+use crate::output::API_VERSION;
 use jiff::Timestamp;
-use rules::cause::Pull;
+use rules::cause::{Pull, RootCause};
 use rules::dependent::Dependent;
 use rules::kinds::Kind;
 use rules::object;
@@ -19,12 +22,17 @@ use wire::{Answer, Decision};
 /// The whole answer of `status` for several pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Tree {
+    #[serde(rename = "apiVersion")]
+    pub(super) api_version: &'static str,
     /// The subject of the question to `status`.
     pub(super) subject: String,
     /// How many pods of the subject have a gate.
     pub(super) pods: usize,
     /// How many of the pods wait.
     pub(super) waiting: usize,
+    /// The root causes of the waits.
+    #[serde(rename = "rootCauses", skip_serializing_if = "Vec::is_empty")]
+    pub(super) held_up: Vec<HeldUp>,
     pub(super) workloads: Vec<Workload>,
     /// The objects of the namespace, or of all, whose creation is held.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,9 +43,9 @@ pub(super) struct Tree {
     /// Whether the subject is one object without a pod.
     #[serde(skip)]
     pub(super) podless: bool,
-    /// A line for each part that the caller may not see, with the assumption in its place.
+    /// The parts that the caller may not see, with the assumption in their place.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(super) unseen: Vec<String>,
+    pub(super) unseen: Vec<Unseen>,
 }
 
 /// The object that the user wrote, and the pods that it made.
@@ -83,12 +91,18 @@ pub(super) struct Pod {
     /// The answer that the pod's gate would get; `None` for a pod that does not wait.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
+    /// The ends of the chains behind the pod's unsatisfied dependencies.
+    #[serde(rename = "rootCauses", skip_serializing_if = "Vec::is_empty")]
+    pub(super) roots: Vec<RootCause>,
     /// Why the answer to the pod's gate is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unknown: Option<String>,
     /// Why the gate cannot start, for a pod whose gate has not started.
     #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
     pub(super) not_started: Option<String>,
+    /// Why the containers of a pod whose gate has opened do not become ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trouble: Option<String>,
     /// The images that are pulled early, while the pod waits on its node.
     #[serde(skip)]
     pub(super) images: Vec<String>,
@@ -103,9 +117,11 @@ pub(super) struct Pod {
 impl Tree {
     pub(super) fn new(subject: String) -> Self {
         Self {
+            api_version: API_VERSION,
             subject,
             pods: 0,
             waiting: 0,
+            held_up: Vec::new(),
             workloads: Vec::new(),
             creations: Vec::new(),
             lacking: Vec::new(),
@@ -118,19 +134,22 @@ impl Tree {
         self.workloads.iter().flat_map(|it| &it.pods)
     }
 
-    /// Adds the last lines of the gates, by the pod's UID. A gate that reports that it has opened is believed.
+    /// Adds the last lines of the gates, by the pod's UID, and finds what holds the pods up. A gate that reports that it has opened is
+    /// believed.
     pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
         for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
             pod.gate = match words.get(&pod.uid) {
                 Some(word) if word.has_opened() && pod.is_disputed() => {
                     pod.stage = Stage::Starts;
                     pod.answer = None;
+                    pod.roots.clear();
                     self.waiting -= 1;
                     None
                 }
                 Some(GateWord::Said(said)) => {
                     if let Some(answer) = &mut pod.answer {
                         heard::fill(answer, said);
+                        held_up::hear(&mut pod.roots, answer);
                     }
                     Some(said.line.clone())
                 }
@@ -138,6 +157,14 @@ impl Tree {
                 Some(GateWord::Nothing) | None => None,
             };
         }
+        let waiting = self.pods().filter(|pod| pod.stage.waits());
+        let waiting = waiting.map(|pod| WaitingPod {
+            namespace: &pod.namespace,
+            name: &pod.name,
+            since: pod.since,
+            roots: &pod.roots,
+        });
+        self.held_up = held_up(&waiting.collect::<Vec<_>>());
     }
 }
 

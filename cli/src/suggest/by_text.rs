@@ -53,10 +53,14 @@ pub(super) fn unrendered(
     is_new: impl Fn(&usize) -> bool,
     report: &mut Report,
 ) {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let documents = document::all(&lines);
     for block in file.blocks.iter().filter(|it| is_new(&it.first)) {
+        let mut around = documents.iter().filter(|it| it.holds(block.first));
+        let is_job = around.any(Document::is_job);
         let place = format!("{}:{}", file.name(), block.first + 1);
         for container in &block.branches {
-            let reading = waits::of(container);
+            let reading = waits::of(container).of_job(is_job);
             let name = file.template.masked.seen(&container.name);
             if reading.looks && reading.waits.is_empty() {
                 report.tell(

@@ -11,6 +11,7 @@ use super::render::{NAMESPACE, RELEASE};
 use super::switches::Switch;
 use super::target::Target;
 use super::texts::{File, Texts};
+use super::wait::Wait;
 use super::waits;
 use std::path::Path;
 
@@ -39,7 +40,7 @@ pub(super) fn of_text(
     let mut told = Vec::new();
     for block in file.blocks.iter().filter(|it| document.holds(it.first)) {
         for container in &block.branches {
-            let reading = waits::of(container);
+            let reading = waits::of(container).of_job(document.is_job());
             for wait in &reading.waits {
                 let line = line_of(file, block.first, block.length, wait);
                 let within = file.template.between(at, line);
@@ -88,22 +89,21 @@ pub(super) fn of_text(
     (list, told)
 }
 
-/// The entry for a Service as the text of a container itself names it; `None` where the text has other waits than were rendered. `at` is
+/// What `resolve` makes of a wait in the text of a container itself; `None` where the text has other waits than were rendered. `at` is
 /// the number of the wait, of `count`.
-pub(super) fn as_written(
+pub(super) fn in_block(
     texts: &Texts,
     file: &File,
     block: usize,
     at: usize,
     count: usize,
+    resolve: impl Fn(&Context<'_>, &Wait) -> Option<String>,
 ) -> Option<String> {
     let block = file.blocks.iter().find(|it| it.first == block)?;
     block.branches.iter().find_map(|container| {
         let reading = waits::of(container);
-        let wait = reading
-            .waits
-            .get(at)
-            .filter(|_| reading.waits.len() == count)?;
+        let is_it = reading.waits.len() == count;
+        let wait = reading.waits.get(at).filter(|_| is_it)?;
         let context = Context {
             masked: &file.template.masked,
             container,
@@ -113,15 +113,12 @@ pub(super) fn as_written(
             by_address: false,
             of_service: true,
         };
-        match context.resolve(wait) {
-            Outcome::Entry(entry) => Some(entry.text),
-            _ => None,
-        }
+        resolve(&context, wait)
     })
 }
 
 /// The line of a container on which the target of a wait stands.
-fn line_of(file: &File, first: usize, length: usize, wait: &super::wait::Wait) -> usize {
+fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
     let words: Vec<&str> = wait
         .what
         .split_whitespace()
@@ -282,16 +279,31 @@ pub(super) fn condition(
     if tried.iter().all(is_seen) {
         return Some(Vec::new());
     }
-    let all = |op: &str, parts: Vec<String>| match parts.as_slice() {
-        [one] => one.clone(),
-        _ => format!("({op} {})", parts.join(" ")),
+    let all = |op: &str, parts: Vec<String>| {
+        let mut once: Vec<String> = Vec::new();
+        for part in parts {
+            if !once.contains(&part) {
+                once.push(part);
+            }
+        }
+        match once.as_slice() {
+            [only] => only.clone(),
+            _ => format!("({op} {})", once.join(" ")),
+        }
     };
-    if seen.contains(&0) {
+    // A workload that is there with some values only has the first of its sets for the chart's own values.
+    let first = tried.iter().min_by_key(|set| (sets[**set].len(), **set))?;
+    if seen.contains(first) {
         let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
-        let parts = absent.map(|it| it.iter().filter_map(|it| it.holds_not(root)));
-        let single = parts.filter_map(|mut it| it.next().filter(|_| it.next().is_none()));
-        let mut parts: Vec<String> = single.collect();
-        parts.dedup();
+        let single = absent.filter_map(|it| {
+            let more = it.iter().filter(|it| !sets[*first].contains(it));
+            let (marks, plain): (Vec<_>, Vec<_>) = more.partition(|it| it.follows());
+            // A switch that needs a host decides itself, and not the host.
+            let decisive = if plain.is_empty() { marks } else { plain };
+            let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
+            parts.next().filter(|_| parts.next().is_none())
+        });
+        let parts: Vec<String> = single.collect();
         return (!parts.is_empty()).then(|| within(&all("and", parts)));
     }
     let mut present: Vec<&Vec<Switch>> = seen
@@ -310,17 +322,25 @@ pub(super) fn condition(
             continue;
         }
         taken.push(set);
-        let own: Vec<String> = set.iter().filter_map(|it| it.holds(root)).collect();
+        let mut own: Vec<String> = set.iter().filter_map(|it| it.holds(root)).collect();
         if own.is_empty() || own.len() > MOST_TOGETHER {
             return None;
         }
+        // One switch more may take it away again.
+        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
+        for other in absent.filter(|it| set.iter().all(|switch| it.contains(switch))) {
+            let mut more = other.iter().filter(|it| !set.contains(it) && !it.follows());
+            if let (Some(one), None) = (more.next(), more.next()) {
+                own.extend(one.holds_not(root));
+            }
+        }
         parts.push(all("and", own));
     }
-    parts.dedup();
     (!parts.is_empty()).then(|| within(&all("or", parts)))
 }
 
-fn within(condition: &str) -> Vec<Vec<String>> {
+/// The actions of one condition.
+pub(super) fn within(condition: &str) -> Vec<Vec<String>> {
     let bare = condition
         .strip_prefix('(')
         .and_then(|it| it.strip_suffix(')'));

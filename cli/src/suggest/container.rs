@@ -1,5 +1,6 @@
 //! A container, as far as it tells what it waits for.
 
+use super::image;
 use super::reason::Reason;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,11 +76,18 @@ impl Container {
         let words = ["command", "args"]
             .into_iter()
             .flat_map(|key| texts(&value[key]));
+        let mut words: Vec<String> = words.collect();
+        if texts(&value["command"]).is_empty() && words.first().is_some_and(|it| image::takes(it)) {
+            let program = image::program(&text("image"));
+            words
+                .splice(0..0, program.map(str::to_owned))
+                .for_each(drop);
+        }
         let mut container = Self {
             name,
             image: text("image"),
             init,
-            words: words.collect(),
+            words,
             node_paths: node_paths(value, pod),
             config_maps: config_maps(value, pod),
             ..Self::default()

@@ -1,14 +1,28 @@
 //! Images that wait for the objects that their environment or their arguments name.
 
 use super::container::Container;
-use super::wait::{For, NamedObject, Wait};
+use super::wait::{Address, Asks, For, NamedObject, Wait};
 use serde_json::Value;
 
 /// Reads the variables of kubernetes-entrypoint and the arguments of ONAP's readiness check.
 pub(super) fn of(container: &Container) -> Vec<Wait> {
     let mut waits = entrypoint(container);
-    waits.extend(readiness(&container.words));
+    waits.extend(readiness(&container.words, &container.image));
+    waits.extend(targets(container));
     waits
+}
+
+/// The waits of `waisbrot/wait`, which lists these in a variable, such as `TARGETS=db:5432,cache:6379`.
+fn targets(container: &Container) -> Vec<Wait> {
+    let listed = container.env.get("TARGETS").map_or("", String::as_str);
+    let listed = listed.split(',').map(str::trim).filter(|it| !it.is_empty());
+    let waits = listed.map(|it| Wait {
+        what: format!("TARGETS {it}"),
+        for_what: For::Address(Address::of(it, Asks::Port)),
+    });
+    waits
+        .filter(|_| container.image.contains("waisbrot/wait"))
+        .collect()
 }
 
 /// The waits of kubernetes-entrypoint, which its variables list, such as `DEPENDENCY_SERVICE=ns:keystone-api,mariadb`.
@@ -69,10 +83,14 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
 }
 
 /// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`.
-fn readiness(words: &[String]) -> Vec<Wait> {
+/// An image that is called like it may have the arguments alone.
+fn readiness(words: &[String], image: &str) -> Vec<Wait> {
     let words: Vec<&str> = words.iter().flat_map(|it| it.split_whitespace()).collect();
+    let is_option = |it: &&str| it.starts_with("--") && it.ends_with("-name");
+    let alone = image.contains("readiness") && words.first().is_some_and(is_option);
     // The options before it are those of a shell.
-    let Some(at) = words.iter().position(|it| it.ends_with("ready.py")) else {
+    let named = words.iter().position(|it| it.ends_with("ready.py"));
+    let Some(at) = named.or(alone.then_some(0)) else {
         return Vec::new();
     };
     let mut waits = Vec::new();
@@ -136,5 +154,19 @@ mod tests {
                 "ready.py --container-name vault"
             ]
         );
+        let alone = Container {
+            image: "example.com/oom/readiness:7".to_owned(),
+            words: vec!["--job-name".to_owned(), "db-init".to_owned()],
+            ..Container::default()
+        };
+        let found: Vec<String> = of(&alone).into_iter().map(|it| it.what).collect();
+        assert_eq!(found, ["ready.py --job-name db-init"]);
+        let listing = Container {
+            image: "waisbrot/wait:latest".to_owned(),
+            env: [("TARGETS".to_owned(), "db:5432,cache:6379".to_owned())].into(),
+            ..Container::default()
+        };
+        let found: Vec<String> = of(&listing).into_iter().map(|it| it.what).collect();
+        assert_eq!(found, ["TARGETS db:5432", "TARGETS cache:6379"]);
     }
 }

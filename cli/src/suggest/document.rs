@@ -36,6 +36,10 @@ impl Document<'_> {
         self.kinds().any(|kind| WORKLOADS.contains(&kind))
     }
 
+    pub(super) fn is_job(&self) -> bool {
+        self.kinds().any(|kind| kind == "Job")
+    }
+
     pub(super) fn kind(&self) -> Option<&str> {
         self.kinds().next()
     }

@@ -4,15 +4,19 @@
 use super::container::Container;
 use super::object::{ChartObject, text};
 use super::reason::Reason;
+use super::shell::OWN_NAMESPACE;
 use k8s_openapi::ByteString;
 use serde_json::{Map, Value};
 
-/// The container with the values that the ConfigMaps and Secrets of the render have for it.
+/// The container with the values that the ConfigMaps and Secrets of the render have for it, and with its namespace, `home`.
 pub(super) fn completed(
     mut container: Container,
     pods: &Value,
     objects: &[ChartObject],
+    home: &str,
 ) -> Container {
+    let namespace = || home.to_owned();
+    container.env.insert(OWN_NAMESPACE.to_owned(), namespace());
     let Some(own) = own(&container, pods) else {
         return container;
     };
@@ -31,12 +35,14 @@ pub(super) fn completed(
     for variable in own["env"].as_array().into_iter().flatten() {
         let name = variable["name"].as_str().unwrap_or_default();
         let from = &variable["valueFrom"];
+        let is_namespace = from["fieldRef"]["fieldPath"] == "metadata.namespace";
         let found = [("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")]
             .into_iter()
             .find_map(|(kind, field)| {
                 let key = from[field]["key"].as_str()?;
                 source(kind, &from[field])?.value(name, key)
             });
+        let found = found.or_else(|| is_namespace.then(namespace));
         if let Some(value) = found {
             container.elsewhere.remove(name);
             container.env.insert(name.to_owned(), value);
@@ -196,11 +202,17 @@ mod tests {
             "env": [
                 {"name": "REDIS_URL", "valueFrom": of_secret("url")},
                 {"name": "REDIS_PASSWORD", "valueFrom": of_secret("password")},
+                {"name": "SPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
             ],
         }]}});
         let container = Container::of(&pods["spec"]["initContainers"][0], true, &pods["spec"]);
-        let completed = completed(container.unwrap(), &pods, &objects);
-        let env = [("DB_HOST", "db"), ("REDIS_URL", "redis://cache:6379")];
+        let completed = completed(container.unwrap(), &pods, &objects, "shop");
+        let env = [
+            ("DB_HOST", "db"),
+            ("OWN_NAMESPACE", "shop"),
+            ("REDIS_URL", "redis://cache:6379"),
+            ("SPACE", "shop"),
+        ];
         let env = env.map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(completed.env, env.into());
         assert!(completed.elsewhere.contains("REDIS_PASSWORD"));

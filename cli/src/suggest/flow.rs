@@ -1,12 +1,14 @@
 //! The way from a chart, or a folder of manifests, to the proposed lists: the folder is rendered and surveyed, the lists are
 //! written and tried.
 
-use super::known::Known;
+use super::known::{Group, Known};
+use super::list::Listed;
 use super::object::{ChartObject, own_pods, text};
+use super::reason::Reason;
 use super::render;
-use super::settle;
+use super::settle::{self, Settled};
 use super::source::ObjectSource;
-use super::survey::{self, SeenContainer};
+use super::survey::{self, Found, SeenContainer};
 use super::switches::{self, Switch};
 use super::telling;
 use super::texts::{File, Texts};
@@ -15,10 +17,17 @@ use super::traces;
 use super::values;
 use super::ways;
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The most sets of values that are rendered once more with the values of their addresses followed.
 const MOST_FOLLOWED: usize = 16;
+
+/// The most sets that lack an address and are rendered once more with the values of all addresses.
+const MOST_LACKING: usize = 12;
+
+/// The most sets that are tried with one switch more than brings a workload in sight.
+const MOST_PAIRS: usize = 24;
 
 /// The sets of values that were tried, and the things that each renders.
 struct TriedSets<'f> {
@@ -74,20 +83,133 @@ impl TriedSets<'_> {
         workloads(own) == workloads(objects) && own_seen.map(waits).eq(seen.iter().map(waits))
     }
 
+    /// The sets in which a switch brings a waiting workload in sight, each with every other switch.
+    fn pairs(&self) -> Vec<(usize, Vec<Switch>)> {
+        let has = |set: usize, seen: &SeenContainer| {
+            let own = self.rendered[set].as_deref().unwrap_or_default();
+            own.iter()
+                .any(|it| it.source == seen.source && it.value["kind"] == seen.workload.0)
+        };
+        let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
+        let singles: Vec<usize> = singles.collect();
+        let brings = |set: usize| {
+            let mut seen = self.seen.iter().filter(|it| it.set == set);
+            seen.any(|it| !has(0, it))
+        };
+        let mut pairs = self.branches(0, &singles);
+        for base in singles.iter().filter(|it| brings(**it)) {
+            let own = &self.sets[*base];
+            let others = singles.iter().map(|it| &self.sets[*it]);
+            let others = others.filter(|it| it[0].path != own[0].path);
+            pairs.extend(others.map(|it| (*base, [own.clone(), it.clone()].concat())));
+        }
+        pairs
+    }
+
+    /// The branches of the workloads that one switch brings in sight.
+    fn deeper(&self) -> Vec<(usize, Vec<Switch>)> {
+        let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
+        let of_base = |base: usize| {
+            let is_more = |set: &usize| {
+                let own = &self.sets[*set];
+                own.len() == 2 && own[0] == self.sets[base][0]
+            };
+            let more: Vec<usize> = (1..self.sets.len()).filter(is_more).collect();
+            self.branches(base, &more)
+        };
+        singles.flat_map(of_base).collect()
+    }
+
+    /// The sets with one switch more than `base` in which a container waits for something else, each with every other such set that
+    /// changes the waits of this container: a database of several servers need not be there once another one is outside.
+    fn branches(&self, base: usize, sets: &[usize]) -> Vec<(usize, Vec<Switch>)> {
+        // What each container waits for, by its set.
+        let mut targets: BTreeMap<(&Path, &str), BTreeMap<usize, Vec<String>>> = BTreeMap::new();
+        let is_tried = |it: &&SeenContainer| it.set == base || sets.contains(&it.set);
+        for seen in self.seen.iter().filter(is_tried) {
+            let key = (seen.source.as_path(), seen.container.name.as_str());
+            let named = seen.found.iter();
+            let named = named.filter_map(|it| it.target.as_ref().ok()?.as_ref());
+            let own = targets.entry(key).or_default();
+            let own = own.entry(seen.set).or_default();
+            own.extend(named.map(|it| it.plain().text));
+        }
+        let mut pairs: Vec<(usize, Vec<Switch>)> = Vec::new();
+        for by_set in targets.values() {
+            let Some(own) = by_set.get(&base).filter(|it| !it.is_empty()) else {
+                continue;
+            };
+            let changes = |set: &&usize| by_set.get(*set) != Some(own);
+            let is_new = |it: &String| !own.contains(it);
+            for (set, found) in by_set.iter().filter(|it| *it.0 != base) {
+                if !found.iter().any(is_new) {
+                    continue;
+                }
+                let others = sets.iter().filter(changes);
+                for other in others.filter_map(|it| self.sets[*it].last()) {
+                    let mut pair = self.sets[*set].clone();
+                    let is_other = pair.iter().all(|it| it.path != other.path);
+                    pair.push(other.clone());
+                    if is_other && pairs.iter().all(|it| it.1 != pair) {
+                        pairs.push((*set, pair));
+                    }
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Whether a set renders nothing, or waits that a user of its values has to tell an address.
+    fn lacks_an_address(&self, set: usize) -> bool {
+        let lacks = |it: &Found| {
+            matches!(
+                it.target,
+                Err(Reason::NoValue(_) | Reason::NoHost(_) | Reason::Refused { .. })
+            )
+        };
+        let mut seen = self.seen.iter().filter(|it| it.set == set);
+        let lacks = |it: &SeenContainer| it.found.is_empty() || it.found.iter().any(lacks);
+        set > 0 && (self.rendered[set].is_none() || seen.any(lacks))
+    }
+
     /// The sets in which the user may have to give an address, each with the values of addresses that the waits read.
-    fn followed(&self) -> Vec<(usize, Vec<Switch>)> {
-        let is_open = |set: &usize| self.seen.iter().any(|it| it.set == *set && it.is_open());
+    /// The first of these, as many as the number says, have all such values at once.
+    fn followed(&self) -> (Vec<(usize, Vec<Switch>)>, usize) {
+        // A chart may refuse a switch as long as it is told no host.
+        let is_open = |set: &usize| {
+            let mut seen = self.seen.iter().filter(|it| it.set == *set);
+            self.rendered[*set].is_none() || seen.any(SeenContainer::is_open)
+        };
         let open: Vec<usize> = (0..self.sets.len()).filter(is_open).collect();
         if open.is_empty() {
-            return Vec::new();
+            return (Vec::new(), 0);
         }
         let groups = traces::groups(self.texts);
+        let with =
+            |set: usize, group: &[Switch]| (set, [self.sets[set].as_slice(), group].concat());
+        let with = &with;
+        // A set that lacks an address has all of these at once first, since there may be more pairs than are tried.
+        let joined = traces::joined(&groups);
+        let lacking = open.iter().filter(|it| self.lacks_an_address(**it));
+        let lacking = lacking.filter(|_| groups.len() > 1);
+        let lacking = lacking.take(MOST_LACKING).map(|set| with(*set, &joined));
         let pairs = open.iter().flat_map(|set| {
-            let with = |group: &Vec<Switch>| [self.sets[*set].clone(), group.clone()].concat();
-            groups.iter().map(move |group| (*set, with(group)))
+            let group = groups.iter();
+            group.map(move |group| with(*set, group))
         });
-        pairs.take(MOST_FOLLOWED).collect()
+        let mut all: Vec<_> = lacking.collect();
+        let many = all.len();
+        all.extend(pairs.take(MOST_FOLLOWED));
+        (all, many)
     }
+}
+
+/// The ways to write the lists of the groups that have none, each by the number of its group.
+fn open(known: &Known<'_>, groups: &[Group], settled: &Settled) -> Vec<(usize, Vec<Vec<Listed>>)> {
+    let open = groups.iter().enumerate();
+    let open = open.filter(|(at, _)| !settled.has(*at));
+    let ways = open.map(|(at, group)| (at, ways::of(known, group)));
+    ways.filter(|(_, ways)| !ways.is_empty()).collect()
 }
 
 /// Proposes what a folder's rendered objects say.
@@ -106,25 +228,40 @@ pub(super) fn run(
         seen: Vec::new(),
     };
     let mut sets = vec![Vec::new()];
-    sets.extend(switches::of(texts));
+    let (switched, mut late) = switches::of(texts);
+    sets.extend(switched);
     let all = source.render_all(&sets, render::FOR_SETS);
-    let late = sets.split_off(all.len());
+    late.extend(sets.split_off(all.len()));
     for (switches, objects) in sets.into_iter().zip(all) {
         tried.take(switches, objects, source.missing(), 0);
     }
-    let followed = tried.followed();
+    for pairs in [TriedSets::pairs, TriedSets::deeper] {
+        let pairs = pairs(&tried);
+        let sets: Vec<_> = pairs.iter().map(|it| it.1.clone()).collect();
+        let all = source.render_all(&sets[..sets.len().min(MOST_PAIRS)], render::FOR_PAIRS);
+        late.extend(sets.into_iter().skip(all.len()));
+        for ((base, switches), objects) in pairs.into_iter().zip(all) {
+            tried.take(switches, objects, source.missing(), base);
+        }
+    }
+    let (followed, many) = tried.followed();
     let sets: Vec<_> = followed.iter().map(|it| it.1.clone()).collect();
     let all = source.render_all(&sets, render::FOR_FOLLOWED);
-    for ((set, switches), objects) in followed.into_iter().zip(all) {
+    let mut joined = Vec::new();
+    for (at, ((set, switches), objects)) in followed.into_iter().zip(all).enumerate() {
         // A mark is no value that a user gives: a chart that refuses it tells nothing.
         if objects.is_some() {
+            let number = tried.sets.len();
             tried.take(switches, objects, source.missing(), set);
+            joined.extend((number..tried.sets.len()).filter(|_| at < many));
         }
     }
     if !late.is_empty() {
-        let pairs: Vec<String> = late.iter().flatten().map(Switch::pair).collect();
+        let mut pairs: Vec<String> = late.iter().flatten().map(Switch::pair).collect();
+        pairs.sort();
+        pairs.dedup();
         let note = format!(
-            "it takes long to render, so that it was not tried with {}; give values with --set and ask again",
+            "it has more switches than are tried, and it was not tried with {}; give values with --set and ask again",
             pairs.join(", ")
         );
         report.tell(folder.display().to_string(), "", Says::Note(note));
@@ -132,7 +269,7 @@ pub(super) fn run(
     let untried = tried.sets.len()..tried.sets.len() + late.len();
     tried.rendered.extend(late.iter().map(|_| None));
     tried.sets.extend(late);
-    let known = Known {
+    let mut known = Known {
         folder,
         texts,
         sets: tried.sets,
@@ -142,21 +279,28 @@ pub(super) fn run(
         missing: source.missing().to_vec(),
         stubs: source.stubs(),
     };
-    if let Some(names) = known.stubs.names() {
+    if let Some(names) = known.stubs.names().filter(|_| !known.seen.is_empty()) {
         let note = format!(
             "no chart here has these helpers, so their names were made up to render it (helm dependency build): {names}"
         );
         report.tell(folder.display().to_string(), "", Says::Note(note));
     }
-    let groups = known.groups();
-    let ways = groups
-        .iter()
-        .map(|group| ways::of(&known, group))
-        .enumerate();
-    let ways = ways.filter(|(_, ways)| !ways.is_empty()).collect();
-    let settled = settle::settle(&known, &mut source, &groups, ways)?;
+    let mut groups = known.groups();
+    let empty = Settled::default();
+    let mut settled = settle::settle(&known, &mut source, &groups, open(&known, &groups, &empty))?;
+    let without: Vec<usize> = (0..groups.len()).filter(|at| !settled.has(*at)).collect();
+    if known.forget(&joined, &mut groups, &without) {
+        let more = open(&known, &groups, &settled);
+        settled.join(settle::settle(&known, &mut source, &groups, more)?);
+    }
+    let unsettled = (0..groups.len()).filter(|at| !settled.has(*at));
+    let unsettled: Vec<&Group> = unsettled.map(|at| &groups[at]).collect();
+    if known.leave_unwritable(&unsettled) {
+        let more = open(&known, &groups, &settled);
+        settled.join(settle::settle(&known, &mut source, &groups, more)?);
+    }
     let wanted = ways::by_values(&known, &groups, &settled.lists);
-    let by_values = values::settle(folder, texts, &mut source, wanted, report)?;
+    let by_values = values::settle(&known, &mut source, &groups, wanted, report)?;
     let covered = telling::of_groups(&known, &groups, &settled, &by_values, report);
     let broken: Vec<PathBuf> = source
         .broken()

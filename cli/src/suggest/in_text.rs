@@ -24,6 +24,22 @@ pub(super) struct Context<'c> {
     pub(super) of_service: bool,
 }
 
+/// The port of a wait's address, as the text writes it.
+pub(super) fn port(context: &Context<'_>, wait: &Wait) -> Option<String> {
+    match &wait.for_what {
+        For::Address(address) => Some(context.masked.seen(&address.port)),
+        _ => None,
+    }
+}
+
+/// The entry of a wait as an address.
+pub(super) fn as_address(context: &Context<'_>, wait: &Wait) -> Option<String> {
+    match &wait.for_what {
+        For::Address(address) => context.outside(address).ok()?,
+        _ => None,
+    }
+}
+
 impl Context<'_> {
     pub(super) fn resolve(&self, wait: &Wait) -> Outcome {
         let found = match &wait.for_what {
@@ -60,20 +76,25 @@ impl Context<'_> {
             }
             found => {
                 let reason = found.err().unwrap_or(Reason::Outside(address.host.clone()));
-                let known = Address {
-                    host: self.expression(&self.container.known(&address.host)?)?,
-                    port: self.expression(&self.container.known(&address.port)?)?,
-                    path: self.expression(&address.path)?,
-                    scheme: self.expression(&address.scheme)?,
-                    ..address.clone()
-                };
-                Some(known.entry().ok_or(reason)?)
+                Some(self.outside(address)?.ok_or(reason)?)
             }
         };
         Ok(entry.map(|text| ListEntry {
             text,
             asks: Some(address.asks),
         }))
+    }
+
+    /// The entry that has the gate try an address itself. `None` where the address has no port, and its scheme has no usual one.
+    fn outside(&self, address: &Address) -> Result<Option<String>, Reason> {
+        let known = Address {
+            host: self.expression(&self.container.known(&address.host)?)?,
+            port: self.expression(&self.container.known(&address.port)?)?,
+            path: self.expression(&address.path)?,
+            scheme: self.expression(&address.scheme)?,
+            ..address.clone()
+        };
+        Ok(known.entry())
     }
 
     fn named_host(&self, name: &str) -> Result<Option<ListEntry>, Reason> {

@@ -224,6 +224,7 @@ mod tests {
         let call = Call {
             words,
             looped: true,
+            ..Call::default()
         };
         let told = of(&call, true, image)
             .unwrap_or_default()

@@ -20,12 +20,12 @@ pub(super) fn lines(list: &[Listed]) -> Vec<String> {
     let mut lines = vec![format!("{KEY} |")];
     let mut open: &[Vec<String>] = &[];
     for listed in list {
-        if listed.within != open {
-            lines.extend(open.iter().map(|_| "  {{- end }}".to_owned()));
-            open = &listed.within;
-            let actions = open.iter().flatten();
-            lines.extend(actions.map(|it| format!("  {{{{- {it} }}}}")));
-        }
+        let same = open.iter().zip(&listed.within);
+        let same = same.take_while(|(a, b)| a == b).count();
+        lines.extend(open[same..].iter().map(|_| "  {{- end }}".to_owned()));
+        open = &listed.within;
+        let actions = open[same..].iter().flatten();
+        lines.extend(actions.map(|it| format!("  {{{{- {it} }}}}")));
         let mark = if long { "- " } else { "" };
         lines.push(format!("  {mark}{}", listed.entry.text));
     }
@@ -78,6 +78,21 @@ mod tests {
                 "  svc/a",
                 "  {{- end }}",
                 "  svc/b"
+            ]
+        );
+        assert_eq!(
+            lines(&[
+                listed("svc/a", &[&["if .x"], &["if .y"]]),
+                listed("svc/b", &[&["if .x"]])
+            ]),
+            [
+                "sluice.dev/depends-on: |",
+                "  {{- if .x }}",
+                "  {{- if .y }}",
+                "  svc/a",
+                "  {{- end }}",
+                "  svc/b",
+                "  {{- end }}"
             ]
         );
     }

@@ -16,6 +16,8 @@ pub(super) enum Reason {
     Outside(String),
     /// A host that the chart's values say, and that no Service of the chart has.
     OfValues(String),
+    /// The entry of an address that values say, which a list would have to name.
+    Address(String),
     /// A name that no object of the render has.
     NotHere(String),
     /// A look at the Service of this name, which does not tell which state of the Service is wanted.
@@ -54,8 +56,8 @@ pub(super) enum Reason {
     Ping(String),
     /// No Job of the chart migrates.
     NoMigration,
-    /// No time was left to render the chart with the list.
-    NoTime(String),
+    /// The chart was rendered as often as it may be before this list was tried.
+    Late(String),
     /// The command runs once its container has started.
     AfterStart,
     /// The Job that migrates, by its name, is run after everything else.
@@ -110,6 +112,10 @@ impl fmt::Display for Reason {
                 out,
                 "{host} is what the chart's values say, and no Service of the chart; where it is one, write service/{host}, else \
                  tcp://{host}:PORT"
+            ),
+            Self::Address(entry) => write!(
+                out,
+                "nothing here says by which values a list can name the address; with the chart's own it is {entry}"
             ),
             Self::Own(name) => write!(
                 out,
@@ -197,9 +203,9 @@ impl fmt::Display for Reason {
                 out,
                 "no workload of these has a container {name}; wait for the workload that has"
             ),
-            Self::NoTime(entry) => write!(
+            Self::Late(entry) => write!(
                 out,
-                "the chart takes long to render, and no time was left to try a list; if the loop means {entry}, add \
+                "the chart has so many switches that a list of it was not tried; if the loop means {entry}, add \
                  sluice.dev/depends-on: {entry}"
             ),
             Self::AfterStart => out.write_str(

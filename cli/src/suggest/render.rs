@@ -16,19 +16,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The comment that Helm prints before the objects of a template.
 const SOURCE: &str = "# Source: ";
 /// The most tries of a chart that does not render, each with one value more or one template less.
 const TRIES: usize = 24;
 
-/// How long sets of values are tried before the lists are.
-pub(super) const FOR_SETS: Duration = Duration::from_secs(20);
-/// How long sets are tried whose addresses are followed, the time of the sets before included.
-pub(super) const FOR_FOLLOWED: Duration = Duration::from_secs(28);
-/// How long all of it may take; a list that could not be tried by then is not proposed.
-pub(super) const IN_ALL: Duration = Duration::from_secs(45);
+/// After this many renders no further set of values is tried. What is tried is a matter of counts, not of the clock, so that a busy
+/// machine proposes the same.
+pub(super) const FOR_SETS: usize = 80;
+/// After this many renders no further set of two switches is tried.
+pub(super) const FOR_PAIRS: usize = 110;
+/// After this many renders no further set is tried whose addresses are followed.
+pub(super) const FOR_FOLLOWED: usize = 140;
+/// After this many renders no further list is tried, and a list that was not tried is not proposed.
+pub(super) const IN_ALL: usize = 180;
+
+/// The number of sets of values that are rendered at once.
+pub(super) const AT_ONCE: usize = 4;
 
 /// The most tries of a set of values that does not render, each with one value more.
 const TRIES_OF_A_SET: usize = 4;
@@ -59,12 +65,13 @@ pub(super) struct Copy {
     own: Value,
     /// The sets that were rendered, with the values that each needs besides; `None` for a set that does not render.
     completed: BTreeMap<Values, Option<Values>>,
-    started: Instant,
+    /// How often Helm has rendered it.
+    renders: AtomicUsize,
 }
 
 impl Copy {
     /// Copies a chart, and takes the sub-charts that it lacks from the folders around it.
-    pub(super) fn of(folder: &Path, given: Vec<String>, started: Instant) -> Result<Self> {
+    pub(super) fn of(folder: &Path, given: Vec<String>) -> Result<Self> {
         let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
         let chart = root.join("chart");
         let mut copy = Self {
@@ -77,7 +84,7 @@ impl Copy {
             given,
             own: Value::Null,
             completed: BTreeMap::new(),
-            started,
+            renders: AtomicUsize::new(0),
         };
         let _ = fs::remove_dir_all(&copy.root);
         copy::tree(folder, &copy.chart)?;
@@ -95,6 +102,10 @@ impl Copy {
     /// Renders the chart with its own values, and finds the values that must be made up for that.
     pub(super) fn render_first(&mut self, own: &Value) -> Result<Vec<ChartObject>> {
         self.own = own.clone();
+        if !self.missing.is_empty() {
+            // A switch may bring the first use of such a helper in sight.
+            self.stubs.write(&self.chart, "")?;
+        }
         let mut last = String::new();
         for _ in 0..TRIES {
             let output = self.helm(RELEASE, &[])?;
@@ -124,16 +135,15 @@ impl Copy {
     }
 
     /// Renders the chart with each of several sets of values; `None` for a set with which it does not render. The answer is
-    /// shorter than `sets` where `limit`, from the start of all, is over.
+    /// shorter than `sets` once the chart has been rendered `limit` times in all.
     pub(super) fn render_all(
         &mut self,
         sets: &[Values],
-        limit: Duration,
+        limit: usize,
     ) -> Vec<Option<Vec<ChartObject>>> {
-        const AT_ONCE: usize = 4;
         let mut all = Vec::new();
         for some in sets.chunks(AT_ONCE) {
-            if self.started.elapsed() > limit {
+            if self.renders.load(Ordering::Relaxed) >= limit {
                 break;
             }
             let this = &*self;
@@ -195,6 +205,7 @@ impl Copy {
     }
 
     fn helm(&self, release: &str, values: &[String]) -> Result<Output> {
+        self.renders.fetch_add(1, Ordering::Relaxed);
         let mut helm = Command::new("helm");
         helm.arg("template").arg(release).arg(&self.chart);
         helm.args(["--namespace", NAMESPACE]).args(&self.given);

@@ -5,15 +5,24 @@ use super::object::{ChartObject, text};
 
 /// The container with the script in the place of its command; `None` where it runs none that is known.
 pub(super) fn followed(container: &Container, objects: &[ChartObject]) -> Option<Container> {
-    let mut words = container.words.iter().flat_map(|it| it.split_whitespace());
-    let script = words.find_map(|word| {
+    let script_at = |word: &str| {
         let path = word.trim_matches(['"', '\'', ';']);
         let mut mounts = container.config_maps.iter();
         mounts.find_map(|mount| of_map(&mount.map, &mount.key(path)?, objects))
+    };
+    let (at, from, script) = container.words.iter().enumerate().find_map(|(at, text)| {
+        let mut parts = text.split_whitespace().enumerate();
+        parts.find_map(|(from, part)| Some((at, from, script_at(part)?)))
     })?;
+    // The arguments stand behind the script's name, in the same text or as words of their own.
+    let is_end = |it: &&str| matches!(*it, ";" | "&&" | "||" | "|");
+    let parts = container.words[at].split_whitespace().skip(from);
+    let parts = parts.take_while(|it| !is_end(it));
+    let parts = parts.map(|it| it.trim_matches(['"', '\'', ';']).to_owned());
+    let behind = container.words.iter().skip(at + 1).cloned();
+    let name_and_arguments: Vec<String> = parts.chain(behind).collect();
     let mut run = vec!["sh".to_owned(), "-c".to_owned(), script];
-    // The arguments stand behind the script's name.
-    run.extend(container.words.iter().cloned());
+    run.extend(name_and_arguments);
     Some(Container {
         words: run,
         ..container.clone()

@@ -2,20 +2,45 @@
 //! values.
 
 use super::diff::{self, Edit};
+use super::expected::{self, Lists};
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, text};
-use super::render::IN_ALL;
+use super::render::{AT_ONCE, IN_ALL};
 use super::source::ObjectSource;
 use super::tried;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The lists by the number of their group, and the groups for whose lists no time was left.
+/// The lists by the number of their group, and the groups for whose lists no render was left.
+#[derive(Debug, Default)]
 pub(super) struct Settled {
     pub(super) lists: BTreeMap<usize, Vec<Listed>>,
     pub(super) late: BTreeSet<usize>,
+}
+
+impl Settled {
+    /// Whether a group has got its list, or no render was left to try one.
+    pub(super) fn has(&self, group: usize) -> bool {
+        self.lists.contains_key(&group) || self.late.contains(&group)
+    }
+
+    /// Takes the lists of other groups besides.
+    pub(super) fn join(&mut self, other: Self) {
+        self.lists.extend(other.lists);
+        self.late.extend(other.late);
+    }
+}
+
+/// The end of one try of several lists.
+enum TryEnd {
+    /// The groups, by their numbers, whose lists say what their loops say.
+    Fitting(BTreeSet<usize>),
+    /// A set of values renders without the lists, and not with them.
+    Broken,
+    /// No render was left.
+    Late,
 }
 
 /// Takes for each group the first candidate that means the same as the group's loops.
@@ -26,38 +51,36 @@ pub(super) fn settle(
     mut open: Vec<(usize, Vec<Vec<Listed>>)>,
 ) -> Result<Settled> {
     let mut settled: BTreeMap<usize, Vec<Listed>> = BTreeMap::new();
-    while !open.is_empty() {
-        let mut now = settled.clone();
-        now.extend(
-            open.iter()
-                .filter_map(|(at, candidates)| Some((*at, candidates.first()?.clone()))),
-        );
-        let Some(patched) = rendered_with(known, source, groups, &now)? else {
-            break;
+    let mut trials = Trials::of(known, source, groups, open.iter().map(|it| it.0));
+    let mut is_late = false;
+    while !open.is_empty() && !is_late {
+        let firsts = open.iter().map(|(at, ways)| (*at, ways[0].clone()));
+        let firsts: BTreeMap<_, _> = firsts.collect();
+        let numbers: BTreeSet<usize> = firsts.keys().copied().collect();
+        let now = settled.clone().into_iter().chain(firsts.clone());
+        let end = trials.run(&now.collect(), numbers)?;
+        let mut fitting = BTreeSet::new();
+        let ends = match end {
+            TryEnd::Broken => trials.run_each(firsts)?,
+            end => vec![end],
         };
-        let broke = patched
-            .iter()
-            .zip(&known.rendered)
-            .any(|(new, old)| new.is_none() && old.is_some());
-        let mut next = Vec::new();
-        for (at, mut candidates) in open {
-            let fits = if broke {
-                let alone = BTreeMap::from([(at, candidates[0].clone())]);
-                let Some(patched) = rendered_with(known, source, groups, &alone)? else {
-                    next.push((at, candidates));
-                    continue;
-                };
-                holds(known, &groups[at], &patched)
-            } else {
-                holds(known, &groups[at], &patched)
-            };
-            if fits {
-                settled.insert(at, candidates.swap_remove(0));
-                continue;
+        for end in ends {
+            match end {
+                TryEnd::Fitting(found) => fitting.extend(found),
+                TryEnd::Broken => {}
+                TryEnd::Late => is_late = true,
             }
-            candidates.remove(0);
-            if !candidates.is_empty() {
-                next.push((at, candidates));
+        }
+        let mut next = Vec::new();
+        for (at, mut ways) in open {
+            if fitting.contains(&at) {
+                settled.insert(at, ways.swap_remove(0));
+            } else if is_late || ways.len() > 1 {
+                // What was not tried is still the first to try.
+                if !is_late {
+                    ways.remove(0);
+                }
+                next.push((at, ways));
             }
         }
         open = next;
@@ -69,48 +92,118 @@ pub(super) fn settle(
     })
 }
 
-/// Renders the folder with these lists.
-fn rendered_with(
-    known: &Known<'_>,
-    source: &mut ObjectSource,
-    groups: &[Group],
-    lists: &BTreeMap<usize, Vec<Listed>>,
-) -> Result<Option<Vec<Option<Vec<ChartObject>>>>> {
-    let mut by_file: BTreeMap<&Path, Vec<Edit>> = BTreeMap::new();
-    for (at, list) in lists {
-        let group = &groups[*at];
-        let edit = known.edit(group, list);
-        by_file.entry(&group.source).or_default().extend(edit);
-    }
-    let files: Vec<(PathBuf, String, String)> = by_file
-        .iter()
-        .filter_map(|(path, edits)| {
-            let text = known.file(path)?.text.clone();
-            Some(((*path).to_owned(), diff::applied(&text, edits), text))
-        })
-        .collect();
-    for (path, new, _) in &files {
-        source.put(path, new)?;
-    }
-    let rendered = source.render_all(&known.sets, IN_ALL);
-    for (path, _, old) in &files {
-        source.put(path, old)?;
-    }
-    Ok((rendered.len() == known.sets.len()).then_some(rendered))
+/// The tries of lists. A list is rendered with the sets of values that show its workload, and with each other set once, and a try
+/// ends as soon as none of its lists can be right any more.
+struct Trials<'t, 'k> {
+    known: &'t Known<'k>,
+    source: &'t mut ObjectSource,
+    groups: &'t [Group],
+    /// The lists that the workloads of each group have to have.
+    expected: BTreeMap<usize, Lists>,
+    /// The sets that show a workload of each group.
+    shown: BTreeMap<usize, Vec<usize>>,
+    /// The sets that were rendered with lists.
+    rendered: BTreeSet<usize>,
 }
 
-/// Whether the lists of a group's objects say what their loops say, with every set of values.
-fn holds(known: &Known<'_>, group: &Group, patched: &[Option<Vec<ChartObject>>]) -> bool {
-    let expected = known.expected(group);
-    let none = Vec::new();
-    patched.iter().enumerate().all(|(set, new)| {
-        let (Some(new), Some(_)) = (new, &known.rendered[set]) else {
-            return !known.is_doubtful(group, set);
-        };
-        let own = new.iter().filter(|it| known.is_of(group, it));
-        own.into_iter().all(|object| {
+impl<'t, 'k> Trials<'t, 'k> {
+    fn of(
+        known: &'t Known<'k>,
+        source: &'t mut ObjectSource,
+        groups: &'t [Group],
+        open: impl Iterator<Item = usize> + Clone,
+    ) -> Self {
+        let expected = open.clone();
+        let expected = expected.map(|at| (at, expected::of(known, &groups[at])));
+        let expected = expected.collect();
+        let shown = open.map(|at| (at, known.tried(&groups[at]))).collect();
+        Self {
+            known,
+            source,
+            groups,
+            expected,
+            shown,
+            rendered: BTreeSet::new(),
+        }
+    }
+
+    /// Renders the folder with these lists. `open` are the groups whose lists are tried.
+    fn run(
+        &mut self,
+        lists: &BTreeMap<usize, Vec<Listed>>,
+        open: BTreeSet<usize>,
+    ) -> Result<TryEnd> {
+        let (known, groups) = (self.known, self.groups);
+        let mut by_file: BTreeMap<&Path, Vec<Edit>> = BTreeMap::new();
+        for (at, list) in lists {
+            let group = &groups[*at];
+            let edit = known.edit(group, list);
+            by_file.entry(&group.source).or_default().extend(edit);
+        }
+        let files: Vec<(&Path, &str, Vec<Edit>)> = by_file
+            .into_iter()
+            .filter_map(|(path, edits)| Some((path, known.file(path)?.text.as_str(), edits)))
+            .collect();
+        for (path, old, edits) in &files {
+            self.source.put(path, &diff::applied(old, edits))?;
+        }
+        let end = self.rendered(open);
+        for (path, old, _) in &files {
+            self.source.put(path, old)?;
+        }
+        Ok(end)
+    }
+
+    /// Renders the folder with each of these lists alone.
+    fn run_each(&mut self, lists: BTreeMap<usize, Vec<Listed>>) -> Result<Vec<TryEnd>> {
+        let each = lists.into_iter();
+        each.map(|(at, list)| self.run(&BTreeMap::from([(at, list)]), BTreeSet::from([at])))
+            .collect()
+    }
+
+    fn rendered(&mut self, mut open: BTreeSet<usize>) -> TryEnd {
+        let known = self.known;
+        // A set that does not render tells nothing of a list, nor does a set that was too many to be rendered.
+        let sets = (0..known.sets.len()).filter(|it| known.rendered[*it].is_some());
+        let sets: Vec<usize> = sets.collect();
+        for some in sets.chunks(AT_ONCE) {
+            let due = some.iter().filter(|it| self.is_due(**it, &open));
+            let due: Vec<usize> = due.copied().collect();
+            let values: Vec<_> = due.iter().map(|it| known.sets[*it].clone()).collect();
+            let found = self.source.render_all(&values, IN_ALL);
+            if found.len() < due.len() {
+                return TryEnd::Late;
+            }
+            for (set, objects) in due.into_iter().zip(found) {
+                let Some(objects) = objects else {
+                    return TryEnd::Broken;
+                };
+                self.rendered.insert(set);
+                open.retain(|at| self.holds(*at, set, &objects));
+            }
+        }
+        TryEnd::Fitting(open)
+    }
+
+    /// Whether a set of values has yet to tell something of the lists of these groups.
+    fn is_due(&self, set: usize, open: &BTreeSet<usize>) -> bool {
+        let is_new = !self.rendered.contains(&set);
+        let counts = |at: &&usize| !self.groups[**at].forgotten.contains(&set);
+        let mut open = open.iter().filter(counts);
+        open.any(|at| is_new || self.shown[at].contains(&set))
+    }
+
+    /// Whether the lists of a group's objects say what their loops say.
+    fn holds(&self, at: usize, set: usize, objects: &[ChartObject]) -> bool {
+        let group = &self.groups[at];
+        if group.forgotten.contains(&set) {
+            return true;
+        }
+        let mut own = objects.iter().filter(|it| self.known.is_of(group, it));
+        own.all(|object| {
             let name = text(&object.value, "/metadata/name").to_owned();
-            tried::says(object, expected.get(&(set, name)).unwrap_or(&none))
+            let due = self.expected[&at].get(&(set, name));
+            tried::says(object, due.map_or(&[][..], Vec::as_slice))
         })
-    })
+    }
 }

@@ -1,7 +1,11 @@
 //! The commands that a shell is told to run, as far as a reader knows their words.
 
 mod expand;
+mod fed;
+mod inner;
+mod outputs;
 mod run;
 mod tokens;
 
+pub(super) use outputs::OWN_NAMESPACE;
 pub(super) use run::{Call, of_words};

@@ -7,7 +7,6 @@ use crate::manifest::Entries;
 use anyhow::Result;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// A chart's copy, or the texts of manifests by their paths below the folder.
 #[derive(Debug)]
@@ -27,7 +26,7 @@ impl ObjectSource {
     pub(super) fn render_all(
         &mut self,
         sets: &[Vec<Switch>],
-        limit: Duration,
+        limit: usize,
     ) -> Vec<Option<Vec<ChartObject>>> {
         match self {
             Self::Chart(copy) => {
@@ -48,6 +47,24 @@ impl ObjectSource {
                 sets.iter().map(|_| Some(all.clone())).collect()
             }
         }
+    }
+
+    /// Renders each of these sets that was rendered before, as `before` tells; the others are `None`, as there. The answer is shorter than
+    /// `sets` once there were as many renders as `limit`.
+    pub(super) fn render_again(
+        &mut self,
+        sets: &[Vec<Switch>],
+        before: &[Option<Vec<ChartObject>>],
+        limit: usize,
+    ) -> Vec<Option<Vec<ChartObject>>> {
+        let own = sets.iter().zip(before).filter(|it| it.1.is_some());
+        let own: Vec<_> = own.map(|it| it.0.clone()).collect();
+        let mut found = self.render_all(&own, limit).into_iter();
+        let all = before.iter().map(|it| match it {
+            Some(_) => found.next(),
+            None => Some(None),
+        });
+        all.map_while(|it| it).collect()
     }
 
     /// Writes a file.

@@ -89,13 +89,15 @@ pub(super) fn of(
             pods,
         };
         for container in Container::all(&pods["spec"]) {
-            let container = environment::completed(container, pods, objects);
+            let container = environment::completed(container, pods, objects, world.home);
             let mut reading = waits::of(&container);
             // The script of a server has every branch of its life; that of a Job or an init container runs through.
-            if container.init || object.value["kind"] == "Job" {
+            let is_job = object.value["kind"] == "Job";
+            if container.init || is_job {
                 let script = scripts::followed(&container, objects);
                 reading.join(script.map(|it| waits::of(&it)).unwrap_or_default());
             }
+            let reading = reading.of_job(is_job);
             if !reading.looks {
                 continue;
             }

@@ -6,8 +6,9 @@ use super::texts::{File, Texts};
 use super::waits;
 use serde_json::Value;
 
-/// The most sets of values beside the chart's own.
-const MOST: usize = 32;
+/// The most sets of one switch, and the most of several together.
+const MOST: usize = 60;
+const MOST_JOINED: usize = 4;
 /// A name that is given to what a chart lets its user name.
 const NAMED: &str = "sluice-named";
 /// An address that is no object of the chart.
@@ -87,13 +88,20 @@ impl Switch {
     }
 }
 
-/// The sets of values to render with, beside the chart's own: single switches first, then what brings a container in sight.
-pub(super) fn of(texts: &Texts) -> Vec<Vec<Switch>> {
+/// Whether a text has a name or an address in it that is made up for a value.
+pub(super) fn is_made_up(text: &str) -> bool {
+    text.contains(NAMED) || text.contains(ELSEWHERE)
+}
+
+/// The sets of values to render with, beside the chart's own: single switches first, then what brings a container in sight. Behind
+/// these the switches that are too many to be tried.
+pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     let mut conditions: Vec<String> = Vec::new();
     let mut together: Vec<Vec<Switch>> = Vec::new();
     for file in texts.files.iter().filter(|it| !it.is_values()) {
         for block in &file.blocks {
-            if !block.branches.iter().any(|it| waits::of(it).looks) {
+            let readings = || block.branches.iter().map(waits::of);
+            if !readings().any(|it| it.looks || it.pauses) {
                 continue;
             }
             let lines = block.first..block.first + block.length;
@@ -119,7 +127,11 @@ pub(super) fn of(texts: &Texts) -> Vec<Vec<Switch>> {
                 .collect();
             push(&mut together, dedup(all));
             for condition in around {
+                let of_helpers = included(texts, &condition);
                 push(&mut conditions, condition);
+                for action in of_helpers {
+                    push(&mut conditions, action);
+                }
             }
         }
     }
@@ -129,12 +141,12 @@ pub(super) fn of(texts: &Texts) -> Vec<Vec<Switch>> {
             push(&mut sets, vec![switch]);
         }
     }
-    sets.truncate(MOST - 4);
-    for all in together.into_iter().filter(|it| it.len() > 1) {
+    let more = sets.split_off(sets.len().min(MOST));
+    let together = together.into_iter().filter(|it| it.len() > 1);
+    for all in together.take(MOST_JOINED) {
         push(&mut sets, all);
     }
-    sets.truncate(MOST);
-    sets
+    (sets, more)
 }
 
 fn push<T: PartialEq>(all: &mut Vec<T>, one: T) {
@@ -228,6 +240,20 @@ fn of_helpers(texts: &Texts, text: &str, depth: usize) -> Vec<String> {
     found
 }
 
+/// The actions of the helpers in a condition, such as `if include "shop.domain" .`
+fn included(texts: &Texts, condition: &str) -> Vec<String> {
+    let names = condition.split("include \"").skip(1);
+    let bodies = names.filter_map(|it| texts.helper(it.split('"').next()?));
+    let all = bodies.flat_map(actions);
+    all.filter(|it| it.contains(".Values.")).collect()
+}
+
+/// Whether a value is called as an address is.
+fn is_address(path: &str) -> bool {
+    let path = path.to_lowercase();
+    ["host", "domain", "url"].iter().any(|it| path.contains(it))
+}
+
 /// The values that a condition tests, the other way.
 fn switches(condition: &str, values: &Value) -> Vec<Switch> {
     let mut found = Vec::new();
@@ -257,9 +283,7 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
             // A value that the chart does not have is a text where it is called like one, else most likely a switch.
             (None | Some(Value::Null), _) if is_name(&path) => (NAMED.to_owned(), Tested::IsSet),
             (None | Some(Value::Null), _) => ("true".to_owned(), Tested::IsSet),
-            (Some(Value::String(now)), _)
-                if now.is_empty() && path.to_lowercase().contains("host") =>
-            {
+            (Some(Value::String(now)), _) if now.is_empty() && is_address(&path) => {
                 (ELSEWHERE.to_owned(), Tested::IsSet)
             }
             _ => continue,

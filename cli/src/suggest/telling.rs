@@ -13,6 +13,7 @@ use super::switches::Switch;
 use super::target::Target;
 use super::told::{Report, Says};
 use super::traces;
+use super::values::{ByValues, InValues};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ pub(super) fn of_groups(
     known: &Known<'_>,
     groups: &[Group],
     settled: &Settled,
-    by_values: &BTreeSet<usize>,
+    by_values: &ByValues,
     report: &mut Report,
 ) -> ContainerPlaces {
     let mut covered = ContainerPlaces::new();
@@ -39,15 +40,18 @@ pub(super) fn of_groups(
                 .extend(edit);
             report.proposed += list.len();
         }
-        let is_taken = list.is_some() || by_values.contains(&at);
         for index in &group.seen {
             let seen = &known.seen[*index];
             let (place, block) = known.place(seen);
             covered.extend(block);
-            let taken = match (is_taken, settled.late.contains(&at)) {
-                (true, _) => Taken::Yes,
-                (false, true) => Taken::Late,
-                (false, false) => Taken::No,
+            let in_values = by_values.get(&(at, seen.workload.1.clone()));
+            let taken = match in_values {
+                _ if list.is_some() => Taken::Yes,
+                Some(InValues::Listed) => Taken::Yes,
+                Some(InValues::Untrue) => Taken::Untrue,
+                Some(InValues::Late) => Taken::Late,
+                None if settled.late.contains(&at) => Taken::Late,
+                None => Taken::No,
             };
             of_container(known, group, seen, &place, taken, report);
         }
@@ -55,12 +59,14 @@ pub(super) fn of_groups(
     covered
 }
 
-/// Whether a group has got a list.
+/// Whether a workload has got a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Yes,
     No,
-    /// No time was left to try one.
+    /// The list that values can say is another one than the loops' with some values.
+    Untrue,
+    /// No render was left to try one.
     Late,
 }
 
@@ -97,10 +103,10 @@ fn of_container(
             }
             Ok(Some(target)) => {
                 let entry = entry(known, seen, at, target);
-                let reason = if taken == Taken::Late {
-                    Reason::NoTime(entry.text)
-                } else {
-                    why_not(known, group, entry.text)
+                let reason = match taken {
+                    Taken::Late => Reason::Late(entry.text),
+                    Taken::Untrue => Reason::Untrue(entry.text),
+                    Taken::Yes | Taken::No => why_not(known, group, entry.text),
                 };
                 report.tell(place.to_owned(), name, Says::Left(what, reason));
             }
@@ -123,6 +129,8 @@ fn of_container(
                 "the loop stays for the rest".to_owned()
             } else if let Some(values) = with_more(known, group, seen) {
                 format!("the loop stays: with {values} it waits for something that no list says")
+            } else if let Some(values) = unknown(known, group) {
+                format!("the loop stays: with {values} nothing tells what it waits for")
             } else {
                 removed::of(&seen.container, workload, objects)
             };
@@ -165,6 +173,13 @@ fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<S
         return Some("the chart's own values".to_owned());
     }
     Some(pairs.join(", "))
+}
+
+/// The values, as `--set` takes them, with which the chart does not render, or was not tried.
+fn unknown(known: &Known<'_>, group: &Group) -> Option<String> {
+    let doubts = known.doubts(group);
+    let pairs: Vec<String> = doubts.into_iter().map(Switch::pair).collect();
+    (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
 /// Reports the containers of the texts that no set of values renders.

@@ -22,7 +22,8 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
     for (number, path) in paths(texts).into_iter().take(MOST).enumerate() {
         let mut keys = path.split('.');
         let own = keys.try_fold(&texts.values, |value, key| value.get(key));
-        let Some((value, own)) = mark(number, &path, own.unwrap_or(&Value::Null)) else {
+        let is_server = is_name_of_server(&texts.values, &path);
+        let Some((value, own)) = mark(number, &path, own.unwrap_or(&Value::Null), is_server) else {
             continue;
         };
         let parent = path.rsplit_once('.').map_or("", |(it, _)| it).to_owned();
@@ -44,6 +45,17 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
         group
     };
     groups.into_iter().map(with_ports).collect()
+}
+
+/// The values of all groups, each once.
+pub(super) fn joined(groups: &[Vec<Switch>]) -> Vec<Switch> {
+    let mut all: Vec<Switch> = Vec::new();
+    for switch in groups.iter().flatten() {
+        if all.iter().all(|it| it.path != switch.path) {
+            all.push(switch.clone());
+        }
+    }
+    all
 }
 
 /// The paths of the values that the texts of the waiting containers read, and the helpers that these include; behind them those of the
@@ -75,12 +87,41 @@ fn paths(texts: &Texts) -> Vec<String> {
         for behind in texts.reach(&text).split(".Values.").skip(1) {
             let path = behind.split(|it| !is_of_path(it)).next();
             let path = path.unwrap_or_default().trim_matches('.').to_owned();
-            if !path.is_empty() && !paths.contains(&path) {
-                paths.push(path);
+            for path in addresses_below(&texts.values, path) {
+                if !path.is_empty() && !paths.contains(&path) {
+                    paths.push(path);
+                }
             }
         }
     }
     paths
+}
+
+/// The path of a value; behind it the name and the port in it where these make an address, as `with .Values.db.service` reads them.
+fn addresses_below(values: &Value, path: String) -> Vec<String> {
+    let own = path
+        .split('.')
+        .try_fold(values, |value, key| value.get(key));
+    let makes =
+        |own: &Value| own.get("name").is_some_and(Value::is_string) && own.get("port").is_some();
+    let below = ["name", "port"].map(|it| format!("{path}.{it}"));
+    if own.is_some_and(makes) {
+        return below.into();
+    }
+    vec![path]
+}
+
+/// Whether a value is the name of a server, with its port beside it.
+fn is_name_of_server(values: &Value, path: &str) -> bool {
+    let Some(parent) = path.strip_suffix(".name") else {
+        return false;
+    };
+    let own = parent
+        .split('.')
+        .try_fold(values, |value, key| value.get(key));
+    // Beside a host the name is that of a database.
+    let has = |it: &Value, key: &str| it.get(key).is_some();
+    own.is_some_and(|it| has(it, "port") && !has(it, "host") && !has(it, "hostname"))
 }
 
 fn is_of_path(letter: char) -> bool {
@@ -88,7 +129,8 @@ fn is_of_path(letter: char) -> bool {
 }
 
 /// The mark for a value of this name, in the form of the chart's own value, and that own value. `None` for a value that says no address.
-fn mark(number: usize, path: &str, own: &Value) -> Option<(String, String)> {
+/// `is_server`: the value is the name of a server.
+fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(String, String)> {
     let own = match own {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -97,7 +139,10 @@ fn mark(number: usize, path: &str, own: &Value) -> Option<(String, String)> {
     };
     let key = path.rsplit('.').next().unwrap_or_default().to_lowercase();
     let port = FIRST_PORT + number;
-    if key == "port" || key.ends_with("port") && own.parse::<u16>().is_ok() {
+    let path_of_port = path.to_lowercase();
+    let mut keys = path_of_port.split('.');
+    let is_port = keys.any(|it| it.ends_with("port") || it.ends_with("ports"));
+    if key == "port" || is_port && own.parse::<u16>().is_ok() {
         let is_number = own.is_empty() || own.parse::<u16>().is_ok();
         return is_number.then(|| (port.to_string(), own));
     }
@@ -106,7 +151,8 @@ fn mark(number: usize, path: &str, own: &Value) -> Option<(String, String)> {
     ];
     // A list, a text of a template, and a text that cannot stand in quotes name no single host.
     let unfit = |it: char| it.is_whitespace() || matches!(it, ',' | '{' | '"' | '\\');
-    if !named.iter().any(|it| key.contains(it)) || key.contains("path") || own.contains(unfit) {
+    let is_named = is_server || named.iter().any(|it| key.contains(it));
+    if !is_named || key.contains("path") || own.contains(unfit) {
         return None;
     }
     let host = format!("sluice-{number}{DOMAIN}");

@@ -3,17 +3,17 @@
 
 use super::diff::{self, Edit};
 use super::document::{self, Document, indent};
-use super::object::ChartObject;
-use super::object::text;
+use super::expected::{self, Lists};
+use super::known::{Group, Known};
+use super::object::{ChartObject, own_pods, text};
 use super::render::{IN_ALL, RELEASE};
 use super::source::ObjectSource;
-use super::switches::Switch;
 use super::target::Target;
 use super::texts::{File, Texts};
 use super::told::Report;
 use super::tried;
 use anyhow::Result;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const CHARTS: &str = "charts";
@@ -27,20 +27,47 @@ pub(super) struct Wanted {
     pub(super) group: usize,
     pub(super) source: PathBuf,
     pub(super) workload: (String, String),
-    /// The values with which the workload was seen.
-    pub(super) switches: Vec<Switch>,
-    pub(super) entries: Vec<String>,
+    /// The number of the set of values with which the workload was seen first.
+    pub(super) set: usize,
+    /// The list that each workload of the group has to have, by the set of values and its name.
+    pub(super) expected: Lists,
+    /// The entries as the container's own text in the values writes the addresses; `None` where it is not all addresses.
+    pub(super) written: Option<Vec<String>>,
     /// The file and the line of the container.
     pub(super) block: Option<(PathBuf, usize)>,
 }
 
+/// The end of the try to write a workload's list into values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InValues {
+    Listed,
+    /// With some values the list says something else than the loops, or another workload has it too.
+    Untrue,
+    /// No render was left to try the list.
+    Late,
+}
+
+/// The ends by the number of the group and the name of the workload. A workload whose annotations no value says has none.
+pub(super) type ByValues = BTreeMap<(usize, String), InValues>;
+
+impl Wanted {
+    fn entries(&self) -> &[String] {
+        let key = (self.set, self.workload.1.clone());
+        self.expected.get(&key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The list that each workload of a group has to have, in entries that values can say.
+pub(super) fn expected(known: &Known<'_>, group: &Group) -> Lists {
+    let of = |target: &Target, set| {
+        let objects = known.objects(set);
+        entry(target, objects, &known.missing, &group.source)
+    };
+    expected::by(known, group, of)
+}
+
 /// An entry that values can say, which are no templates: a Service of another sub-chart is that sub-chart.
-pub(super) fn entry(
-    target: &Target,
-    objects: &[ChartObject],
-    missing: &[String],
-    own: &Path,
-) -> String {
+fn entry(target: &Target, objects: &[ChartObject], missing: &[String], own: &Path) -> String {
     let plain = target.plain().text;
     if !plain.contains(RELEASE) {
         return plain;
@@ -64,57 +91,157 @@ fn sub_chart(source: &Path) -> Option<String> {
     Some(below.iter().next()?.to_string_lossy().into_owned())
 }
 
-/// Writes each list into the values where it then stands on the workload, and returns the groups that have got a list.
+/// Writes each list into the values where it then stands on the workload, and on no other that does not wait for the same, with every
+/// set of values.
 pub(super) fn settle(
-    folder: &Path,
-    texts: &Texts,
+    known: &Known<'_>,
     source: &mut ObjectSource,
+    groups: &[Group],
     wanted: Vec<Wanted>,
     report: &mut Report,
-) -> Result<BTreeSet<usize>> {
-    let mut settled = BTreeSet::new();
-    let Some(values) = texts.file(&folder.join(FILE)) else {
-        return Ok(settled);
+) -> Result<ByValues> {
+    let mut ends = ByValues::new();
+    let Some(values) = known.file(Path::new(FILE)) else {
+        return Ok(ends);
     };
     let lines: Vec<&str> = values.text.lines().collect();
+    let mut tries = Tries {
+        known,
+        rendered: known.rendered.clone(),
+        edits: Vec::new(),
+    };
     let mut taken: Vec<Vec<String>> = Vec::new();
     for wanted in wanted {
-        let has_release = wanted.entries.iter().any(|it| it.contains(RELEASE));
-        if has_release || !matches!(source, ObjectSource::Chart(_)) {
+        let key = (wanted.group, wanted.workload.1.clone());
+        let has_release = wanted.entries().iter().any(|it| it.contains(RELEASE));
+        let is_unsaid = has_release && wanted.written.is_none();
+        let is_chart = matches!(source, ObjectSource::Chart(_));
+        if is_unsaid || !is_chart || ends.get(&key) == Some(&InValues::Listed) {
             continue;
         }
-        let list = super::list::text(&wanted.entries);
-        for path in paths(folder, texts, &lines, &wanted) {
+        let list = super::list::text(wanted.written.as_deref().unwrap_or(wanted.entries()));
+        for path in paths(known.folder, known.texts, &lines, &wanted) {
             if taken.contains(&path) {
                 continue;
             }
             let edit = put(&lines, &path, &list);
-            source.put(
-                Path::new(FILE),
-                &diff::applied(&values.text, std::slice::from_ref(&edit)),
-            )?;
-            let rendered = source.render_all(std::slice::from_ref(&wanted.switches), IN_ALL);
-            source.put(Path::new(FILE), &values.text)?;
-            let objects = rendered.into_iter().flatten().flatten();
-            let mut own =
-                objects.filter(|it| it.source == wanted.source && is(it, &wanted.workload));
-            if own
-                .next()
-                .is_some_and(|it| tried::says(&it, &wanted.entries))
-            {
-                report
-                    .edits
-                    .entry(values.path.clone())
-                    .or_default()
-                    .push(edit);
-                report.proposed += wanted.entries.len();
-                settled.insert(wanted.group);
-                taken.push(path);
-                break;
+            let group = &groups[wanted.group];
+            match tries.of(source, values, group, &wanted, edit)? {
+                PathEnd::Elsewhere => {}
+                PathEnd::Untrue => drop(ends.insert(key.clone(), InValues::Untrue)),
+                PathEnd::Late => drop(ends.insert(key.clone(), InValues::Late)),
+                PathEnd::Listed(names) => {
+                    report.proposed += wanted.entries().len();
+                    let listed = names.into_iter().chain([wanted.workload.1.clone()]);
+                    ends.extend(listed.map(|it| ((wanted.group, it), InValues::Listed)));
+                    taken.push(path);
+                    break;
+                }
             }
         }
     }
-    Ok(settled)
+    if !tries.edits.is_empty() {
+        let own = report.edits.entry(values.path.clone()).or_default();
+        own.append(&mut tries.edits);
+    }
+    Ok(ends)
+}
+
+/// The lists that stand in the values so far, and the objects with them.
+struct Tries<'k, 'f> {
+    known: &'k Known<'f>,
+    rendered: Vec<Option<Vec<ChartObject>>>,
+    edits: Vec<Edit>,
+}
+
+/// What one path of the values makes of a list.
+enum PathEnd {
+    /// The path does not reach the workload.
+    Elsewhere,
+    Untrue,
+    Late,
+    /// The names of the group's workloads that have got their lists.
+    Listed(BTreeSet<String>),
+}
+
+impl Tries<'_, '_> {
+    /// Renders the chart with one list more, and keeps it where it is true.
+    fn of(
+        &mut self,
+        source: &mut ObjectSource,
+        values: &File,
+        group: &Group,
+        wanted: &Wanted,
+        edit: Edit,
+    ) -> Result<PathEnd> {
+        let sets = &self.known.sets;
+        self.edits.push(edit);
+        source.put(Path::new(FILE), &diff::applied(&values.text, &self.edits))?;
+        // One render tells whether the path reaches the workload.
+        let own = source.render_all(std::slice::from_ref(&sets[wanted.set]), IN_ALL);
+        let is_late = own.is_empty();
+        let mut objects = own.into_iter().flatten().flatten();
+        let is_own = |it: &ChartObject| it.source == wanted.source && is(it, &wanted.workload);
+        let is_there = objects.any(|it| is_own(&it) && tried::says(&it, wanted.entries()));
+        let patched = if is_there {
+            source.render_again(sets, &self.rendered, IN_ALL)
+        } else {
+            Vec::new()
+        };
+        source.put(Path::new(FILE), &values.text)?;
+        let tried = match self.listed(group, wanted, &patched) {
+            _ if is_late => PathEnd::Late,
+            _ if !is_there => PathEnd::Elsewhere,
+            _ if patched.len() < sets.len() => PathEnd::Late,
+            Some(names) if self.known.doubts(group).is_empty() => PathEnd::Listed(names),
+            _ => PathEnd::Untrue,
+        };
+        if matches!(tried, PathEnd::Listed(_)) {
+            self.rendered = patched;
+        } else {
+            self.edits.pop();
+        }
+        Ok(tried)
+    }
+
+    /// The names of a group's workloads that have got their lists with every set of values. `None` where a list says something else
+    /// than the loops of its workload.
+    fn listed(
+        &self,
+        group: &Group,
+        wanted: &Wanted,
+        patched: &[Option<Vec<ChartObject>>],
+    ) -> Option<BTreeSet<String>> {
+        let (mut listed, mut unlisted) = (BTreeSet::new(), BTreeSet::new());
+        let sets = patched.iter().zip(&self.rendered).enumerate();
+        let sets = sets.filter(|(set, _)| !group.forgotten.contains(set));
+        for (set, (new, old)) in sets.filter(|(_, (_, old))| old.is_some()) {
+            let old = old.iter().flatten();
+            for object in new.as_ref()?.iter().filter(|it| own_pods(it).is_some()) {
+                let name = text(&object.value, "/metadata/name");
+                let is_of_group = self.known.is_of(group, object);
+                let due = wanted.expected.get(&(set, name.to_owned()));
+                let due = due.filter(|_| is_of_group).map_or(&[][..], Vec::as_slice);
+                if is_of_group && tried::says(object, due) {
+                    if !due.is_empty() {
+                        listed.insert(name.to_owned());
+                    }
+                    continue;
+                }
+                let workload = (text(&object.value, "/kind").to_owned(), name.to_owned());
+                let mut before = old.clone().filter(|it| it.source == object.source);
+                let before = before.find(|it| is(it, &workload));
+                let said = before.and_then(|it| tried::said(&it.value));
+                let is_wanted = is_of_group && workload == wanted.workload;
+                if is_wanted || tried::said(&object.value) != said {
+                    return None;
+                }
+                unlisted.insert(name.to_owned());
+            }
+        }
+        listed.retain(|it| !unlisted.contains(it));
+        Some(listed)
+    }
 }
 
 fn is(object: &ChartObject, (kind, name): &(String, String)) -> bool {

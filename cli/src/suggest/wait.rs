@@ -79,6 +79,8 @@ impl Address {
     pub(super) fn of(text: &str, asks: Asks) -> Self {
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         let scheme = scheme.rsplit(':').next().unwrap_or_default();
+        // `postgresql+psycopg2` names the driver, too.
+        let scheme = scheme.split('+').next().unwrap_or_default();
         let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (rest, path) = rest.split_at(end);
@@ -124,8 +126,8 @@ impl Address {
             };
             return Some(format!("{scheme}://{host}{port}{path}"));
         }
-        // The value of such a variable has a scheme and a port of its own.
-        if port.is_empty() && is_url_variable(&host) {
+        // The value of such a variable has a scheme and a port of its own; a script cuts both parts out of one.
+        if port.is_empty() && is_url_variable(&host) || *port == host && host.starts_with("$(") {
             let scheme = if *succeeds { "http" } else { "tcp" };
             return Some(format!("{scheme}://{host}{path}"));
         }
@@ -138,16 +140,25 @@ impl Address {
     }
 }
 
+/// The ports of servers that a scheme names as well as a client does.
+pub(super) const POSTGRES: &str = "5432";
+pub(super) const MYSQL: &str = "3306";
+pub(super) const REDIS: &str = "6379";
+pub(super) const MONGODB: &str = "27017";
+
 /// The port of a scheme; empty for an unknown scheme.
 pub(super) fn usual_port(scheme: &str) -> &'static str {
     match scheme {
-        "postgres" | "postgresql" => "5432",
-        "mysql" | "mariadb" => "3306",
-        "redis" => "6379",
+        "postgres" | "postgresql" => POSTGRES,
+        "mysql" | "mariadb" => MYSQL,
+        "redis" => REDIS,
         "amqp" => "5672",
-        "mongodb" => "27017",
+        "mongodb" => MONGODB,
         "http" => "80",
         "https" => "443",
+        "ldap" => "389",
+        "ldaps" => "636",
+        "vault" => "8200",
         _ => "",
     }
 }
@@ -188,6 +199,16 @@ mod tests {
             ("$(DB_HOST)", Asks::Port, None),
             ("$(DB_HOST):5432", Asks::Port, Some("tcp://$(DB_HOST):5432")),
             ("$(DATABASE_URL)", Asks::Port, Some("tcp://$(DATABASE_URL)")),
+            (
+                "$(DB_ADDRESS):$(DB_ADDRESS)",
+                Asks::Port,
+                Some("tcp://$(DB_ADDRESS)"),
+            ),
+            (
+                "postgresql+psycopg2://db.example.com/x",
+                Asks::Protocol,
+                Some("tcp://db.example.com:5432"),
+            ),
             (
                 "$(API_URL)/ready",
                 Asks::Http,

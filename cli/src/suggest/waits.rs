@@ -7,7 +7,7 @@ use super::host::{self, Host};
 use super::kubectl;
 use super::reason::Reason;
 use super::shell::{self, Call};
-use super::wait::{For, Wait};
+use super::wait::{Asks, For, Wait};
 
 /// The waits of a container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) struct Reading {
     pub(super) waits: Vec<Wait>,
     /// Whether the container looks like a wait, even if its commands do not tell for what.
     pub(super) looks: bool,
+    /// Whether a loop of the container pauses between its rounds, as that of a server may.
+    pub(super) pauses: bool,
 }
 
 impl Reading {
@@ -24,6 +26,13 @@ impl Reading {
         let new: Vec<Wait> = other.waits.into_iter().filter(is_new).collect();
         self.waits.extend(new);
         self.looks |= other.looks;
+        self.pauses |= other.pauses;
+    }
+
+    /// The reading of a container that may be a Job's, which runs through: a loop with a pause is a wait there.
+    pub(super) fn of_job(mut self, is_job: bool) -> Self {
+        self.looks |= is_job && self.pauses;
+        self
     }
 }
 
@@ -33,7 +42,7 @@ pub(super) fn of(container: &Container) -> Reading {
     let mut waits = declared::of(container);
     let named = container.init && is_called_like_a_wait(&container.name);
     for (at, call) in script.calls.iter().enumerate() {
-        if !named && clients::fetches(call) {
+        if !named && clients::asks_once(call) {
             continue;
         }
         let looks = container.init || call.looped;
@@ -54,8 +63,13 @@ pub(super) fn of(container: &Container) -> Reading {
             for_what,
         }));
     }
+    let counts = container.words.iter().any(|it| counts_answers(it));
     for wait in &mut waits {
         match &mut wait.for_what {
+            For::Address(address) if counts && address.asks == Asks::Http => {
+                let program = wait.what.split(' ').next().unwrap_or_default();
+                wait.for_what = For::Nothing(Reason::Data(program.to_owned()));
+            }
             For::File(_) => {}
             For::Address(address) if host::of(&address.host) == Host::Itself => {}
             other if container.after_start => *other = For::Nothing(Reason::AfterStart),
@@ -69,6 +83,13 @@ pub(super) fn of(container: &Container) -> Reading {
             once.push(wait);
         }
     }
+    // A host that answers at a port has a name.
+    let answers = |it: &Wait| match &it.for_what {
+        For::Address(address) => Some(address.host.clone()),
+        _ => None,
+    };
+    let hosts: Vec<String> = once.iter().filter_map(answers).collect();
+    once.retain(|it| !matches!(&it.for_what, For::Name(name) if hosts.contains(name)));
     // A loop over a file is often the mark that another command of it sets.
     let more = |it: &Wait| !matches!(it.for_what, For::File(_));
     if once.iter().any(more) {
@@ -76,8 +97,34 @@ pub(super) fn of(container: &Container) -> Reading {
     }
     Reading {
         looks: !once.is_empty() || named || (script.pauses && container.init),
+        pauses: script.pauses,
         waits: once,
     }
+}
+
+/// Whether a script compares the number of an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. That the address answers is less.
+fn counts_answers(script: &str) -> bool {
+    let tests = [" -gt ", " -ge ", " -lt ", " -le ", " -eq "];
+    let compared = tests.iter().flat_map(|it| script.match_indices(it));
+    let names = compared.filter_map(|(at, _)| script[..at].rsplit(char::is_whitespace).next());
+    let names = names.map(|it| it.trim_matches(['"', '$', '{', '}', '[', '(']));
+    names.filter(|it| !it.is_empty()).any(|name| {
+        // Another name may end like this one.
+        let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let start = format!("{name}=$(");
+        let set = script.match_indices(start.as_str());
+        let set = set.filter(|(at, _)| !script[..*at].ends_with(is_name));
+        let mut commands = set.filter_map(|(at, it)| {
+            let behind = &script[at + it.len()..];
+            behind.split([';', '\n']).next()
+        });
+        let reads = |it: &str| {
+            ["cat ", "curl ", "wget "]
+                .iter()
+                .any(|word| it.contains(word))
+        };
+        commands.any(|it| reads(it) && !it.contains("_code"))
+    })
 }
 
 /// Whether a name is that of a wait: `wait-for-db`.
@@ -127,4 +174,31 @@ fn shown(call: &Call) -> String {
         shown.push_str(word);
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_an_answer_is_more_than_an_answer() {
+        for (script, expected) in [
+            ("n=$(curl -s http://api/count); [ $n -gt 0 ]", true),
+            (
+                "wget -qO /tmp/n http://api; N=$(cat /tmp/n)\nif [ \"${N}\" -ge 2 ]; then break; fi",
+                true,
+            ),
+            (
+                "code=$(curl -s -w '%{http_code}' http://api); [ $code -eq 200 ]",
+                false,
+            ),
+            (
+                "all_result=$(curl -s http://api); result=$?; [ $result -eq 0 ]",
+                false,
+            ),
+            ("i=$((i+1)); curl -s http://api; [ $i -gt 30 ]", false),
+        ] {
+            assert_eq!(counts_answers(script), expected, "{script}");
+        }
+    }
 }

@@ -2,12 +2,13 @@
 
 use super::candidates;
 use super::edits;
+use super::expected;
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::outcome::ListEntry;
 use super::render::Stubs;
-use super::survey::Found;
-use super::switches::Switch;
+use super::survey::{Found, SeenContainer};
+use super::switches::{self, Switch};
 use super::target::{Form, Target};
 use super::template::word;
 use super::traces;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     // A template of a sub-chart has another author.
     let is_own = !group.source.starts_with("charts");
-    if !is_own || known.is_listed(group) || known.expected(group).values().all(Vec::is_empty) {
+    if !is_own || known.is_listed(group) || expected::of(known, group).values().all(Vec::is_empty) {
         return Vec::new();
     }
     let in_text = known.with_document(group, |file, document| {
@@ -39,9 +40,30 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     let mut all = Vec::from(lists);
     all.extend((0..=AS_WRITTEN).filter_map(|way| by_names(known, group, way, root)));
     // A made-up name tells nothing about the real one.
-    let is_made_up = |it: &Listed| Stubs::are_in(&it.entry.text);
+    let is_made_up = |it: &Listed| {
+        let text = &it.entry.text;
+        Stubs::are_in(text) || switches::is_made_up(text)
+    };
     all.retain(|it| !it.is_empty() && !it.iter().any(is_made_up));
     all.dedup();
+    let Some(guards) = known.guards(group, root) else {
+        return Vec::new();
+    };
+    let guard = match guards.as_slice() {
+        [] => return all,
+        [one] => candidates::within(one),
+        several => candidates::within(&format!("(and {})", several.join(" "))),
+    };
+    for listed in all.iter_mut().flatten() {
+        let said = listed.within.iter().flatten();
+        if !guard
+            .iter()
+            .flatten()
+            .all(|it| said.clone().any(|own| own == it))
+        {
+            listed.within = [guard.clone(), std::mem::take(&mut listed.within)].concat();
+        }
+    }
     all
 }
 
@@ -56,7 +78,8 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
     if !tried.iter().any(is_plain) {
         return None;
     }
-    let mut found = Vec::new();
+    let mut entries: BTreeMap<String, Option<ListEntry>> = BTreeMap::new();
+    let mut found: Vec<(usize, &Target, ListEntry)> = Vec::new();
     for seen in group.seen.iter().map(|at| &known.seen[*at]) {
         for at in 0..seen.found.len() {
             if let Ok(Some(target)) = &seen.found[at].target {
@@ -68,7 +91,16 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
                 if written.is_none() && target.form == (Form::Address { of_values: true }) {
                     return None;
                 }
-                found.push((seen.set, target, written));
+                let name = || {
+                    let objects = known.objects(seen.set);
+                    let names = candidates::names(known.texts, known.folder, objects, target);
+                    names.get(way).or(names.first()).cloned()
+                };
+                // To look through the templates again for each set would take long.
+                let plain = target.plain().text;
+                let kept = || entries.entry(plain).or_insert_with(name).clone();
+                let entry = written.map(ListEntry::new).or_else(kept)?;
+                found.push((seen.set, target, entry));
             }
         }
     }
@@ -87,31 +119,21 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
         sets.map(|(set, all)| all.iter().filter(|it| is_part(set, it)).cloned().collect())
             .collect()
     };
-    let key = |(_, target, written): &(usize, &Target, Option<String>)| {
-        written.clone().unwrap_or_else(|| target.plain().text)
-    };
-    let mut keys: Vec<String> = Vec::new();
-    let mut list = Vec::new();
-    for one in &found {
-        let own = key(one);
-        if keys.contains(&own) {
+    let mut list: Vec<Listed> = Vec::new();
+    for (_, target, entry) in &found {
+        if list.iter().any(|it| it.entry.text == entry.text) {
             continue;
         }
-        let is_there = |set: &&usize| found.iter().any(|it| it.0 == **set && key(it) == own);
+        // Targets of several names are one where the chart names them by one expression.
+        let same = found.iter().filter(|it| it.2.text == entry.text);
+        let same: Vec<_> = same.collect();
+        let is_there = |set: &&usize| same.iter().any(|it| it.0 == **set);
         let seen: Vec<usize> = tried.iter().filter(is_there).copied().collect();
-        let (set, target, written) = one;
         // The marks of a value are in the sets that follow it alone.
-        let of_key = found.iter().filter(|it| key(it) == own);
-        let marks = of_key.map(|it| it.1).find(|it| traces::is_marked(&it.name));
+        let marks = same.iter().map(|it| it.1);
+        let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
         let within = candidates::condition(&marked(marks.unwrap_or(target)), &tried, &seen, root)?;
-        let entry = if let Some(text) = written {
-            ListEntry::new(text.clone())
-        } else {
-            let objects = known.objects(*set);
-            let names = candidates::names(known.texts, known.folder, objects, target);
-            names.get(way).or(names.first())?.clone()
-        };
-        keys.push(own);
+        let entry = entry.clone();
         list.push(Listed { entry, within });
     }
     Some(list)
@@ -124,46 +146,56 @@ pub(super) fn by_values(
     settled: &BTreeMap<usize, Vec<Listed>>,
 ) -> Vec<Wanted> {
     let mut all = Vec::new();
-    for (at, group) in groups.iter().enumerate() {
-        let first = group
-            .seen
-            .iter()
-            .map(|it| &known.seen[*it])
-            .filter(|it| !traces::follow(&known.sets[it.set]))
-            .find(|it| it.found.iter().any(|it| matches!(it.target, Ok(Some(_)))));
-        let Some(first) = first.filter(|_| !settled.contains_key(&at) && !known.is_listed(group))
-        else {
-            continue;
-        };
-        let objects = known.objects(first.set);
+    let open = groups.iter().enumerate();
+    let open = open.filter(|(at, it)| !settled.contains_key(at) && !known.is_listed(it));
+    let firsts = open.flat_map(|(at, group)| {
+        let all = first_of_each(known, group).into_iter();
+        all.map(move |it| (at, group, it))
+    });
+    for (at, group, first) in firsts {
         let same = group.seen.iter().map(|it| &known.seen[*it]);
         let same = same.filter(|it| it.set == first.set && it.workload == first.workload);
         let same: Vec<_> = same.collect();
-        let mut entries: Vec<String> = Vec::new();
-        for target in same
-            .iter()
-            .flat_map(|it| &it.found)
-            .filter_map(|it| it.target.as_ref().ok()?.as_ref())
-        {
-            let entry = values::entry(target, objects, &known.missing, &group.source);
-            if !entries.contains(&entry) {
-                entries.push(entry);
-            }
-        }
+        let expected = values::expected(known, group);
+        let entries = &expected[&(first.set, first.workload.1.clone())];
         // Values cannot name each other, so a host that another value says would not follow that value.
         let is_of_values = |it: &Found| matches!(&it.target, Ok(Some(it)) if it.form == (Form::Address { of_values: true }));
         let mut found = same.iter().flat_map(|it| &it.found);
-        if entries.iter().any(|it| Stubs::are_in(it)) || found.any(is_of_values) {
+        let written = found.clone().any(is_of_values).then(|| {
+            let of = |it: &&SeenContainer| -> Option<Vec<String>> {
+                let numbers = 0..it.found.len();
+                numbers.map(|at| known.as_address(it, at)).collect()
+            };
+            let all: Option<Vec<Vec<String>>> = same.iter().map(of).collect();
+            all.map(|it| it.concat())
+        });
+        let written = written.flatten();
+        let is_bound = written.is_none() && found.any(is_of_values);
+        if entries.iter().any(|it| Stubs::are_in(it)) || is_bound {
             continue;
         }
         all.push(Wanted {
             group: at,
             source: group.source.clone(),
             workload: first.workload.clone(),
-            switches: known.sets[first.set].clone(),
-            entries,
+            set: first.set,
+            expected,
+            written,
             block: known.place(first).1,
         });
     }
     all
+}
+
+/// The first container of each workload of a group that waits for something a list can say without marks.
+fn first_of_each<'k>(known: &'k Known<'_>, group: &Group) -> Vec<&'k SeenContainer> {
+    let waits = |it: &Found| matches!(it.target, Ok(Some(_)));
+    let mut firsts: Vec<&SeenContainer> = Vec::new();
+    for seen in group.seen.iter().map(|it| &known.seen[*it]) {
+        let is_open = !traces::follow(&known.sets[seen.set]) && seen.found.iter().any(waits);
+        if is_open && firsts.iter().all(|it| it.workload != seen.workload) {
+            firsts.push(seen);
+        }
+    }
+    firsts
 }

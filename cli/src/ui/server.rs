@@ -80,6 +80,9 @@ async fn page() -> Response {
     (policy, Html(page::page(&nonce))).into_response()
 }
 
+/// The answer to a question about a subject, or a refusal of the subject.
+type Answered = Result<Response, Response>;
+
 /// The subject of a question; a missing namespace means the command's own subject.
 #[derive(Deserialize)]
 struct Asked {
@@ -105,11 +108,8 @@ impl Asked {
     }
 }
 
-async fn graph(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
-    let subject = match asked.about(&site) {
-        Ok(subject) => subject,
-        Err(refusal) => return refusal,
-    };
+async fn graph(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Answered {
+    let subject = asked.about(&site)?;
     let answer = Live::of(site, subject).await.next().await;
     let status = if answer.failed {
         StatusCode::BAD_GATEWAY
@@ -117,24 +117,17 @@ async fn graph(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Res
         StatusCode::OK
     };
     let json = [(header::CONTENT_TYPE, "application/json")];
-    (status, json, answer.json.to_string()).into_response()
+    Ok((status, json, answer.json.to_string()).into_response())
 }
 
 /// The graph as `graph -o mermaid` prints it.
-async fn mermaid(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
-    let subject = match asked.about(&site) {
-        Ok(subject) => subject,
-        Err(refusal) => return refusal,
-    };
+async fn mermaid(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Answered {
+    let subject = asked.about(&site)?;
     let answer = Live::of(site, subject).await.next().await;
-    match answer.mermaid {
-        Some(text) => text.to_string().into_response(),
-        None => (
-            StatusCode::BAD_GATEWAY,
-            "the cluster cannot be read; the page says why\n",
-        )
-            .into_response(),
-    }
+    let why = "the cluster cannot be read; the page says why\n";
+    let refusal = || (StatusCode::BAD_GATEWAY, why).into_response();
+    let text = answer.mermaid.ok_or_else(refusal)?;
+    Ok(text.to_string().into_response())
 }
 
 async fn news(State(site): State<Arc<Site>>, Query(selected): Query<Selected>) -> Response {
@@ -148,19 +141,15 @@ async fn news(State(site): State<Arc<Site>>, Query(selected): Query<Selected>) -
     }
 }
 
-async fn live(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Response {
-    let subject = match asked.about(&site) {
-        Ok(subject) => subject,
-        Err(refusal) => return refusal,
-    };
+async fn live(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Answered {
+    let subject = asked.about(&site)?;
     let answers = stream::unfold(Live::of(site, subject).await, |mut live| async {
         let answer = live.next().await;
         let event = Event::default().data(&answer.json);
         Some((Ok::<_, Infallible>(event), live))
     });
-    Sse::new(answers)
-        .keep_alive(KeepAlive::default())
-        .into_response()
+    let answers = Sse::new(answers).keep_alive(KeepAlive::default());
+    Ok(answers.into_response())
 }
 
 async fn namespaces(State(site): State<Arc<Site>>) -> Response {

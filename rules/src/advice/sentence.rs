@@ -115,6 +115,11 @@ impl fmt::Display for Advice {
                 out,
                 "{dependency} is scaled to zero, and counts as ready without a pod; raise its spec.replicas, or take the entry away"
             ),
+            Self::NoReadinessProbe(dependency) => write!(
+                out,
+                "{dependency} has no readiness probe, and counts as ready as soon as its containers run; add a readinessProbe that \
+                 asks what the wait is for"
+            ),
             Self::OnlyExists(dependency) => write!(
                 out,
                 "{dependency} counts as ready as soon as it exists, whatever becomes of its Jobs; wait for a Job, or for what its \

@@ -6,6 +6,7 @@ use crate::installer::{self, Late};
 use crate::job;
 use crate::kinds::Kind;
 use crate::lookup::Lookup;
+use crate::rollout;
 use crate::selector::Selector;
 use serde_json::Value;
 
@@ -81,7 +82,7 @@ impl AskedOfTarget<'_> {
                 let late = late.or_else(|| self.service(named, &target.object));
                 late.into_iter()
                     .chain(self.job(named, &target.object))
-                    .chain(self.scaled_to_zero(named, &target.object))
+                    .chain(self.of_workload(named, &target.object))
                     .collect()
             }
             Lookup::NotFound => self.absent(named).into_iter().collect(),
@@ -144,15 +145,18 @@ impl AskedOfTarget<'_> {
         (is_cron && self.asks_the_kind()).then(|| Advice::OnlyExists(named.to_string()))
     }
 
-    /// Warns of a workload without replicas, which is ready without a pod.
-    fn scaled_to_zero(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
-        let scales = is_of(
-            &named.kind,
-            "apps",
-            &["Deployment", "StatefulSet", "ReplicaSet"],
-        ) || is_of(&named.kind, "", &["ReplicationController"]);
-        let is_zero = scales && found["spec"]["replicas"] == 0;
-        (is_zero && self.asks_the_kind()).then(|| Advice::ScaledToZero(named.to_string()))
+    /// Warns of a workload that is ready without a pod, since it has no replicas, or by pods that nothing asks.
+    fn of_workload(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
+        let kinds = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
+        let is_workload = is_of(&named.kind, "apps", &kinds)
+            || is_of(&named.kind, "", &["ReplicationController"]);
+        if !is_workload || !self.asks_the_kind() {
+            return None;
+        }
+        if found["spec"]["replicas"] == 0 {
+            return Some(Advice::ScaledToZero(named.to_string()));
+        }
+        rollout::is_unasked(found).then(|| Advice::NoReadinessProbe(named.to_string()))
     }
 
     /// Warns of a Service without pods, where the state needs endpoints.

@@ -1,4 +1,4 @@
-//! How a name or a duration breaks its rule, as the end of a sentence.
+//! How a name, a duration or another part breaks its rule, mostly as the end of a sentence.
 
 use crate::text::Quoted;
 
@@ -82,4 +82,28 @@ pub enum AddressFault {
         "has \"$\" in it; write $(NAME), the name of a variable in env of a container, with letters, digits and \"_\""
     )]
     Variable,
+}
+
+/// How a node rule of the chart is none, as a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence is its description")]
+pub enum NodeRuleFault {
+    #[error(
+        "a node rule is a mapping such as {{kind: DaemonSet, name: csi-node, namespace: storage, sameNode: true}}, and the rules are a list of them"
+    )]
+    NoRule,
+    #[error(
+        "a node rule needs {0}; write one such as {{kind: DaemonSet, name: csi-node, namespace: storage, sameNode: true}}"
+    )]
+    Lacks(&'static str),
+    #[error("{} means nothing in a node rule, which has {}; remove it", Quoted(.key), .keys.join(", "))]
+    Idle {
+        key: String,
+        keys: &'static [&'static str],
+    },
+    #[error(
+        "label {} tells apart the pods of one workload, and a node rule holds all of them or none; select by another label",
+        Quoted(.0)
+    )]
+    OwnLabel(String),
 }

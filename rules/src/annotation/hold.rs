@@ -3,7 +3,7 @@
 
 use super::piece::Piece;
 use super::problem::Problem;
-use super::terms::word;
+use super::terms::{FLAGS, word};
 use super::{ParseError, placed, text};
 use crate::installer;
 use crate::keys;
@@ -34,9 +34,8 @@ pub fn hold(annotations: &Map<String, Value>) -> Result<Option<bool>, ParseError
         let flaw = Piece::whole(text).flaw(Problem::CreatesNoObject);
         return Err(placed(key, text, flaw));
     }
-    let word =
-        word(Piece::whole(text), &["true", "false"]).map_err(|flaw| placed(key, text, flaw))?;
-    Ok(Some(word == "true"))
+    let flag = word(Piece::whole(text), &FLAGS).map_err(|flaw| placed(key, text, flaw))?;
+    Ok(Some(flag))
 }
 
 /// Checks the hold in the annotations of an object itself, other than a Job.
@@ -66,10 +65,14 @@ pub fn suspends(annotations: &Map<String, Value>) -> Result<bool, ParseError> {
     let Some(value) = annotations.get(key) else {
         return Ok(false);
     };
-    let text = text(key, value)?;
-    let words = &["true", "false", SUSPEND, CREATE];
-    let word = word(Piece::whole(text), words).map_err(|flaw| placed(key, text, flaw))?;
-    Ok(word == SUSPEND)
+    match text(key, value)? {
+        SUSPEND => Ok(true),
+        CREATE => Ok(false),
+        text => {
+            let flag = word::<bool>(Piece::whole(text), &["true", "false", SUSPEND, CREATE]);
+            flag.map(|_| false).map_err(|flaw| placed(key, text, flaw))
+        }
+    }
 }
 
 /// Refuses `suspend` on a Job that an installer would take for done while it waits or runs.

@@ -14,6 +14,7 @@ use crate::dependency::{
     Alternatives, Dependency, Min, Need, Reference, Revision, Selection, State,
 };
 use crate::expression::Expression;
+use crate::keys::SAME_NODE;
 use crate::kinds::{self, Kind};
 use crate::text::Quoted;
 pub(super) use fields::Count;
@@ -108,7 +109,7 @@ impl<'n> Fields<'n> {
             status,
             revision: self.revision()?,
             fresh: self.flag("fresh")?,
-            same_node: self.flag("sameNode")?,
+            same_node: self.flag(SAME_NODE)?,
             health: self.health(&kind)?,
             ..Dependency::on(self.reference(kind)?)
         };

@@ -1,7 +1,7 @@
 //! Whether the images of a pod are pulled before its gate begins: the value of [`keys::PREFETCH`].
 
 use super::piece::Piece;
-use super::terms::word;
+use super::terms::{FLAGS, word};
 use super::{ParseError, placed, text};
 use crate::keys;
 use serde_json::{Map, Value};
@@ -17,9 +17,8 @@ pub fn prefetch(annotations: &Map<String, Value>) -> Result<Option<bool>, ParseE
         return Ok(None);
     };
     let text = text(key, value)?;
-    let word =
-        word(Piece::whole(text), &["true", "false"]).map_err(|flaw| placed(key, text, flaw))?;
-    Ok(Some(word == "true"))
+    let flag = word(Piece::whole(text), &FLAGS).map_err(|flaw| placed(key, text, flaw))?;
+    Ok(Some(flag))
 }
 
 #[cfg(test)]

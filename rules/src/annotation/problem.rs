@@ -2,7 +2,7 @@
 
 mod phrase;
 
-use super::fault::{AddressFault, DurationFault, NameFault};
+use super::fault::{AddressFault, DurationFault, NameFault, NodeRuleFault};
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
 use crate::expression::ExpressionProblem;
 use crate::text::Quoted;
@@ -112,6 +112,19 @@ pub enum Problem {
     IdlePartState {
         state: &'static str,
         word: &'static str,
+    },
+    #[error(
+        "unknown state \"{0}\": an object has no port here; leave \":{0}\" out, or write the address, such as tcp://HOST:{0}"
+    )]
+    PortAsState(u16),
+    #[error(
+        "name {name:?} has '.' in it; if {namespace:?} is the namespace, write {:?}",
+        format!("{namespace}/service/{service}")
+    )]
+    NamespaceBehind {
+        name: String,
+        service: String,
+        namespace: String,
     },
     #[error("unknown state {}{}", Misspelt(.state), did_you_mean(*.likely, &one_of_the_states()))]
     UnknownState {
@@ -365,6 +378,9 @@ pub enum Problem {
     PartOfNone(String),
     #[error("the plan has a cycle: {0}; take one of these out")]
     Round(String),
+
+    #[error(transparent)]
+    NodeRule(NodeRuleFault),
 
     // The grammar of cli-utils.
     #[error("an entry is empty; remove the comma")]

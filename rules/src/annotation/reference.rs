@@ -204,8 +204,11 @@ fn unknown_in(group: &str, word: &str) -> Option<Problem> {
 
 /// Reads the state that a dependency must have from its word.
 pub(super) fn state(word: Piece<'_>) -> Result<State, Flaw> {
-    State::from_word(word.text).ok_or_else(|| {
-        let likely = suggest::nearest(word.text, State::ALL.map(State::word));
+    word.text.parse().map_err(|_| {
+        if let Ok(port) = word.text.parse() {
+            return word.flaw(Problem::PortAsState(port));
+        }
+        let likely = suggest::nearest(word.text, State::ALL.iter().map(|it| it.word()));
         let state = word.text.to_owned();
         word.flaw(Problem::UnknownState { state, likely })
     })

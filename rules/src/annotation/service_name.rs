@@ -12,7 +12,7 @@ const SVC: &str = "svc";
 ///
 /// # Errors
 ///
-/// The name of one pod of a Service, or two namespaces.
+/// The name of one pod of a Service, two namespaces, or a namespace without [`SVC`] behind it.
 pub(super) fn parts<'t>(
     kind: &Kind,
     namespace: Option<Piece<'t>>,
@@ -36,6 +36,16 @@ pub(super) fn parts<'t>(
             Err(name.flaw(Problem::PodOfService {
                 pod: format!("{own}/pod/{pod}"),
                 service: format!("{own}/service/{service}"),
+            }))
+        }
+        // `db.prod`, as a resolver inside the cluster takes it: also the beginning of a host outside, so the user decides.
+        [service, own]
+            if namespace.is_none() && !service.text.is_empty() && !own.text.is_empty() =>
+        {
+            Err(name.flaw(Problem::NamespaceBehind {
+                name: name.text.to_owned(),
+                service: service.text.to_owned(),
+                namespace: own.text.to_owned(),
             }))
         }
         _ => Ok((namespace, name)),

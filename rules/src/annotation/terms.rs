@@ -8,6 +8,11 @@ use crate::keys;
 use crate::suggest;
 use crate::terms::{OnFailure, OnTimeout, Regate, Terms};
 use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
+use strum::VariantNames;
+
+/// The words of an annotation that is on or off.
+pub(super) const FLAGS: [&str; 2] = ["true", "false"];
 
 /// The longest revision, in bytes: as much as the name of an object.
 const MAX_REVISION: usize = 253;
@@ -16,16 +21,10 @@ const MAX_REVISION: usize = 253;
 pub(super) fn write(terms: &mut Terms, key: &str, text: Piece<'_>) -> Result<(), Flaw> {
     match key {
         keys::TIMEOUT => terms.timeout = Some(duration::duration(text)?),
-        keys::ON_TIMEOUT => terms.on_timeout = Some(on_timeout(text)?),
-        keys::ON_FAILURE => {
-            let on_failure = match word(text, &["wait", "fail"])? {
-                "fail" => OnFailure::Fail,
-                _ => OnFailure::Wait,
-            };
-            terms.on_failure = Some(on_failure);
-        }
-        keys::REGATE => terms.regate = Regate::of(word(text, &Regate::WORDS)?),
-        keys::SKIP => terms.skip = Some(word(text, &["true", "false"])? == "true"),
+        keys::ON_TIMEOUT => terms.on_timeout = Some(word(text, OnTimeout::VARIANTS)?),
+        keys::ON_FAILURE => terms.on_failure = Some(word(text, OnFailure::VARIANTS)?),
+        keys::REGATE => terms.regate = Some(word(text, Regate::VARIANTS)?),
+        keys::SKIP => terms.skip = Some(word(text, &FLAGS)?),
         // The following keys are only checked here: they count on dependencies too, so other modules read them.
         keys::REVISION => revision(text)?,
         keys::WEIGHT => drop(integer(text)?),
@@ -37,15 +36,6 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: Piece<'_>) -> Result<(),
         _ => {}
     }
     Ok(())
-}
-
-/// Reads the effect of a timeout that has passed.
-pub(super) fn on_timeout(text: Piece<'_>) -> Result<OnTimeout, Flaw> {
-    Ok(match word(text, &["wait", "fail", "proceed"])? {
-        "fail" => OnTimeout::Fail,
-        "proceed" => OnTimeout::Proceed,
-        _ => OnTimeout::Wait,
-    })
 }
 
 /// The wave that [`keys::WEIGHT`] says; `None` for a text that admission refuses.
@@ -106,13 +96,12 @@ fn revision(written: Piece<'_>) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Reads one of a few words, spelled exactly.
-pub(super) fn word(
+/// Reads the value that one of `words` stands for, spelled exactly.
+pub(super) fn word<T: FromStr>(
     written: Piece<'_>,
     words: &'static [&'static str],
-) -> Result<&'static str, Flaw> {
-    let mut known = words.iter().copied();
-    known.find(|it| *it == written.text).ok_or_else(|| {
+) -> Result<T, Flaw> {
+    written.text.parse().map_err(|_| {
         let likely = suggest::nearest(written.text, words.iter().copied());
         let word = written.text.to_owned();
         let problem = Problem::UnknownWord {

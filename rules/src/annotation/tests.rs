@@ -6,6 +6,7 @@ mod edge;
 mod keys;
 mod long;
 mod map;
+mod node_rules;
 mod patience;
 mod properties;
 mod selector;

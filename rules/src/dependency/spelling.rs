@@ -55,13 +55,14 @@ impl fmt::Display for Min {
     }
 }
 
-/// An entry in the spelling of a list; `every weight below 2`; `one of 3 slots`.
+/// An entry in the spelling of a list; `every weight below 2`; `one of 3 slots`; `storage/DaemonSet/csi-node (node rule)`.
 impl fmt::Display for Edge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listed(entry) => write!(out, "{entry}"),
             Self::Wave(below) => write!(out, "every weight below {below}"),
             Self::Slot(most) => write!(out, "one of {most} slots"),
+            Self::NodeRule(entry) => write!(out, "{entry} (node rule)"),
         }
     }
 }

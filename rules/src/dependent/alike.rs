@@ -1,14 +1,7 @@
 //! Pods that are alike: a verdict on one of them is a verdict on all.
 
-use crate::object::controller_of;
+use crate::object::{OWN_LABELS, controller_of};
 use serde_json::{Value, json};
-
-/// The labels by which controllers tell apart pods that are otherwise alike.
-const OWN_LABELS: [&str; 3] = [
-    "apps.kubernetes.io/pod-index",
-    "batch.kubernetes.io/job-completion-index",
-    "statefulset.kubernetes.io/pod-name",
-];
 
 /// The part of a pod that all pods of its controller share: without its name, its UID, its node and its start. A dependent is
 /// resolved from this part as from a pod, so its verdict rests on nothing else. `None` for a pod without a controller.

@@ -1,11 +1,22 @@
 //! Whether a pod need not ask again, because a gate of its revision has opened before, and the edges that count all the same.
 
 use super::{Dependent, Unknown};
-use crate::dependency::Edge;
+use crate::dependency::{Edge, NodeRules};
 use crate::keys;
+use crate::kinds::Kind;
 use crate::lookup::Lookup;
+use crate::node_rules::{self, HeldPod};
 use crate::terms::Regate;
-use crate::world::World;
+use crate::world::{World, means_same};
+
+/// The administrator's choices of what gives a dependent its edges.
+#[derive(Clone, Copy)]
+pub struct EdgeSources<'p> {
+    /// Whether [`keys::CONFIG_DEPENDS_ON`] counts.
+    pub config_depends_on: bool,
+    /// The rules that hold pods of every labelled namespace.
+    pub node_rules: &'p NodeRules,
+}
 
 impl Dependent {
     /// Whether an edge counts for this pod although another pod of the revision has passed its gate. The slot of a Job does: its
@@ -13,6 +24,7 @@ impl Dependent {
     fn asks_again(&self, edge: &Edge) -> bool {
         match edge {
             Edge::Listed(entry) => entry.is_per_pod() || self.waits_for_own_ordinal(entry),
+            Edge::NodeRule(_) => true,
             Edge::Wave(_) => false,
             Edge::Slot(_) => self.job().is_some(),
         }
@@ -44,12 +56,12 @@ impl Dependent {
     pub(crate) fn opens_for_good(
         &self,
         default: Regate,
-        config_depends_on: bool,
+        sources: EdgeSources<'_>,
         world: &dyn World,
     ) -> bool {
         self.regate(default) == Regate::Once
             && self
-                .edges(config_depends_on, world)
+                .all_edges(false, sources, world)
                 .is_ok_and(|edges| !edges.iter().any(|edge| self.asks_again(edge)))
     }
 
@@ -62,9 +74,10 @@ impl Dependent {
         terms.terms.regate.unwrap_or(default)
     }
 
-    /// The edges that count for this pod: all of [`Dependent::edges`], or only some once another pod of the revision has passed
-    /// its gate. A held pod leaves the edges of its node, and the addresses, to its gate, because it has no node and no network yet.
-    /// For a caller to whom the gate has told nothing: under [`Regate::Boot`] the node may have been booted, so every edge counts.
+    /// The edges that count for this pod: all of [`Dependent::edges`] and those of node rules, or only some once another pod of the
+    /// revision has passed its gate. A held pod leaves the edges of its node, and the addresses, to its gate, because it has no node and
+    /// no network yet. For a caller to whom the gate has told nothing: under [`Regate::Boot`] the node may have been booted, so every edge
+    /// counts.
     ///
     /// # Errors
     ///
@@ -72,13 +85,13 @@ impl Dependent {
     pub fn asked(
         &self,
         default: Regate,
-        config_depends_on: bool,
+        sources: EdgeSources<'_>,
         world: &dyn World,
     ) -> Result<Vec<Edge>, Unknown> {
         // Where it is unknown whether the revision has passed, every edge counts.
         let passed = self.regate(default) != Regate::Boot
             && self.has_passed(default, world) == Lookup::Found(true);
-        self.asked_after(passed, config_depends_on, world)
+        self.asked_after(passed, sources, world)
     }
 
     /// The edges that count for this pod, where the caller has found out whether another pod of the revision `passed`.
@@ -86,10 +99,10 @@ impl Dependent {
     pub(crate) fn asked_after(
         &self,
         passed: bool,
-        config_depends_on: bool,
+        sources: EdgeSources<'_>,
         world: &dyn World,
     ) -> Result<Vec<Edge>, Unknown> {
-        let mut edges = self.edges(config_depends_on, world)?;
+        let mut edges = self.all_edges(passed, sources, world)?;
         edges.retain(|edge| !passed || self.asks_again(edge));
         // A pod that is held has neither node nor network yet.
         let is_of_the_gate = |edge: &Edge| {
@@ -98,5 +111,41 @@ impl Dependent {
         };
         edges.retain(|edge| !(self.held && is_of_the_gate(edge)));
         Ok(edges)
+    }
+
+    /// The edges of [`Dependent::edges`], and those of the node rules. A fault in its own list holds no pod of a revision that has
+    /// `passed`; plans that are not there to read do, and so does a fault of a plan or of a rule that may hold each pod.
+    fn all_edges(
+        &self,
+        passed: bool,
+        sources: EdgeSources<'_>,
+        world: &dyn World,
+    ) -> Result<Vec<Edge>, Unknown> {
+        let mut edges = match self.listed(sources.config_depends_on) {
+            Err(_) if passed => Vec::new(),
+            listed => listed?,
+        };
+        edges.extend(self.ordered(passed, world)?);
+        edges.extend(self.ruled(sources.node_rules, world)?);
+        Ok(edges)
+    }
+
+    /// The edges that node rules give to the dependent.
+    ///
+    /// # Errors
+    ///
+    /// Why it is unknown whether a rule holds the dependent.
+    pub fn ruled(&self, rules: &NodeRules, world: &dyn World) -> Result<Vec<Edge>, Unknown> {
+        if rules.0.is_empty() || self.is_test() || self.to_create {
+            return Ok(Vec::new());
+        }
+        let is_same = |one: &Kind, other: &Kind| means_same(world, one, other);
+        let held = HeldPod {
+            called: self.called(&is_same, &|_| false),
+            labels: &self.pod_labels,
+            scope: self.scope.as_ref(),
+        };
+        let entries = node_rules::entries(rules, &held, world).map_err(Unknown::Namespace)?;
+        Ok(entries.into_iter().map(Edge::NodeRule).collect())
     }
 }

@@ -11,7 +11,6 @@ use crate::kinds::{self, Kind};
 use crate::lookup::{Lookup, Unavailable};
 use crate::object::{self, controller_of, created, group_kind};
 use crate::path::get;
-use crate::probed::Probed;
 use crate::scope::{self, Scope};
 use crate::world::World;
 use jiff::Timestamp;
@@ -76,11 +75,8 @@ impl Climb {
                 Lookup::Unavailable(why) => return Lookup::Unavailable(why),
             }
         }
-        match climb.borrow(&namespace, world) {
-            Lookup::Found(()) => Lookup::Found(climb),
-            Lookup::NotFound => Lookup::NotFound,
-            Lookup::Unavailable(why) => Lookup::Unavailable(why),
-        }
+        let borrowed = climb.borrow(&namespace, world);
+        borrowed.map(|()| climb)
     }
 
     /// Lets the list of a workload count for the pods of the Rollout that takes over its pod template: the user writes the list
@@ -93,18 +89,13 @@ impl Climb {
         let Some((kind, name)) = lender(&owner.kind, object) else {
             return Lookup::Found(());
         };
-        match world.object(&kind, Some(namespace), name) {
-            Lookup::Found(workload) => {
-                for (key, value) in annotations(&workload) {
-                    if BORROWED.contains(&key.as_str()) {
-                        owner.annotations.entry(key).or_insert(value);
-                    }
+        world.object(&kind, Some(namespace), name).map(|workload| {
+            for (key, value) in annotations(&workload) {
+                if BORROWED.contains(&key.as_str()) {
+                    owner.annotations.entry(key).or_insert(value);
                 }
-                Lookup::Found(())
             }
-            Lookup::NotFound => Lookup::NotFound,
-            Lookup::Unavailable(why) => Lookup::Unavailable(why),
-        }
+        })
     }
 }
 
@@ -136,16 +127,17 @@ impl Dependent {
     /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
     /// owner, or its `ControllerRevision`, has not been seen yet: watches of two kinds have no order between them.
     pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
+        Climb::of(pod, extra, world).and_then(|climb| Self::below(climb, pod, world))
+    }
+
+    /// The dependent that a pod is below the owners that were climbed.
+    fn below(climb: Climb, pod: &Value, world: &dyn World) -> Lookup<Self> {
         let Climb {
             owners,
             nearest,
             topmost,
             unread,
-        } = match Climb::of(pod, extra, world) {
-            Lookup::Found(climb) => climb,
-            Lookup::NotFound => return Lookup::NotFound,
-            Lookup::Unavailable(why) => return Lookup::Unavailable(why),
-        };
+        } = climb;
         let hash = get(pod, &["metadata", "labels", "controller-revision-hash"]);
         let (scope, parts, labels) = belonging(pod, topmost.as_ref());
         let mut dependent = Self {
@@ -156,30 +148,27 @@ impl Dependent {
             pod: text(pod, &["metadata", "name"]),
             uid: text(pod, &["metadata", "uid"]),
             template_hash: hash.and_then(Value::as_str).map(ToOwned::to_owned),
-            controller_revision: None,
             pod_annotations: annotations(pod),
+            pod_labels: object::labels(pod),
             created: created(pod),
             started: waited_since(&owners).or_else(|| started(pod)),
             node: Some(text(pod, &["spec", "nodeName"])).filter(|node| !node.is_empty()),
             held: gate::is_held(pod),
-            to_create: false,
-            probed: Probed::default(),
-            rebooted: None,
             owners,
+            ..Self::default()
         };
         // The unread owner may carry the list.
         if let Some(why) = unread.filter(|_| !dependent.has_list()) {
             return Lookup::Unavailable(why);
         }
-        match dependent.look_up_controller_revision(world) {
-            Lookup::Found(found) => dependent.controller_revision = found,
-            Lookup::NotFound => return Lookup::NotFound,
-            Lookup::Unavailable(why) => return Lookup::Unavailable(why),
-        }
-        if nearest.is_some_and(|set| dependent.outruns(&set, world)) {
-            return Lookup::Unavailable(Unavailable::Syncing);
-        }
-        Lookup::Found(dependent)
+        let revision = dependent.look_up_controller_revision(world);
+        revision.and_then(|revision| {
+            dependent.controller_revision = revision;
+            if nearest.is_some_and(|set| dependent.outruns(&set, world)) {
+                return Lookup::Unavailable(Unavailable::Syncing);
+            }
+            Lookup::Found(dependent)
+        })
     }
 
     /// Whether the pod or its topmost known owner has a list.
@@ -198,22 +187,13 @@ impl Dependent {
         let (scope, parts, labels) = belonging(&Value::Null, Some(object));
         Self {
             namespace: namespace.to_owned(),
-            pod: String::new(),
-            uid: String::new(),
-            template_hash: None,
-            controller_revision: None,
-            pod_annotations: template.map_or_else(Map::new, annotations),
-            created: None,
-            started: None,
-            node: None,
-            held: false,
-            to_create: false,
-            probed: Probed::default(),
-            rebooted: None,
+            pod_annotations: template.map(annotations).unwrap_or_default(),
+            pod_labels: template.map(object::labels).unwrap_or_default(),
             owners: vec![Owner::of(kind, object)],
             scope,
             parts,
             labels,
+            ..Self::default()
         }
     }
 
@@ -272,8 +252,7 @@ fn belonging(
     let parts = charts
         .map(|name| Part::SubChart(name.to_owned()))
         .chain(groups.map(|name| Part::Group(name.to_owned())));
-    let labels = object["metadata"]["labels"].as_object();
-    (scope, parts.collect(), labels.cloned().unwrap_or_default())
+    (scope, parts.collect(), object::labels(object))
 }
 
 /// The controller of an object, by its owner references.

@@ -153,16 +153,16 @@ impl Dependent {
             return Lookup::Found(None);
         };
         match world.object(&kind, Some(&self.namespace), &name) {
-            Lookup::Found(revision) => Lookup::Found(Some(Ok(Times {
-                created: created(&revision),
-                written: written(&revision),
-            }))),
             // The right may never come, and the terms in the owner's annotations count meanwhile.
             Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed)) => {
                 Lookup::Found(Some(Err(why)))
             }
-            Lookup::NotFound => Lookup::NotFound,
-            Lookup::Unavailable(why) => Lookup::Unavailable(why),
+            found => found.map(|revision| {
+                Some(Ok(Times {
+                    created: created(&revision),
+                    written: written(&revision),
+                }))
+            }),
         }
     }
 
@@ -230,8 +230,6 @@ pub fn started(pod: &Value) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probed::Probed;
-    use serde_json::Map;
     use serde_json::json;
 
     /// A pod with an owner of this kind that has these annotations.
@@ -251,21 +249,8 @@ mod tests {
         Dependent {
             namespace: "shop".to_owned(),
             pod: "api-1-x".to_owned(),
-            uid: String::new(),
-            template_hash: None,
-            controller_revision: None,
-            pod_annotations: serde_json::Map::new(),
-            created: None,
-            started: None,
-            node: None,
-            held: false,
-            to_create: false,
-            probed: Probed::default(),
-            rebooted: None,
             owners: vec![owner],
-            scope: None,
-            parts: Vec::new(),
-            labels: Map::new(),
+            ..Dependent::default()
         }
     }
 

@@ -1,7 +1,6 @@
 //! Whether an expression holds.
 
 use super::Expression;
-use super::literal::Literal;
 use super::path::Segment;
 use crate::comparison;
 use crate::suggest;
@@ -92,19 +91,15 @@ fn likely<'v>(name: &str, map: &'v Map<String, Value>) -> Option<&'v str> {
 }
 
 fn compare<'v>(value: &'v Value, expression: &Expression) -> Result<(), Instead<'v>> {
-    let operator = expression.operator;
-    let ordering = match (value, &expression.literal) {
-        (Value::Number(value), Literal::Number(literal)) => comparison::numbers(value, literal),
-        (Value::String(value), Literal::Text(literal)) => Some(value.as_str().cmp(literal)),
-        (Value::Bool(value), Literal::Bool(literal)) => Some(value.cmp(literal)),
-        (_, Literal::Number(_)) => return Err(Instead::Mismatch(value, "a number")),
-        (_, Literal::Text(_)) => return Err(Instead::Mismatch(value, "a text")),
-        (_, Literal::Bool(_)) => return Err(Instead::Mismatch(value, "a boolean")),
-    };
-    if operator.holds(ordering) {
-        Ok(())
-    } else {
-        Err(Instead::Other(value))
+    match (
+        comparison::order(value, &expression.literal),
+        &expression.literal,
+    ) {
+        (Some(ordering), _) if expression.operator.holds(Some(ordering)) => Ok(()),
+        (Some(_), _) => Err(Instead::Other(value)),
+        (None, Value::Number(_)) => Err(Instead::Mismatch(value, "a number")),
+        (None, Value::Bool(_)) => Err(Instead::Mismatch(value, "a boolean")),
+        (None, _) => Err(Instead::Mismatch(value, "a text")),
     }
 }
 

@@ -2,15 +2,7 @@
 
 use super::problem::{ExpressionFlaw, ExpressionProblem};
 use crate::comparison::Operator;
-use serde_json::Number;
-
-/// The literal that an expression compares a value with.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Literal {
-    Number(Number),
-    Bool(bool),
-    Text(String),
-}
+use serde_json::Value;
 
 /// Whether a character is part of an operator, or of a misspelt one.
 pub(super) fn is_sign(letter: char) -> bool {
@@ -23,7 +15,7 @@ pub(super) fn is_quote(letter: char) -> bool {
 }
 
 /// Reads an operator and a literal: `>= 1`.
-pub(super) fn read(text: &str) -> Result<(Operator, Literal), ExpressionFlaw> {
+pub(super) fn read(text: &str) -> Result<(Operator, Value), ExpressionFlaw> {
     let start = text.len() - text.trim_start().len();
     let rest = &text[start..];
     let length = rest.find(|it| !is_sign(it)).unwrap_or(rest.len());
@@ -31,7 +23,7 @@ pub(super) fn read(text: &str) -> Result<(Operator, Literal), ExpressionFlaw> {
     if sign.is_empty() {
         return Err((start, ExpressionProblem::NoOperator));
     }
-    let operator = Operator::from_sign(sign).ok_or_else(|| {
+    let operator = sign.parse::<Operator>().map_err(|_| {
         let likely = likely(sign);
         let sign = sign.to_owned();
         (start, ExpressionProblem::UnknownOperator { sign, likely })
@@ -39,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<(Operator, Literal), ExpressionFlaw> {
     let written = rest.trim();
     let at = start + length + (rest.len() - rest.trim_start().len());
     let literal = literal(written).map_err(|problem| (at, problem))?;
-    if operator.orders() && !matches!(literal, Literal::Number(_)) {
+    if operator.orders() && !literal.is_number() {
         let (sign, literal) = (operator.sign(), written.to_owned());
         return Err((at, ExpressionProblem::Order { sign, literal }));
     }
@@ -56,24 +48,23 @@ fn likely(sign: &str) -> Option<&'static str> {
     }
 }
 
-fn literal(text: &str) -> Result<Literal, ExpressionProblem> {
+fn literal(text: &str) -> Result<Value, ExpressionProblem> {
     let quote = text.chars().next().filter(|it| is_quote(*it));
     if let Some(quote) = quote {
         let within = text[1..].strip_suffix(quote);
         let within = within.filter(|within| !within.contains(quote));
         return within
-            .map(|within| Literal::Text(within.to_owned()))
+            .map(Value::from)
             .ok_or_else(|| ExpressionProblem::Quotes(text.to_owned()));
     }
     match text {
         "" => Err(ExpressionProblem::NoLiteral),
         "null" => Err(ExpressionProblem::Null),
-        "true" => Ok(Literal::Bool(true)),
-        "false" => Ok(Literal::Bool(false)),
+        "true" => Ok(true.into()),
+        "false" => Ok(false.into()),
         _ if text.contains(" && ") || text.contains(" || ") => {
             Err(ExpressionProblem::Several(text.to_owned()))
         }
-        _ => Ok(serde_json::from_str(text)
-            .map_or_else(|_| Literal::Text(text.to_owned()), Literal::Number)),
+        _ => Ok(serde_json::from_str(text).map_or_else(|_| text.into(), Value::Number)),
     }
 }

@@ -1,7 +1,6 @@
 //! Fields that are texts on every object, and expressions that compare such a field with a number or a boolean.
 
 use super::Expression;
-use super::literal::Literal;
 use crate::comparison::Operator;
 use std::fmt;
 use wire::said::clean;
@@ -35,15 +34,11 @@ impl Expression {
     /// Whether the expression can hold on no object of this API group and kind (`ConfigMap`), since the API server keeps a text
     /// there; both are empty where they are not known.
     pub fn never_holds(&self, group: &str, kind: &str) -> Option<NeverHolds> {
-        let literal = match &self.literal {
-            Literal::Number(number) => number.to_string(),
-            Literal::Bool(truth) => truth.to_string(),
-            Literal::Text(_) => return None,
-        };
-        self.reads_a_text(group, kind).then(|| NeverHolds {
+        let never = !self.literal.is_string() && self.reads_a_text(group, kind);
+        never.then(|| NeverHolds {
             expression: self.text.clone(),
             operator: self.operator,
-            literal,
+            literal: self.literal.to_string(),
         })
     }
 

@@ -3,7 +3,6 @@
 use super::{Filter, Operand, PathStep, Slice, SliceEnd};
 use crate::comparison::{self, Operator};
 use serde_json::Value;
-use std::cmp::Ordering;
 
 /// The number of values that may still be reached. All expressions of one object share it.
 #[derive(Debug)]
@@ -252,15 +251,11 @@ fn one<'v>(values: &[&'v Value]) -> Result<Option<&'v Value>, FindError> {
 
 /// The order of two values of one type. An integer and a float are of two types: that is an error, as in Go's templates.
 fn compare(left: &Value, operator: Operator, right: &Value) -> Result<bool, FindError> {
-    let ordering: Option<Ordering> = match (left, right) {
-        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
-        (Value::Number(a), Value::Number(b)) if a.is_i64() == b.is_i64() => {
-            comparison::numbers(a, b)
-        }
-        (Value::Bool(left), Value::Bool(right)) if !operator.orders() => Some(left.cmp(right)),
-        _ => return Err(FindError::Incomparable(type_of(left), type_of(right))),
-    };
-    Ok(operator.holds(ordering))
+    let fits = left.is_i64() == right.is_i64() && !(left.is_boolean() && operator.orders());
+    let ordering = comparison::order(left, right).filter(|_| fits);
+    ordering
+        .map(|ordering| operator.holds(Some(ordering)))
+        .ok_or_else(|| FindError::Incomparable(type_of(left), type_of(right)))
 }
 
 fn type_of(value: &Value) -> &'static str {

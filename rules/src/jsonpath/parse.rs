@@ -5,7 +5,6 @@
 //! than three within each other.
 
 use super::{Filter, Operand, PathStep, Slice, SliceEnd};
-use crate::comparison::Operator;
 use crate::text::Quoted;
 use serde_json::{Number, Value};
 use std::fmt;
@@ -229,8 +228,9 @@ fn condition(text: &str) -> Result<Filter, PathFlaw> {
     let length = text[start..].find(|it| !sign(it));
     let end = length.map_or(text.len(), |length| start + length);
     let written = &text[start..end];
-    let operator = Operator::from_sign(written)
-        .ok_or_else(|| (start, PathProblem::Operator(written.to_owned())))?;
+    let operator = written
+        .parse()
+        .map_err(|_| (start, PathProblem::Operator(written.to_owned())))?;
     let left = operand(&text[..start])?;
     let right = operand(&text[end..]).map_err(|(at, problem)| (end + at, problem))?;
     Ok(Filter::Compare(left, operator, right))

@@ -3,10 +3,12 @@
 mod sentence;
 
 use crate::lookup::Unavailable;
-use std::fmt;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// Why an edge is satisfied or not: the closed set that may leave the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray,
+)]
 pub enum Reason {
     /// The object has the state that the edge asks for.
     Satisfied,
@@ -123,128 +125,16 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the enum.
-    pub const ALL: [Self; 55] = [
-        Self::Satisfied,
-        Self::OptionalNotFound,
-        Self::Remembered,
-        Self::NotFound,
-        Self::Terminating,
-        Self::NotObserved,
-        Self::InProgress,
-        Self::Failed,
-        Self::JobNotComplete,
-        Self::JobSuspended,
-        Self::JobHeld,
-        Self::JobFailed,
-        Self::FailedForGood,
-        Self::NoEndpoints,
-        Self::ClaimNotBound,
-        Self::NoAddress,
-        Self::HealthNotMet,
-        Self::HealthFailed,
-        Self::NoStatusYet,
-        Self::KindNotServed,
-        Self::KindForbidden,
-        Self::DiscoveryFailed,
-        Self::NotPermitted,
-        Self::OtherRevision,
-        Self::NotFresh,
-        Self::Settling,
-        Self::NotStable,
-        Self::BeforeBoot,
-        Self::GivenUp,
-        Self::LowerWeight,
-        Self::NoSlot,
-        Self::Unschedulable,
-        Self::Cycle,
-        Self::SelfReference,
-        Self::Syncing,
-        Self::Stale,
-        Self::AwaitsTurn,
-        Self::OverBudget,
-        Self::TooLarge,
-        Self::Unjudgeable,
-        Self::NotSupported,
-        Self::RuleError,
-        Self::NotProbed,
-        Self::CannotProbe,
-        Self::ConnectionRefused,
-        Self::ConnectionTimedOut,
-        Self::ConnectionReset,
-        Self::Unreachable,
-        Self::NoSuchName,
-        Self::NoNameServer,
-        Self::NoTls,
-        Self::NoHttp,
-        Self::HttpStatus,
-        Self::NoVariable,
-        Self::BadVariable,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Whether the reason tells of a failure without recovery.
     pub fn is_final_failure(self) -> bool {
         matches!(self, Self::JobFailed | Self::FailedForGood)
     }
 
-    /// The word for the reason in answers, events and metrics.
+    /// The word for the reason in answers, events and metrics: the name of the variant, which therefore never changes.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Satisfied => "Satisfied",
-            Self::OptionalNotFound => "OptionalNotFound",
-            Self::Remembered => "Remembered",
-            Self::NotFound => "NotFound",
-            Self::Terminating => "Terminating",
-            Self::NotObserved => "NotObserved",
-            Self::InProgress => "InProgress",
-            Self::Failed => "Failed",
-            Self::JobNotComplete => "JobNotComplete",
-            Self::JobSuspended => "JobSuspended",
-            Self::JobHeld => "JobHeld",
-            Self::JobFailed => "JobFailed",
-            Self::FailedForGood => "FailedForGood",
-            Self::NoEndpoints => "NoEndpoints",
-            Self::ClaimNotBound => "ClaimNotBound",
-            Self::NoAddress => "NoAddress",
-            Self::HealthNotMet => "HealthNotMet",
-            Self::HealthFailed => "HealthFailed",
-            Self::NoStatusYet => "NoStatusYet",
-            Self::KindNotServed => "KindNotServed",
-            Self::KindForbidden => "KindForbidden",
-            Self::DiscoveryFailed => "DiscoveryFailed",
-            Self::NotPermitted => "NotPermitted",
-            Self::OtherRevision => "OtherRevision",
-            Self::NotFresh => "NotFresh",
-            Self::Settling => "Settling",
-            Self::NotStable => "NotStable",
-            Self::BeforeBoot => "BeforeBoot",
-            Self::GivenUp => "GivenUp",
-            Self::LowerWeight => "LowerWeight",
-            Self::NoSlot => "NoSlot",
-            Self::Unschedulable => "Unschedulable",
-            Self::Cycle => "Cycle",
-            Self::SelfReference => "SelfReference",
-            Self::Syncing => "Syncing",
-            Self::Stale => "Stale",
-            Self::AwaitsTurn => "AwaitsTurn",
-            Self::OverBudget => "OverBudget",
-            Self::TooLarge => "TooLarge",
-            Self::Unjudgeable => "Unjudgeable",
-            Self::NotSupported => "NotSupported",
-            Self::RuleError => "RuleError",
-            Self::NotProbed => "NotProbed",
-            Self::CannotProbe => "CannotProbe",
-            Self::ConnectionRefused => "ConnectionRefused",
-            Self::ConnectionTimedOut => "ConnectionTimedOut",
-            Self::ConnectionReset => "ConnectionReset",
-            Self::Unreachable => "Unreachable",
-            Self::NoSuchName => "NoSuchName",
-            Self::NoNameServer => "NoNameServer",
-            Self::NoTls => "NoTls",
-            Self::NoHttp => "NoHttp",
-            Self::HttpStatus => "HttpStatus",
-            Self::NoVariable => "NoVariable",
-            Self::BadVariable => "BadVariable",
-        }
+        self.into()
     }
 }
 
@@ -262,12 +152,5 @@ impl From<Unavailable> for Reason {
             Unavailable::TooLarge => Self::TooLarge,
             Unavailable::Hidden => Self::Unjudgeable,
         }
-    }
-}
-
-/// Writes the reason as [`Reason::label`].
-impl fmt::Display for Reason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.label())
     }
 }

@@ -1,14 +1,14 @@
-//! The requests of a gated pod: the only fields of its containers that are kept.
+//! The requests of a pod that waits at its gate, or comes to it: the only fields of its containers that are kept.
 
-use crate::gate;
+use crate::gate::{self, Gate};
 use serde_json::{Map, Value, json};
 
 /// The fields of a pod's `spec` that hold requests.
 pub(super) const PLACES: [&str; 3] = ["containers", "initContainers", "resources"];
 
-/// The requests of a gated pod, as they stand in its `spec`.
+/// The requests of a gated pod, as they stand in its `spec`. Behind its gate a pod takes room from no dependency any more.
 fn of(pod: &Value) -> Map<String, Value> {
-    if !gate::is_gated(pod) {
+    if !gate::is_gated(pod) || matches!(Gate::of(pod), Gate::Passed { .. }) {
         return Map::new();
     }
     let kept = |place: &str| match &pod["spec"][place] {
@@ -21,7 +21,7 @@ fn of(pod: &Value) -> Map<String, Value> {
     kept.filter(|(_, it)| some(it) && !it.is_null()).collect()
 }
 
-/// Removes everything but the requests from the containers, and the containers of a pod without a gate.
+/// Removes everything but the requests from the containers, and the containers of a pod that has no gate or has passed it.
 pub(super) fn trim(pod: &mut Value) {
     let requests = of(pod);
     if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
@@ -89,5 +89,9 @@ mod tests {
         );
         let plain = trimmed(pod(json!({})));
         assert_eq!(plain["spec"], json!({"nodeName": "one"}));
+        let mut passed = pod(gated);
+        passed["status"]["initContainerStatuses"] =
+            json!([{"name": "sluice-gate", "state": {"terminated": {"exitCode": 0}}}]);
+        assert_eq!(trimmed(passed)["spec"], json!({"nodeName": "one"}));
     }
 }

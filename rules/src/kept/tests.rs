@@ -40,6 +40,20 @@ fn of_a_pod_template_only_what_it_says_of_the_object_stays() {
     );
 }
 
+/// Admission warns of such a workload, and its pod template is not kept.
+#[test]
+fn a_workload_whose_pods_nothing_asks_is_marked() {
+    let of = |container: Value| {
+        let pods = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
+        trimmed("deployment", pods)
+    };
+    assert_eq!(
+        of(json!({})),
+        json!({"metadata": {"unasked": true}, "spec": {}})
+    );
+    assert_eq!(of(json!({"readinessProbe": {}})), json!({"spec": {}}));
+}
+
 #[test]
 fn a_pod_keeps_what_tells_its_node_its_owner_and_its_revision() {
     let pod = json!({
@@ -94,6 +108,9 @@ fn an_expression_that_a_list_may_have_finds_what_it_names() {
         "/status/phase",
         "/status/podIP",
         "/status/images/each/names",
+        "/status/containerStatuses/each/imageID",
+        "/status/containerStatuses/each/ready",
+        "/status/initContainerStatuses/each/volumeMounts",
         "/status/conditions/each/status",
         "/status/uncountedTerminatedPods/failed",
         "/endpoints/each/conditions/ready",

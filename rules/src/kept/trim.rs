@@ -7,6 +7,7 @@ use crate::definition;
 use crate::keys;
 use crate::kinds::Kind;
 use crate::object::{status_written, written};
+use crate::rollout;
 use serde_json::{Map, Value, json};
 
 /// The annotation in which kubectl keeps a copy of the whole object.
@@ -36,6 +37,9 @@ pub fn trim_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce(usize)
             return;
         }
         mark_cut(object);
+    }
+    if rollout::is_unasked(object) {
+        object["metadata"][rollout::UNASKED] = Value::Bool(true);
     }
     trim_annotations(object);
     for cut in cuts(builtin) {

@@ -152,7 +152,8 @@ fn a_plan_counts_for_its_own_release() {
     let ask = |scope: &Scope, chart: &str| {
         let parts = [Part::SubChart(chart.to_owned())];
         let labels = Map::new();
-        let found = dependencies(&[plan("r")], Some(scope), &called(&parts, &labels)).unwrap();
+        let found =
+            dependencies(&[plan("r")], Some(scope), &called(&parts, &labels), false).unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(ask(&of("r"), "api"), ["subchart/postgresql"]);
@@ -220,7 +221,7 @@ fn what_a_plan_orders_is_known_by_any_of_its_names() {
             "metadata": {"namespace": "shop", "annotations": {"meta.helm.sh/release-name": "r"}},
             "data": {"order": format!("{subject}: [{after}]")},
         });
-        let found = dependencies(&[plan], Some(&scope), &called(&parts, labels)).unwrap();
+        let found = dependencies(&[plan], Some(&scope), &called(&parts, labels), false).unwrap();
         found.len()
     };
     for subject in [
@@ -267,7 +268,7 @@ fn the_label_of_the_application_orders_where_no_chart_is_called_so() {
             has_chart: &|part| there && *part == parts[1],
             ..called(&parts, labels.as_object().unwrap())
         };
-        dependencies(std::slice::from_ref(&plan), Some(&scope), &called)
+        dependencies(std::slice::from_ref(&plan), Some(&scope), &called, false)
             .unwrap()
             .len()
     };
@@ -290,7 +291,7 @@ fn a_plan_holds_every_pod_of_its_namespace() {
         let scope = Scope::of(&plan_of(Some("other"), ""));
         let called = called(&[], labels.as_object().unwrap());
         let of = |scope: Option<&Scope>| {
-            let found = dependencies(std::slice::from_ref(&plan), scope, &called).unwrap();
+            let found = dependencies(std::slice::from_ref(&plan), scope, &called, false).unwrap();
             found.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         assert_eq!(of(scope.as_ref()), of(None), "{order}");
@@ -335,7 +336,14 @@ fn every_pod_is_said_once_and_of_objects() {
 #[test]
 fn a_plan_that_cannot_be_read_and_may_hold_every_pod_counts_for_every_pod() {
     let labels = Map::new();
-    let ask = |order: &str| dependencies(&[plan_of(Some("r"), order)], None, &called(&[], &labels));
+    let ask = |order: &str| {
+        dependencies(
+            &[plan_of(Some("r"), order)],
+            None,
+            &called(&[], &labels),
+            false,
+        )
+    };
     assert!(ask("everyPod: [deploymnt/web]").is_err());
     let cut_off = "#".repeat(annotation::MAX_BYTES + 1);
     assert!(ask(&cut_off).is_err());

@@ -97,25 +97,18 @@ fn binding(claim: &Value, world: &dyn Objects) -> Binding {
 
 /// The default class: of several, Kubernetes takes the newest, then the first by name.
 fn default_class(kind: &Kind, world: &dyn Objects) -> Lookup<Value> {
-    let classes = match world.list(kind, None, &Selector::default()) {
-        Lookup::Found(classes) => classes,
-        Lookup::NotFound => return Lookup::NotFound,
-        Lookup::Unavailable(why) => return Lookup::Unavailable(why),
-    };
     let is_default = |class: &Value| {
         keys::DEFAULT_CLASS
             .iter()
             .any(|key| annotation(class, key) == Some("true"))
     };
-    classes
-        .into_iter()
-        .filter(is_default)
-        .max_by(|one, other| {
-            let age = |class| metadata(class, "creationTimestamp");
-            let name = |class| metadata(class, "name");
-            age(one).cmp(age(other)).then(name(other).cmp(name(one)))
-        })
-        .map_or(Lookup::NotFound, Lookup::Found)
+    let newer = |one: &Value, other: &Value| {
+        let age = |class| metadata(class, "creationTimestamp");
+        let name = |class| metadata(class, "name");
+        age(one).cmp(age(other)).then(name(other).cmp(name(one)))
+    };
+    let classes = world.list(kind, None, &Selector::default());
+    classes.and_then(|all| all.into_iter().filter(is_default).max_by(newer).into())
 }
 
 fn metadata<'a>(class: &'a Value, field: &str) -> &'a str {

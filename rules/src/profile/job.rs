@@ -34,7 +34,10 @@ pub(super) fn complete(subject: &Subject<'_>) -> Judged {
                 .fold(String::from("Job Failed"), |text, part| {
                     format!("{text}: {part}")
                 });
-            return failed(Reason::JobFailed, told);
+            return failed(
+                Reason::JobFailed,
+                format!("{told}; delete the Job and create it again"),
+            );
         }
         None => {}
     }
@@ -45,7 +48,7 @@ pub(super) fn complete(subject: &Subject<'_>) -> Judged {
     if flag(object, &["spec", "suspend"]) {
         let queued = kueue::queued(object, subject.world);
         let told = queued.map_or_else(
-            || "job is suspended".to_owned(),
+            || "job is suspended; set spec.suspend to false".to_owned(),
             |queued| format!("job is suspended: {queued}"),
         );
         return waiting(Reason::JobSuspended, told);

@@ -187,13 +187,8 @@ fn conditions(list: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn every_reason_has_a_word_and_a_sentence() {
-    let mut labels: Vec<_> = Reason::ALL.iter().map(|reason| reason.label()).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    assert_eq!(labels.len(), Reason::ALL.len());
+fn every_reason_has_a_sentence() {
     for reason in Reason::ALL {
-        assert_eq!(reason.label(), format!("{reason:?}"));
         assert!(!reason.sentence().contains("mmutable"));
     }
 }

@@ -2,7 +2,6 @@
 
 use super::ReadinessExpression;
 use crate::annotation::{MAX_BYTES, MAX_ENTRIES};
-use crate::comparison::Operator;
 use crate::jsonpath::{self, Path};
 use crate::text::Quoted;
 
@@ -99,7 +98,7 @@ impl ReadinessExpression {
         let path = path.trim();
         let rest = rest.trim_start();
         let (sign, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let operator = Operator::from_sign(sign).ok_or_else(|| ReadinessProblem::Operator {
+        let operator = sign.parse().map_err(|_| ReadinessProblem::Operator {
             text: text.to_owned(),
             operator: sign.to_owned(),
         })?;

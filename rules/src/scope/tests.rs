@@ -172,6 +172,35 @@ fn hooks_and_what_a_controller_made_are_in_no_wave() {
 }
 
 #[test]
+fn a_rollout_makes_what_a_built_in_controller_owns() {
+    let owned = |kind: &str, version: &str, by: &str, controller: bool| {
+        let owner =
+            json!({"apiVersion": version, "kind": by, "name": "api", "controller": controller});
+        let version = if kind == "Pod" { "v1" } else { "apps/v1" };
+        json!({"apiVersion": version, "kind": kind, "metadata": {"name": "x", "ownerReferences": [owner]}})
+    };
+    for (object, expected) in [
+        (owned("ReplicaSet", "apps/v1", "Deployment", true), true),
+        (
+            owned("ReplicaSet", "argoproj.io/v1alpha1", "Rollout", true),
+            true,
+        ),
+        (owned("Pod", "batch/v1", "Job", true), true),
+        (
+            owned("StatefulSet", "example.com/v1", "Database", true),
+            false,
+        ),
+        (owned("ReplicaSet", "apps/v1", "Deployment", false), false),
+        (
+            json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "x"}}),
+            false,
+        ),
+    ] {
+        assert_eq!(is_of_a_rollout(&object), expected, "{object}");
+    }
+}
+
+#[test]
 fn the_older_label_of_a_chart_counts_where_the_newer_one_is_missing() {
     let object = |labels: Value| json!({"metadata": {"name": "r-db", "labels": labels}});
     let old = object(json!({"chart": "postgresql-8.6.4", "app": "postgresql"}));

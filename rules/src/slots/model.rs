@@ -43,11 +43,13 @@ fn holds(steps: &[Step], least: usize) {
 }
 
 #[test]
+#[ignore = "it takes 10 s: `make test` runs it"]
 fn no_state_has_more_that_run_than_slots_and_none_has_lost_one() {
     holds(&kept(2), 100_000);
 }
 
 #[test]
+#[ignore = "it takes 10 s: `make test` runs it"]
 fn nor_has_any_where_the_config_map_is_lost() {
     holds(&lost(2), 100_000);
 }

@@ -74,16 +74,15 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
         found.without_edges = Some(Verdict::skipped(&place));
         return found;
     }
-    found.for_good = dependent.opens_for_good(policy.regate, policy.config_depends_on, world);
+    found.for_good = dependent.opens_for_good(policy.regate, policy.edge_sources(), world);
     let before = dependent.has_passed(policy.regate, world);
     let passed = before == Lookup::Found(true);
     found.unread = before == Lookup::Unavailable(Unavailable::Syncing);
-    match dependent.asked_after(passed, policy.config_depends_on, world) {
+    match dependent.asked_after(passed, policy.edge_sources(), world) {
         Ok(edges) => {
             found.of_all_alike &= edges.iter().all(Edge::is_of_all_alike);
             found.judgement = explain::judge(dependent, edges, policy, world, now);
         }
-        Err(_) if passed => {}
         Err(error) => {
             found.without_edges = Some(Verdict::without_list(&error));
             return found;
@@ -208,6 +207,7 @@ impl Verdict {
     fn without_list(error: &Unknown) -> Self {
         match error {
             Unknown::Plans(why) => Self::unread("the plans", *why),
+            Unknown::Namespace(why) => Self::unread("the Namespace of the pod", *why),
             Unknown::Text(error) => {
                 let note = format!("annotations that can be read; correct them: {error}");
                 Self::without_edges(Why::Unread, note)

@@ -2,7 +2,7 @@
 //!
 //! Floors, top to bottom; a file calls and imports only files below its own, and the files of `judge`:
 //! * `edges`: all edges of a dependent
-//! * `pod_cause`: why the pods behind an edge are not ready
+//! * `pod_cause`, `restarted`: why the pods behind an edge are not ready, and which of them crash although they are
 //! * `no_room`, `lead`: why pods find no node, and what the judge has found a lead to
 //! * `cycle`, `near_miss`, `too_late`: the way back to the dependent, a slip in a name, an object that never comes
 //! * `targets`: the objects that an edge leads to
@@ -15,11 +15,13 @@ mod lead;
 mod near_miss;
 mod no_room;
 mod pod_cause;
+mod restarted;
 mod search;
 mod targets;
 mod too_late;
 
-pub use edges::judge;
+pub use edges::{judge, judge_opened};
 pub use pod_cause::cause_of;
+pub use restarted::restarted;
 pub use search::Search;
 pub use too_late::MISSING_AFTER;

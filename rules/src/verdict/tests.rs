@@ -14,6 +14,7 @@ mod lockstep;
 mod missing_status;
 mod no_room;
 mod node;
+mod node_rules;
 mod object;
 mod observed;
 mod optional;

@@ -39,12 +39,16 @@ pub fn first_unready<W: Scopes + ?Sized>(
     let mut lower = Vec::new();
     let mut unread = None;
     for kind in kinds {
-        match world.list(kind, Some(&scope.namespace), &Selector::default()) {
+        let is_lower = |it: &Value| {
+            is_ordered(kind, it)
+                && Scope::of(it).as_ref() == Some(scope)
+                && Position::of(it).is_some_and(|position| position.weight < below)
+        };
+        let home = Some(scope.namespace.as_str());
+        match world.list_where(kind, home, &Selector::default(), &is_lower) {
             Lookup::Found(objects) => {
-                let mine = objects
-                    .into_iter()
-                    .filter(|it| is_ordered(kind, it) && Scope::of(it).as_ref() == Some(scope));
-                lower.extend(mine.filter_map(|it| Some((Position::of(&it)?, kind, it))));
+                let placed = objects.into_iter();
+                lower.extend(placed.filter_map(|it| Some((Position::of(&it)?, kind, it))));
             }
             Lookup::NotFound => {}
             Lookup::Unavailable(why) if leaves_out(world, kind, why) => {}
@@ -56,7 +60,6 @@ pub fn first_unready<W: Scopes + ?Sized>(
     if let Some(unread) = unread {
         return Err(unread);
     }
-    lower.retain(|(position, ..)| position.weight < below);
     lower.sort_by(|(one, ..), (other, ..)| one.cmp(other));
     let first = lower
         .into_iter()

@@ -236,13 +236,20 @@ impl Namespace {
         .await
     }
 
-    /// Does the work, and fails if the workload has fewer than `at_least` available pods meanwhile.
+    /// Waits until the workload has `at_least` available pods, then does the work, and fails if there are fewer meanwhile.
+    ///
+    /// A pod is ready some time before the status of its workload says so.
     pub async fn keeps_available<T>(
         &self,
         workload: &str,
         at_least: u64,
         work: impl Future<Output = T>,
     ) -> T {
+        let is_available = |object: &serde_json::Value| {
+            object["status"]["availableReplicas"].as_u64() >= Some(at_least)
+        };
+        self.until(workload, "has its available pods", is_available)
+            .await;
         let mut work = std::pin::pin!(work);
         loop {
             let look = tokio::time::timeout(LOOK, &mut work);
@@ -250,8 +257,7 @@ impl Namespace {
                 return done;
             }
             let object = self.look.get(workload).await;
-            let available = object["status"]["availableReplicas"].as_u64();
-            assert!(available >= Some(at_least), "{object:#}");
+            assert!(is_available(&object), "{object:#}");
         }
     }
 

@@ -130,7 +130,7 @@ pub async fn all_ready() {
 }
 
 /// Waits until terminating replicas are gone: until then they admit pods.
-async fn others_are_gone() {
+pub(super) async fn others_are_gone() {
     await_until("the replicas of before are gone", LIMIT, async || {
         let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
         let goes = |pod: &&Value| !text(pod, "/metadata/deletionTimestamp").is_empty();
@@ -198,7 +198,7 @@ pub async fn installed_after(test: impl AsyncFnOnce(&Release)) {
 }
 
 impl Release {
-    async fn of_now() -> Self {
+    pub(super) async fn of_now() -> Self {
         let values = helm(["get", "values", RELEASE, "--output", "json"]);
         let values = values.run().await.ok();
         Self { values }

@@ -11,7 +11,7 @@ use super::{answer_to_api_server, review};
 use harness::process::{binary, json_lines, pipe};
 use prometheus_client::registry::Registry;
 use rules::kinds::{Kind, builtin};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::Arc;
 use webhook::Options;
@@ -56,6 +56,27 @@ async fn warnings(case: &Case) -> Vec<String> {
         warning.strip_prefix(&prefix).unwrap_or(warning).to_owned()
     };
     warnings.iter().map(sentence).collect()
+}
+
+/// `lint` tells it of the workload itself, so it is in no table that both share.
+#[tokio::test]
+async fn admission_tells_of_a_known_dependency_that_nothing_asks() {
+    let metadata = json!({"name": "api", "namespace": "shop", "annotations": {"sluice.dev/depends-on": "deploy/db"}});
+    for (container, expected) in [(json!({}), 1), (json!({"readinessProbe": {}}), 0)] {
+        let pods = json!({"spec": {"containers": [container]}});
+        let case = Case {
+            name: "a probe",
+            dependent: json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"template": {"spec": {}}}}),
+            beside: json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db", "namespace": "shop"},
+                "spec": {"template": pods}}),
+            is_there: true,
+            expected: &[],
+        };
+        let told = warnings(&case).await;
+        assert_eq!(told.len(), expected, "{told:?}");
+        let says = |it: &String| it.starts_with("Deployment/db has no readiness probe");
+        assert!(told.iter().all(says), "{told:?}");
+    }
 }
 
 /// The labels and the sentences of what `lint` advises.

@@ -194,3 +194,33 @@ async fn a_workload_gets_the_same_marker() {
     let on = operations(&answer(&with(Holds::All), &create).await);
     assert_eq!(off, on);
 }
+
+/// A workload may ask that its own creation be held, and only the chart's value makes it so.
+#[tokio::test]
+async fn a_creation_that_is_not_held_is_told_on_a_workload() {
+    let asks = annotated(
+        workload("apps/v1", "Deployment"),
+        "sluice.dev/depends-on",
+        "svc/db",
+    );
+    let asks = annotated(asks, HOLD, "create");
+    let create = review("CREATE", &asks, &Value::Null);
+    let told = "sluice.dev/hold: create has no effect, because no creation is held here, and its pods wait at their gates; ";
+    let off = answer(&running(), &create).await["warnings"].to_string();
+    assert!(off.contains(told), "{off}");
+    let held = running_with(Options {
+        creation_holds: true,
+        ..Options::default()
+    });
+    let on = answer(&held, &create).await;
+    assert_eq!(
+        on["warnings"],
+        Value::Null,
+        "the contract lets any object ask"
+    );
+    let update = answer(&running(), &review("UPDATE", &asks, &asks)).await;
+    assert!(
+        !update["warnings"].to_string().contains(told),
+        "it was told before"
+    );
+}

@@ -114,7 +114,7 @@ async fn a_list_on_the_template_is_read_too() {
             assert_eq!(response["allowed"], false, "{new}");
             let message = response["status"]["message"].as_str().unwrap();
             let place = format!(
-                "(in the annotations of its pod template of shop/{}/api)",
+                "(in the annotations of the pod template of shop/{}/api)",
                 new["kind"].as_str().unwrap()
             );
             let error = said(OURS, list).unwrap();

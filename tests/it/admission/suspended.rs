@@ -128,6 +128,19 @@ async fn where_holds_are_off_it_is_a_warning() {
     assert!(!on.contains("holds are off"), "{on}");
 }
 
+/// The deadline of a Job that is not suspended runs while its pod waits.
+#[tokio::test]
+async fn where_holds_are_off_the_deadline_of_the_job_is_told() {
+    let mut bounded = job("suspend");
+    bounded["spec"]["activeDeadlineSeconds"] = json!(900);
+    let create = review("CREATE", &bounded, &Value::Null);
+    let told = "the Job is not suspended, so its activeDeadlineSeconds (900) counts while it waits";
+    let off = answer(&running(), &create).await["warnings"].to_string();
+    assert!(off.contains(told), "{off}");
+    let on = answer(&on(), &create).await["warnings"].to_string();
+    assert!(!on.contains("activeDeadlineSeconds"), "{on}");
+}
+
 /// Argo CD and Flux would go on without it.
 #[tokio::test]
 async fn it_is_refused_where_its_installer_would_not_wait_for_the_end_of_the_job() {

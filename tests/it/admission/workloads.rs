@@ -310,3 +310,31 @@ async fn what_is_known_is_told_to_the_api_server_alone_and_changes_no_patch() {
     assert_eq!(denied["allowed"], false);
     assert!(denied.get("warnings").is_none());
 }
+
+#[tokio::test]
+async fn a_weight_without_a_scope_is_told() {
+    let told = " has no effect, because it is in no release or application, so there is no wave; ";
+    let warnings = async |old: &Value, new: &Value| {
+        let operation = if old.is_null() { "CREATE" } else { "UPDATE" };
+        answer(&running(), &review(operation, new, old)).await["warnings"].to_string()
+    };
+    let weighs = |key: &str| annotated(workload("apps/v1", "Deployment"), key, "2");
+    for key in ["sluice.dev/weight", "sluice.dev/parallelism"] {
+        let object = weighs(key);
+        let said = warnings(&Value::Null, &object).await;
+        assert!(said.contains(&format!("{key}{told}")), "{said}");
+        let again = warnings(&object, &object).await;
+        assert!(!again.contains(told), "{again}");
+        let mut inside = workload("apps/v1", "Deployment");
+        inside["spec"]["template"]["metadata"]["annotations"] = json!({key: "2"});
+        let said = warnings(&Value::Null, &inside).await;
+        assert!(said.contains(told), "{said}");
+        let mut installed = object.clone();
+        installed["metadata"]["labels"] = json!({"app.kubernetes.io/instance": "shop"});
+        let hook = annotated(object, "helm.sh/hook", "pre-install");
+        for ordered in [installed, hook] {
+            let said = warnings(&Value::Null, &ordered).await;
+            assert!(!said.contains(told), "{said}");
+        }
+    }
+}

@@ -123,3 +123,44 @@ fn only_an_object_that_asks_reaches_it() {
         assert!(asks(&held, &of("", resource)), "{resource}");
     }
 }
+
+/// A list on an object without pods has no effect, unless its creation is held.
+#[test]
+fn the_api_server_warns_of_an_idle_list_and_of_a_hold_that_is_off() {
+    let policy = |flag: &str| {
+        let manifest = Render::new(&helm()?).flags(&[flag]).manifest();
+        let all = manifest.all("ValidatingAdmissionPolicy");
+        let found = all
+            .into_iter()
+            .find(|it| it["metadata"]["name"] == "sluice-idle-lists");
+        Some(found.expect("it is rendered").clone())
+    };
+    let (Some(on), Some(off)) = (policy(ON), policy("replicas=2")) else {
+        return;
+    };
+    let listed = json!({"sluice.dev/depends-on": "svc/db"});
+    let mut held = listed.clone();
+    held["sluice.dev/hold"] = json!("create");
+    let is = |text: &Value, annotations: &Value| {
+        let cel = CelExpression::compile(text.as_str().expect("a text")).expect("it is CEL");
+        cel.holds(&json!({"object": {"metadata": {"annotations": annotations}}}))
+    };
+    let warns = |policy: &Value, annotations: &Value| {
+        let conditions = policy["spec"]["matchConditions"].as_array();
+        let mut conditions = conditions.expect("conditions").iter();
+        conditions.all(|it| is(&it["expression"], annotations) == Ok(true))
+    };
+    assert!(warns(&on, &listed) && !warns(&on, &held));
+    assert!(warns(&off, &listed) && warns(&off, &held));
+    let [of_hold, _] = off["spec"]["validations"]
+        .as_array()
+        .expect("two")
+        .as_slice()
+    else {
+        panic!("{off}")
+    };
+    assert_eq!(is(&of_hold["expression"], &held), Ok(false));
+    assert_eq!(is(&of_hold["expression"], &listed), Ok(true));
+    let message = of_hold["message"].as_str().expect("a text");
+    assert!(message.contains("creationHolds.enabled"), "{message}");
+}

@@ -102,6 +102,125 @@ fn reads_secrets_and_more_kinds_only_where_told_to() {
     ));
 }
 
+/// The role for users reads what the controller reads, but for Secrets, and what the command reads besides.
+#[test]
+fn a_viewer_reads_what_the_controller_reads() {
+    let Some(helm) = helm() else { return };
+    let manifest = Render::new(&helm).flags(&["rbac.secrets=true"]).manifest();
+    let reads = |name: &str| -> Vec<(String, String)> {
+        let all = manifest.all("ClusterRole");
+        let role = all
+            .into_iter()
+            .find(|it| it["metadata"]["name"] == name)
+            .unwrap();
+        let rules = role["rules"].as_array().unwrap().clone();
+        let rules = rules
+            .into_iter()
+            .filter(|it| strings(&it["verbs"]) == ["get", "list", "watch"]);
+        let pairs = rules.flat_map(|rule| {
+            let (groups, resources) = (
+                strings(&rule["apiGroups"]).join(" "),
+                rule["resources"].clone(),
+            );
+            let resources: Vec<String> =
+                strings(&resources).into_iter().map(str::to_owned).collect();
+            resources
+                .into_iter()
+                .map(move |it| (groups.clone(), it))
+                .collect::<Vec<_>>()
+        });
+        pairs.collect()
+    };
+    let mut expected = reads("sluice");
+    expected.retain(|(_, resource)| resource != "secrets");
+    let more = [
+        ("", "events"),
+        ("", "pods/log"),
+        (
+            "admissionregistration.k8s.io",
+            "mutatingwebhookconfigurations",
+        ),
+    ];
+    expected.extend(more.map(|(group, resource)| (group.to_owned(), resource.to_owned())));
+    let mut viewer = reads("sluice-viewer-builtin");
+    expected.sort();
+    viewer.sort();
+    assert_eq!(viewer, expected);
+    for binding in ["ClusterRoleBinding", "RoleBinding"] {
+        let bound = manifest
+            .all(binding)
+            .into_iter()
+            .any(|it| it["roleRef"]["name"].as_str().unwrap().contains("viewer"));
+        assert!(!bound, "{binding}");
+    }
+}
+
+/// Every account may read one ConfigMap, and nothing else of the chart. Its arguments are those of the Deployment, without the lists that
+/// name namespaces.
+#[test]
+fn every_account_reads_the_public_settings_alone() {
+    let Some(helm) = helm() else { return };
+    let name = "sluice-installation";
+    let render = |flags: &[&str]| Render::new(&helm).flags(flags).manifest();
+    let map = |manifest: &Manifest| {
+        let all = manifest.all("ConfigMap");
+        let mut all = all.into_iter();
+        let found = all.find(|it| it["metadata"]["name"] == name);
+        found.expect("it is rendered")["data"].clone()
+    };
+    let manifest = render(&[]);
+    let everyone = |binding: &Value| {
+        let subjects = binding["subjects"].as_array().cloned().unwrap_or_default();
+        let names: Vec<_> = subjects.iter().map(|it| it["name"].clone()).collect();
+        names == ["system:authenticated"]
+    };
+    let mut open = manifest.all("RoleBinding");
+    open.extend(manifest.all("ClusterRoleBinding"));
+    open.retain(everyone);
+    assert_eq!(open.len(), 1, "{open:?}");
+    assert_eq!(open[0]["roleRef"]["name"], name);
+    assert_eq!(open[0]["roleRef"]["kind"], "Role");
+    let roles = manifest.all("Role");
+    let role = roles.iter().find(|it| it["metadata"]["name"] == name);
+    let expected = json!([{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [name], "verbs": ["get"]}]);
+    assert_eq!(role.expect("it is rendered")["rules"], expected);
+    assert_eq!(map(&manifest)["withheld"], "");
+
+    let set = render(&[
+        "rbac.secrets=true",
+        "regate.default=always",
+        "healthRules.configMap=health",
+        "crossNamespace.allow[0].from=secret-team,crossNamespace.allow[0].to=data",
+        "clusterScoped.allow[0].from=secret-team,clusterScoped.allow[0].kind=ClusterIssuer.cert-manager.io",
+        "clusterScoped.allow[1].from=*,clusterScoped.allow[1].kind=APIService",
+    ]);
+    let data = map(&set);
+    assert_eq!(
+        data["withheld"],
+        "crossNamespace.allow, clusterScoped.allow"
+    );
+    let deployment = set.only("Deployment");
+    let all = strings(&deployment["spec"]["template"]["spec"]["containers"][0]["args"]);
+    let told: Vec<&str> = data["arguments"]
+        .as_str()
+        .expect("a text")
+        .lines()
+        .collect();
+    for argument in &told {
+        let shortened = argument.starts_with("--allow-cluster-scoped=");
+        assert!(shortened || all.contains(argument), "{argument}: {all:?}");
+    }
+    for argument in [
+        "--follow-helm-releases",
+        "--regate-default=always",
+        "--health-rules-configmap=health",
+        "--allow-cluster-scoped=*->APIService",
+    ] {
+        assert!(told.contains(&argument), "{argument}: {told:?}");
+    }
+    assert!(!data.to_string().contains("secret-team"), "{data}");
+}
+
 #[test]
 fn reads_the_health_rules_by_name() {
     let named = |manifest: &Manifest| {
@@ -137,7 +256,10 @@ fn no_verb_is_granted_that_nobody_calls() {
         role == "ClusterRole" && words(rule, "verbs") == "get list watch"
     };
     let mut granted = rules(&manifest);
-    granted.retain(|rule| !reads(rule));
+    // No right of the controller: every account has it.
+    let is_public =
+        |(_, rule): &(String, Value)| words(rule, "resourceNames") == "sluice-installation";
+    granted.retain(|rule| !reads(rule) && !is_public(rule));
     let granted: Vec<_> = granted
         .iter()
         .map(|(role, rule)| {

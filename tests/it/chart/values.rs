@@ -38,6 +38,8 @@ podLabels.a=b                                   | Deployment | /spec/template/me
 podLabels.app\.kubernetes\.io/name=b             | Deployment | /spec/template/metadata/labels/app.kubernetes.io~1name | "sluice"
 revisionHistoryLimit=2                          | Deployment | /spec/revisionHistoryLimit | 2
 strategy.type=Recreate                          | Deployment | /spec/strategy | {"type": "Recreate"}
+nodeRules[0].kind=DaemonSet,nodeRules[0].name=csi,nodeRules[0].namespace=storage,nodeRules[0].sameNode=true,nodeRules[0].pods.selector=a=b | Deployment | @/args/17 | "--node-rules=[{\"kind\":\"DaemonSet\",\"name\":\"csi\",\"namespace\":\"storage\",\"pods\":{\"selector\":\"a=b\"},\"sameNode\":true}]"
+nodeRules=null                                  | Deployment | @/args/17 | "--windows=refuse"
 extraArgs={--x=1}                               | Deployment | @/args/24 | "--x=1"
 extraEnv[0].name=A,extraEnv[0].value=b          | Deployment | @/env/2 | {"name": "A", "value": "b"}
 extraVolumes[0].name=v                          | Deployment | /spec/template/spec/volumes | [{"name": "v"}]

@@ -12,9 +12,10 @@ use asked::{Asked, pairs, path};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use discovery::discovery;
+pub(super) use discovery::MANY;
+use discovery::{aggregated, discovery};
 use futures::{StreamExt, stream};
 use harness::token;
 use http_body_util::BodyExt;
@@ -103,7 +104,12 @@ impl Api {
 
     /// How many requests have come from others than the controller.
     pub(super) fn asked(&self) -> usize {
-        self.state.lock().unwrap().asked
+        self.state.lock().unwrap().asked.len()
+    }
+
+    /// The paths and queries of the requests that have come from others than the controller.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.state.lock().unwrap().asked.clone()
     }
 
     /// The present state of an object.
@@ -165,7 +171,18 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     let query: BTreeMap<String, String> = pairs(parts.uri.query().unwrap_or_default());
     let whole = state;
     let mut state = whole.lock().unwrap();
-    state.asked += usize::from(!controller);
+    if !controller {
+        let user = header(HeaderName::from_static("impersonate-user"));
+        let user = user.map_or_else(String::new, |user| format!(" as {user}"));
+        let mut groups = parts.headers.get_all("impersonate-group").iter();
+        let group = groups.next().and_then(|it| it.to_str().ok());
+        let group = group.map_or_else(String::new, |group| format!(" of {group}"));
+        state.asked.push(format!("{}{user}{group}", parts.uri));
+    }
+    let accepts = header(header::ACCEPT).unwrap_or_default();
+    if path == "/apis" && accepts.contains("APIGroupDiscoveryList") {
+        return aggregated();
+    }
     if let Some(told) = discovery(path) {
         return told;
     }

@@ -218,7 +218,6 @@ fn a_pod_or_all_holds_are_named_and_not_both() {
         &["release"][..],
         &["release", "web", "--all-holds"],
         &["release", "--all-holds", "--owner"],
-        &["release", "web", "--dry-run"],
     ] {
         assert_eq!(run(args, "").code, Some(2), "{args:?}");
     }

@@ -140,7 +140,7 @@ fn the_command_says_what_the_gate_says_for_every_reason() {
 /// A fact that only a replica knows is shown from the gate's log, beside the command's own judgement.
 #[test]
 fn what_the_command_cannot_find_out_is_shown_from_the_gate() {
-    for reason in Reason::ALL {
+    for &reason in Reason::ALL {
         let Shown::ByTheGate(why) = case(reason) else {
             continue;
         };

@@ -77,10 +77,16 @@ async fn answer(
     request: Request,
 ) -> Response {
     let path = request.uri().path().to_owned();
-    // A served kind without objects is an empty list.
+    // A list has the objects right below its path.
     let listed = path.rsplit('/').nth(2) == Some("namespaces");
-    let nothing = listed.then(|| list(&[]));
-    let Some(object) = objects.get(&path).cloned().or(nothing) else {
+    let is_below = |it: &str| {
+        let name = it.strip_prefix(&path).and_then(|it| it.strip_prefix('/'));
+        name.is_some_and(|it| !it.contains('/'))
+    };
+    let items = objects.iter().filter(|(it, _)| is_below(it));
+    let items: Vec<Value> = items.map(|(_, object)| object.clone()).collect();
+    let items = listed.then(|| list(&items));
+    let Some(object) = objects.get(&path).cloned().or(items) else {
         let status =
             json!({"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404});
         return (StatusCode::NOT_FOUND, axum::Json(status)).into_response();

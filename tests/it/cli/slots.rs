@@ -57,3 +57,42 @@ fn where_the_slots_cannot_be_read_the_right_to_is_named() {
                 sluice-slots-3 in namespace elsewhere\n";
     assert!(told.contains(hint), "{told}");
 }
+
+/// A pod behind a Job that waits for its turn: the chain ends in the holder of the slot.
+#[test]
+fn a_chain_ends_in_the_holder_of_the_slot() {
+    let [(pod_at, mut pod), (job_at, mut job)] = waiting();
+    let labels = json!({"sluice.dev/gated": "true", "job-name": "seed-2"});
+    pod["metadata"]["labels"] = labels;
+    let running = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
+    let at_its_gate = json!({"phase": "Pending", "initContainerStatuses": [{"name": "sluice-gate", "state": running}]});
+    pod["status"] = at_its_gate.clone();
+    job["spec"] = json!({"selector": {"matchLabels": {"job-name": "seed-2"}}, "template": {"metadata": {"labels": {"job-name": "seed-2"}}}});
+    job["status"] = json!({"startTime": "2026-01-01T00:00:00Z", "active": 1});
+    let mut front = pod.clone();
+    front["metadata"] = json!({"namespace": "shop", "name": "front", "labels": {"sluice.dev/gated": "true"},
+        "annotations": {"sluice.dev/depends-on": "job/seed-2"}});
+    let holder = json!({"group": "batch", "kind": "Job", "name": "seed-1", "uid": "u", "revision": "u", "pods_of": "u", "most": 1});
+    let entry =
+        json!({"scope": {"namespace": "shop", "name": "r"}, "weight": 0, "holders": [holder]})
+            .to_string();
+    let slots = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": "elsewhere", "name": "sluice-slots-3"},
+        "data": {"shop.1": entry}});
+    let server = Server::start(&[
+        (pod_at, pod),
+        (job_at, job),
+        ("/api/v1/namespaces/shop/pods/front", front),
+        (
+            "/api/v1/namespaces/elsewhere/configmaps/sluice-slots-3",
+            slots,
+        ),
+    ]);
+    let ran = server.run(&["status", "front", "--namespace", "shop", "-o", "json"]);
+    let told = ran.lines().remove(0);
+    let message = told["dependencies"][0]["message"].as_str().unwrap();
+    let chain =
+        "its pod seed-2-x waits at its gate for the only slot, held by Job/seed-1; Job in progress";
+    assert!(message.starts_with(chain), "{message}");
+    let root = json!({"object": "Job/seed-1", "reason": "NoSlot", "broken": false, "message": "holds the only slot"});
+    assert_eq!(told["rootCauses"], json!([root]));
+}

@@ -4,7 +4,9 @@
 use super::Ran;
 use super::lint::with_helm;
 use harness::process::{binary, pipe};
-use std::fs;
+use std::fmt::Write as _;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -121,12 +123,12 @@ fn the_diff_applies_and_the_chart_is_in_order() {
             println!("no helm renders {name}");
             continue;
         };
-        // Its templates render with no values.
-        if name == "needs-values" {
+        // Their templates render with more values alone.
+        if matches!(name.as_str(), "needs-values" | "no-images") {
             assert!(ran.error.contains("helm cannot render"), "{}", ran.error);
             continue;
         }
-        // What `suggest` leaves to the author: pods without a probe, the loop itself, a Job's name, and rights.
+        // The author has these to do: pods without a probe, the loop itself, the name of a Job, and rights.
         let left = [
             "has a readiness probe",
             ", beside the list;",
@@ -136,5 +138,74 @@ fn the_diff_applies_and_the_chart_is_in_order() {
         let mut findings = ran.out.lines();
         let found = findings.find(|line| !left.iter().any(|it| line.contains(it)));
         assert_eq!((found, ran.code), (None, Some(0)), "{name}: {}", ran.error);
+    }
+}
+
+/// A chart with a great many switches ends by a count of renders, not by the clock; each wait is told.
+#[test]
+fn a_chart_of_many_switches_is_rendered_a_bounded_number_of_times() {
+    const SWITCHES: usize = 150;
+    if !has_helm() {
+        println!("skipped: there is no helm");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let chart = folder.path().join("shop");
+    fs::create_dir_all(chart.join("templates")).unwrap();
+    fs::write(
+        chart.join("Chart.yaml"),
+        "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+    )
+    .unwrap();
+    let mut values = String::new();
+    for at in 0..SWITCHES {
+        writeln!(values, "part{at}:\n  enabled: true").unwrap();
+        let template = format!(
+            "{{{{- if .Values.part{at}.enabled }}}}\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: part{at}\nspec:\n  template:\n    spec:\n      \
+             containers: [{{name: app, image: busybox}}]\n      initContainers:\n        - name: wait\n          image: busybox\n          command: [sh, -c, 'until nc -z db 80; do sleep 1; done']\n{{{{- end }}}}\n"
+        );
+        fs::write(chart.join(format!("templates/part{at}.yaml")), template).unwrap();
+    }
+    fs::write(chart.join("values.yaml"), values).unwrap();
+    let service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: db\nspec:\n  selector: {app: db}\n  ports: [{port: 80}]\n";
+    fs::write(chart.join("templates/db.yaml"), service).unwrap();
+    // The helm that is asked counts, and asks the real one.
+    let paths = std::env::var_os("PATH").unwrap();
+    let real = std::env::split_paths(&paths).map(|it| it.join("helm"));
+    let real = real.into_iter().find(|it| it.is_file()).unwrap();
+    let counts = folder.path().join("counts");
+    let counting = folder.path().join("bin");
+    fs::create_dir(&counting).unwrap();
+    let script = format!(
+        "#!/bin/sh\necho >>{}\nexec {} \"$@\"\n",
+        counts.display(),
+        real.display()
+    );
+    fs::write(counting.join("helm"), script).unwrap();
+    fs::set_permissions(counting.join("helm"), Permissions::from_mode(0o755)).unwrap();
+    let searched = std::iter::once(counting).chain(std::env::split_paths(&paths));
+    let mut command = Command::new(binary("kubectl-sluice"));
+    command
+        .args(["suggest", "-f", "shop"])
+        .current_dir(folder.path())
+        .env("PATH", std::env::join_paths(searched).unwrap());
+    let ran = Ran::of(&mut command, "");
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    let renders = fs::read_to_string(counts).unwrap().lines().count();
+    assert!((60..=240).contains(&renders), "{renders}");
+    // No render is spent on a value that is one too many, so enough are left to try the lists.
+    assert!(
+        ran.out.contains("+    sluice.dev/depends-on: service/db\n"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.error.contains("more switches than are tried"),
+        "{}",
+        ran.error
+    );
+    for at in 0..SWITCHES {
+        let place = format!("shop/templates/part{at}.yaml:");
+        assert!(ran.error.contains(&place), "{at}: {}", ran.error);
     }
 }

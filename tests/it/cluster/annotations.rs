@@ -1,84 +1,9 @@
-use harness::cluster::{config_map, deployment, with_namespace};
-
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn a_list_on_the_pod_template_counts() {
-    with_namespace("template", async |ns| {
-        let api = deployment("api").template_annotated("sluice.dev/depends-on", "configmap/go");
-        ns.apply([api]).await.ok();
-        let api = ns.pod_of("api").await;
-        api.waits_for("ConfigMap/go", "NotFound").await;
-        ns.apply([config_map("go")]).await.ok();
-        api.starts().await;
-    })
-    .await;
-}
-
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn the_list_of_the_pod_template_wins() {
-    with_namespace("wins", async |ns| {
-        let api = deployment("api")
-            .depends_on("configmap/never")
-            .template_annotated("sluice.dev/depends-on", "configmap/go");
-        ns.apply([api]).await.ok();
-        let api = ns.pod_of("api").await;
-        api.waits_for("ConfigMap/go", "NotFound").await;
-        ns.apply([config_map("go")]).await.ok();
-        api.starts().await;
-    })
-    .await;
-}
-
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn the_list_of_cli_utils_counts() {
-    with_namespace("cli-utils", async |ns| {
-        let list = format!("/namespaces/{}/ConfigMap/go", ns.name);
-        let api = deployment("api").annotated("config.kubernetes.io/depends-on", &list);
-        ns.apply([api]).await.ok();
-        let api = ns.pod_of("api").await;
-        api.waits_for(&format!("{}/ConfigMap/go", ns.name), "NotFound")
-            .await;
-        ns.apply([config_map("go")]).await.ok();
-        api.starts().await;
-    })
-    .await;
-}
-
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn who_asks_for_nothing_gets_nothing() {
-    with_namespace("plain", async |ns| {
-        ns.apply([deployment("api")]).await.ok();
-        let api = ns.pod_of("api").await;
-        api.says("started").await;
-        let pod = api.now().await;
-        assert!(pod["spec"]["initContainers"].is_null(), "{pod:#}");
-        assert!(pod["metadata"]["labels"]["sluice.dev/gated"].is_null());
-    })
-    .await;
-}
-
-/// The API server itself warns of a foreign key: it does not send an object with none of our keys to the webhook.
-#[tokio::test]
-#[ignore = "needs a cluster with sluice: make test"]
-async fn a_key_that_nobody_acts_on_gets_a_word_once() {
-    with_namespace("foreign", async |ns| {
-        for (key, ours) in [
-            ("helm.sh/weight", "sluice.dev/weight"),
-            ("helm.sh/depends-on", "sluice.dev/depends-on"),
-            ("helm.sh/health", "sluice.dev/health"),
-        ] {
-            let word = format!("nobody acts on {key}; write {ours}");
-            let api = || deployment("api").annotated(key, "5");
-            for api in [api(), api().depends_on("configmap/go")] {
-                let told = ns.apply([api]).await;
-                assert_eq!(told.stderr.matches(&word).count(), 1, "{told}");
-                told.ok();
-                ns.kubectl(["delete", "deployment/api"]).await.ok();
-            }
-        }
-    })
-    .await;
-}
+mod admitted; // what admission makes of pods and workloads that are out of the ordinary
+mod edits; // a list that is changed while pods wait
+mod namespaces; // dependencies in other namespaces
+mod patience; // entries with a timeout of their own, and entries that have to last
+mod places; // which annotations count, and where they stand
+mod refused; // what admission refuses, and in which words
+mod selected; // entries that mean several objects
+mod states; // the word behind the colon
+mod terms; // timeouts, failures, what is asked again, and skipping

@@ -1,4 +1,4 @@
-use super::helm::missing;
+use super::installers::helm::missing;
 use crate::docs::runner::{Setting, run};
 use crate::docs::{Stage, has, pages};
 use harness::cluster::with_sluice;

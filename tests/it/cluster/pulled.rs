@@ -1,6 +1,6 @@
 //! Images that are pulled before the gate begins.
 
-use super::judged::status;
+use super::command_line::judged::status;
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Pod, await_until, config_map, deployment, items, with_namespace,
 };

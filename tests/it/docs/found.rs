@@ -46,7 +46,7 @@ fn a_search_finds_the_words_of_users() {
     }
 }
 
-/// Without a readiness probe a Service is ready too early, and a page that has one waited for says so.
+/// A Service is ready too early if its pods have no readiness probe, and a page that has one waited for says so.
 #[test]
 fn each_page_that_names_a_service_tells_of_readiness_probes() {
     let mut pages = book();

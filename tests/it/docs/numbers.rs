@@ -25,6 +25,17 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         ],
     ),
     (
+        "webhook/src/known/pod_causes.rs",
+        "FIRST",
+        &[
+            (
+                "docs/troubleshooting.md",
+                "once a wait has lasted {} seconds",
+            ),
+            ("docs/performance.md", "20 of its pods after {}, 7"),
+        ],
+    ),
+    (
         "rules/src/gate/prefetch.rs",
         "LONGEST_IMAGE",
         &[("docs/prefetch.md", "reference of more than {} bytes")],
@@ -56,7 +67,10 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     (
         "rules/src/verdict/explain/too_late.rs",
         "MISSING_AFTER",
-        &[("docs/events.md", "has not existed for {} seconds")],
+        &[
+            ("docs/events.md", "has not existed for {} seconds"),
+            ("docs/events.md", "A wait that ends within {} seconds"),
+        ],
     ),
     (
         "rules/src/annotation.rs",
@@ -94,11 +108,6 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         "webhook/src/follow/watch.rs",
         "WATCH_FOR",
         &[("ARCHITECTURE.md", "Each watch ends after {} s")],
-    ),
-    (
-        "webhook/src/status/tell/events/news.rs",
-        "SETTLE",
-        &[("docs/events.md", "A wait that ends within {} seconds")],
     ),
     (
         "webhook/src/status/tell/events/news.rs",

@@ -96,6 +96,24 @@ impl Site {
             .unwrap_or_default()
     }
 
+    /// The status of the engine's own object.
+    pub(super) async fn status(&self) -> Value {
+        self.own().await["status"].take()
+    }
+
+    /// Has the engine go on after a failure, as often as it takes.
+    pub(super) async fn tries_again(&self) {
+        if let Some(patch) = self.way.tries_again() {
+            self.engine.patch(&self.reference(), &patch).await;
+        }
+    }
+
+    /// Fails where the engine needed more than its first attempt.
+    pub(super) async fn has_tried_once(&self) {
+        let own = self.own().await;
+        assert!(!self.way.has_failed(&own), "{:#}", own["status"]);
+    }
+
     /// The engine's present word on the application.
     pub(super) async fn says(&self) -> Says {
         self.way.says(&self.own().await)

@@ -28,6 +28,8 @@ pub(super) enum Says {
     Progressing,
     /// Synced and Suspended: Argo CD's word of a Job that is.
     Suspended,
+    /// A sync runs: Argo CD sends objects, or waits for a wave or a hook.
+    Syncing,
     /// Anything else, in its words.
     Other(String),
 }
@@ -131,6 +133,24 @@ impl Way {
         }
     }
 
+    /// Whether an act of the engine has failed before the one that succeeded.
+    pub(super) fn has_failed(self, object: &Value) -> bool {
+        let status = &object["status"];
+        let failed = |it: &Value| text(it, "/lastReconciledStatus") != "ReconciliationSucceeded";
+        match self {
+            Self::Kustomization => items(status, "/history").iter().any(failed),
+            Self::HelmRelease => items(status, "/history").len() != 1,
+            _ => status["operationState"]["retryCount"].as_u64() > Some(0),
+        }
+    }
+
+    /// A change of the engine's own object by which it goes on after a failure; Argo CD and a Kustomization do so as they are.
+    pub(super) fn tries_again(self) -> Option<Value> {
+        let again = json!({"strategy": {"name": "RetryOnFailure", "retryInterval": "5s"}});
+        let spec = json!({"spec": {"install": again, "upgrade": again}});
+        (self == Self::HelmRelease).then_some(spec)
+    }
+
     /// The fields that change with every act of the engine on the application, even one that is undone again.
     pub(super) fn deeds(self, object: &Value) -> Value {
         let status = &object["status"];
@@ -189,6 +209,7 @@ fn argo(object: &Value) -> Says {
         ("Synced", "Healthy", "Succeeded") => Says::Settled,
         ("Synced", "Progressing", "Succeeded") => Says::Progressing,
         ("Synced", "Suspended", "Succeeded") => Says::Suspended,
+        (_, _, "Running") => Says::Syncing,
         _ => Says::Other(format!("{:#}", object["status"])),
     }
 }

@@ -1,6 +1,6 @@
 //! Very many held pods: what they cost while they wait, and what becomes of them while replicas are killed.
 
-use crate::cluster::room::Room;
+use crate::cluster::troubleshooting::room::Room;
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Node, Pod, Program, alone, await_until, config_map, deployment,
     finally, sluice, text,

@@ -85,6 +85,7 @@ impl Args {
             ..Grace::default()
         };
         let (tasks, background) = Tasks::new();
+        tasks.keep("shares of the log", log.tell_left_out());
         let parts = Parts {
             client,
             registry,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tokio::task::JoinHandle;
 
-use self::fake::Fake;
+use self::fake::{CREATIONS, Fake, bundles_of};
 use super::*;
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -34,7 +34,11 @@ fn replica_with(client: &Client) -> Replica {
 }
 
 fn replica_living(client: &Client, lifetimes: Lifetimes) -> Replica {
-    let config = Config {
+    replica_of(client, config(lifetimes))
+}
+
+fn config(lifetimes: Lifetimes) -> Config {
+    Config {
         namespace: "sluice-system".to_owned(),
         secret: "sluice-ca".to_owned(),
         issued: None,
@@ -45,8 +49,7 @@ fn replica_living(client: &Client, lifetimes: Lifetimes) -> Replica {
         creations_configuration: None,
         names: vec!["sluice.sluice-system.svc".to_owned()],
         lifetimes,
-    };
-    replica_of(client, config)
+    }
 }
 
 fn replica_of(client: &Client, config: Config) -> Replica {

@@ -91,8 +91,11 @@ impl Catalog {
         let label = format!("{}={}", keys::GATED, keys::GATED_VALUE);
         let store = Arc::clone(self.known.gated());
         let shown = self.shown.clone();
-        self.follow_some(kinds::POD, Some(label), None, &store, shown)
-            .await;
+        let target = Target {
+            detail: Detail::Gated,
+            ..self.some(kinds::POD, Some(label), None, shown)
+        };
+        self.follow_for_ever(&target, &store).await;
     }
 
     /// Follows the pods without a node. There are few, even in a large cluster.
@@ -100,27 +103,26 @@ impl Catalog {
         self.known.unscheduled_wanted().await;
         let store = Arc::clone(self.known.unscheduled());
         let fields = Some("spec.nodeName=,status.phase=Pending");
-        self.follow_some(kinds::POD, None, fields, &store, None)
-            .await;
+        let target = self.some(kinds::POD, None, fields, None);
+        self.follow_for_ever(&target, &store).await;
     }
 
     async fn follow_plans(self) {
         let store = Arc::clone(self.known.plans());
         let label = Some(format!("{}=true", keys::PLAN));
-        self.follow_some(kinds::CONFIG_MAP, label, None, &store, None)
-            .await;
+        let target = self.some(kinds::CONFIG_MAP, label, None, None);
+        self.follow_for_ever(&target, &store).await;
     }
 
-    /// Follows some objects of a core kind, apart from the others of the kind. There are few of them.
-    async fn follow_some(
+    /// Some objects of a core kind, which are followed apart from the others of the kind.
+    fn some(
         &self,
         builtin: &'static Builtin,
         selector: Option<String>,
         fields: Option<&str>,
-        store: &Store,
         observer: Option<Observer>,
-    ) {
-        let target = Target {
+    ) -> Target {
+        Target {
             kind: Kind::Builtin(builtin),
             resource: resource(builtin),
             selector,
@@ -130,8 +132,7 @@ impl Catalog {
             observer,
             whole_budget: Some(Arc::clone(&self.known.budgets().wishes)),
             large_budget: Some(Arc::clone(&self.known.budgets().large)),
-        };
-        self.follow_for_ever(&target, store).await;
+        }
     }
 
     async fn serve(self, kind: Kind) {

@@ -1,21 +1,24 @@
 //! Looks at a few pods of each dependency that a gate waits for and that is not ready: by their labels, one dependency after the
 //! other.
 //!
-//! No pod is followed for that, and no pod is kept: only the cause that the rules find.
+//! No pod is followed for that, and no pod is kept: only the cause that the rules find. Pods that wait at their own gates are followed
+//! anyway, so a dependency that is held up by its gate costs no request.
 
 use super::served::resource;
 use super::watch::{Target, path, selection};
 use crate::clock::Clock;
-use crate::known::Known;
+use crate::known::{Known, View};
 use crate::lists::page;
+use jiff::Timestamp;
 use kube::api::GetParams;
 use kube::core::request::Request;
 use kube::{Client, Error};
-use rules::cause::{self, Behind};
+use rules::cause::{self, Behind, By, Cause, Stuck};
 use rules::kept::Detail;
 use rules::kinds::{self, Builtin, Kind};
 use rules::lookup::{Lookup, Unavailable};
 use rules::verdict::Search;
+use rules::world::{Hints, has_made};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,12 +38,12 @@ pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
     loop {
         let behind = known.pod_causes().due().await;
         let took = match look(&client, &known, &behind, &clock).await {
-            Ok((search, took)) => {
-                if search.is_in_vain() {
+            Ok(seen) => {
+                if seen.in_vain {
                     known.pod_causes().tire(&behind);
                 }
-                known.pod_causes().saw(&behind, search.found());
-                took
+                known.pod_causes().saw(&behind, seen.found);
+                seen.took
             }
             Err(error) => {
                 debug!(%error, namespace = behind.namespace, "Look at pods");
@@ -52,13 +55,29 @@ pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
     }
 }
 
-/// Looks at the pods of one dependency. Returns the search, and the time that reading the answers took.
-async fn look<'b>(
+/// The result of a look.
+struct Seen {
+    found: Option<Stuck>,
+    /// Whether the look read whole lists for nothing ([`Search::is_in_vain`]).
+    in_vain: bool,
+    /// The time that reading the answers took.
+    took: Duration,
+}
+
+/// Looks at the pods of one dependency.
+async fn look(
     client: &Client,
     known: &Arc<Known>,
-    behind: &'b Behind,
+    behind: &Behind,
     clock: &Clock,
-) -> Result<(Search<'b>, Duration), Error> {
+) -> Result<Seen, Error> {
+    if let Some(gated) = at_its_gate(&known.view(), behind, clock.now()) {
+        return Ok(Seen {
+            found: Some(gated),
+            in_vain: false,
+            took: Duration::ZERO,
+        });
+    }
     let (mut search, mut took) = (Search::new(behind), Duration::ZERO);
     while let Some(asked) = search.asks() {
         let selector = Some(behind.selector.to_string()).filter(|it| !it.is_empty());
@@ -81,7 +100,22 @@ async fn look<'b>(
         search.saw(asked, &things, claim, &known.view(), clock.now());
         took += began.elapsed();
     }
-    Ok((search, took))
+    Ok(Seen {
+        in_vain: search.is_in_vain(),
+        found: search.found(),
+        took,
+    })
+}
+
+/// The pod of a workload that waits at its gate, where nothing worse is known of the workload's pods with a gate.
+fn at_its_gate(view: &View, behind: &Behind, now: Timestamp) -> Option<Stuck> {
+    let workload = behind.owner.as_ref().filter(|_| behind.by == By::Labels)?;
+    let Lookup::Found(gated) = view.peek_gated(&behind.namespace, &behind.selector) else {
+        return None;
+    };
+    let own = gated.iter();
+    let own = own.filter(|pod| has_made(view, &behind.namespace, workload, pod));
+    Stuck::among(own, now).filter(|it| it.cause == Cause::Gate)
 }
 
 /// The volume claims of the pods without a node, by name.

@@ -57,7 +57,7 @@ pub(super) async fn follow(
     let changes = granted.changes();
     match target.detail {
         Detail::Whole => follow_as::<Value>(client, target, store, metrics, changes).await,
-        Detail::Metadata | Detail::Object => {
+        Detail::Metadata | Detail::Object | Detail::Gated => {
             follow_as::<Lean>(client, target, store, metrics, changes).await
         }
     }
@@ -89,7 +89,7 @@ async fn follow_as<T: Arriving>(
         };
         let refused = status(&error);
         match refused {
-            Some(403) => forbidden(store, &error),
+            Some(403) => forbidden(target, store, &error),
             Some(404) => {
                 store.refuse(unserved(target));
             }
@@ -97,7 +97,8 @@ async fn follow_as<T: Arriving>(
             _ => {
                 store.lost();
                 if !std::mem::replace(&mut lost, true) {
-                    warn!(%error, "Watch interrupted; asking again");
+                    let namespace = target.namespace.as_deref();
+                    warn!(%error, namespace, "Watch interrupted; asking again");
                 }
             }
         }
@@ -115,9 +116,10 @@ async fn follow_as<T: Arriving>(
     }
 }
 
-fn forbidden(store: &Store, error: &Error) {
+fn forbidden(target: &Target, store: &Store, error: &Error) {
     if store.refuse(Freshness::Forbidden) {
-        warn!(%error, "Forbidden: grant get, list and watch by a ClusterRole with the label sluice.dev/aggregate-to-watch: \"true\", or by the chart's value rbac.kinds");
+        let namespace = target.namespace.as_deref();
+        warn!(%error, namespace, "Forbidden: grant get, list and watch by a ClusterRole with the label sluice.dev/aggregate-to-watch: \"true\", or by the chart's value rbac.kinds");
     }
 }
 
@@ -207,7 +209,7 @@ async fn watch_once<T: Arriving>(
     let request = Request::new(path(target));
     let request = match target.detail {
         Detail::Metadata => request.watch_metadata(&params, &version),
-        Detail::Object | Detail::Whole => request.watch(&params, &version),
+        Detail::Object | Detail::Gated | Detail::Whole => request.watch(&params, &version),
     };
     let events = client
         .request_events::<T>(request.map_err(Error::BuildRequest)?)

@@ -113,7 +113,7 @@ fn kept(metadata: &Value) -> usize {
 pub(crate) fn answer(standing: Standing, tries: usize, now: Timestamp) -> Decision {
     let held = |why, again| Deny::CreationHeld {
         why,
-        tries,
+        tries: creation::of_request(tries),
         pause: creation::pause(tries, now, again),
     };
     match standing {
@@ -221,11 +221,13 @@ mod tests {
         assert_eq!(after(waits(Some(11)), 6), (429, Some(12)));
         assert_eq!(after(Standing::Refused("x".to_owned()), 2), (403, None));
         assert_eq!(told(Standing::Open, 2).label(), "may-be-created");
-        let Action::Deny(deny) = told(waits(None), 3) else {
-            panic!("held")
+        let sentence = |tries| match told(waits(None), tries) {
+            Action::Deny(deny) => deny.sentence(&subject("shop")),
+            other => panic!("{other:?}"),
         };
+        assert_eq!(sentence(14), sentence(3), "the third of the next request");
         assert_eq!(
-            deny.sentence(&subject("shop")),
+            sentence(3),
             "shop/Issuer/ca is not created yet, since sluice.dev/hold holds it: it waits for Job/seed: InProgress \
              (JobNotComplete); this was try 3 of 11; create it again once that is ready, or at once with sluice.dev/skip: \"true\""
         );

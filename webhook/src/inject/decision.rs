@@ -8,6 +8,7 @@ use rules::creation;
 use rules::keys;
 use std::fmt;
 use std::net::IpAddr;
+use strum::IntoStaticStr;
 
 /// The decision of admission on a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +60,8 @@ impl Action {
 }
 
 /// The effect of the patch by which admission changes an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Change {
     /// The pod template gets the marker.
     Marked,
@@ -86,18 +88,7 @@ pub enum Change {
 impl Change {
     /// The word for the effect of the patch in metrics and the audit log.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Marked => "marked",
-            Self::MarkerRestored => "marker-restored",
-            Self::MarkerRemoved => "marker-removed",
-            Self::Suspended => "suspended",
-            Self::Injected => "injected",
-            Self::Renewed => "renewed",
-            Self::Held => "held",
-            Self::Prefetched => "prefetched",
-            Self::PortExcluded => "port-excluded",
-            Self::Labelled => "labelled",
-        }
+        self.into()
     }
 }
 
@@ -162,8 +153,8 @@ pub enum ListPlace {
 impl fmt::Display for ListPlace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Self::Object => "its annotations",
-            Self::Template => "the annotations of its pod template",
+            Self::Object => "the annotations",
+            Self::Template => "the annotations of the pod template",
         })
     }
 }
@@ -200,7 +191,7 @@ pub enum Deny {
     CreationHeld {
         /// The unsatisfied dependencies: the text after "waits for".
         why: String,
-        /// The number of the client's tries so far.
+        /// The place of this try among the tries of the client's request.
         tries: usize,
         /// The pause before the next try, in whole seconds.
         pause: SignedDuration,

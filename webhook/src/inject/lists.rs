@@ -12,6 +12,10 @@ type Annotations = Map<String, Value>;
 
 /// The administrator's options that decide on gates and holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a value of the chart of its own"
+)]
 pub struct Options {
     /// Whether `config.kubernetes.io/depends-on` is honoured; a chart value turns it off.
     pub config_depends_on: bool,
@@ -23,6 +27,8 @@ pub struct Options {
     pub holds: Holds,
     /// The gated pods whose images are pulled before their gates begin.
     pub prefetch: Prefetch,
+    /// Whether the creation of an object that asks for it is held.
+    pub creation_holds: bool,
 }
 
 /// The gated pods whose images are pulled before their gates begin.
@@ -67,6 +73,7 @@ impl Default for Options {
             skip_windows: false,
             holds: Holds::Off,
             prefetch: Prefetch::Asked,
+            creation_holds: false,
         }
     }
 }
@@ -172,6 +179,24 @@ impl<'a> Lists<'a> {
         let of_pods = hold(new) == Some(true) && hold(old) != Some(true);
         let of_a_job = self.suspends() && self.old_object.is_none_or(|old| !suspends(old));
         options.holds == Holds::Off && (of_pods || of_a_job)
+    }
+
+    /// Returns whether this request asks that the creation of the object be held, where no creation is held.
+    pub(super) fn holds_creation_in_vain(self, options: Options) -> bool {
+        let asks = self.object.is_some_and(annotation::holds_creation);
+        asks && !options.creation_holds && self.writes(keys::HOLD)
+    }
+
+    /// Returns the weight or the cap that this request writes, on the object or on its pod template.
+    pub(super) fn writes_wave(self) -> Option<&'static str> {
+        let written = |new: Option<&'a Annotations>, old: Option<&'a Annotations>, key: &str| {
+            let value = new.and_then(|it| it.get(key));
+            value.is_some() && value != old.and_then(|it| it.get(key))
+        };
+        [keys::WEIGHT, keys::PARALLELISM].into_iter().find(|key| {
+            written(self.object, self.old_object, key)
+                || written(self.template, self.old_template, key)
+        })
     }
 
     /// Returns whether this request asks for early pulls, in the annotations that pods get, where the API server has no image

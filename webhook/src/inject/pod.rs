@@ -67,7 +67,7 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
     let unsupported = !is_made && lists.prefetches_in_vain(options);
     let warnings = [
         advice.filter(|_| gate.is_none()).map(Warning::Advice),
-        in_vain.then_some(Warning::HoldsOff),
+        in_vain.then_some(Warning::HoldsOff { deadline: None }),
         unsupported.then_some(Warning::NoImageVolumes),
         foreign,
     ];

@@ -15,7 +15,14 @@ pub enum Warning {
     /// The list is new and the Job is not: a Job's pods cannot be changed any more.
     AlreadyStarted,
     /// The object asks for a hold, and holds are off.
-    HoldsOff,
+    HoldsOff {
+        /// The `activeDeadlineSeconds` of a Job that asks to be created suspended: they count while it waits.
+        deadline: Option<i64>,
+    },
+    /// The object asks that its creation be held, and no creation is held.
+    CreationsNotHeld,
+    /// The object has this key of a wave, and is in no scope, so there is no wave.
+    NoScope(&'static str),
     /// The object asks for early pulls, and this Kubernetes has no image volumes.
     NoImageVolumes,
     /// The object's creation is to be held, and it has no list.
@@ -39,9 +46,27 @@ impl Warning {
                     "{subject} was created before its list: already started; not gated; delete it and make it anew"
                 )
             }
-            Self::HoldsOff => format!(
-                "{subject}: holds are off in this installation: the pod will wait in its init gate; the chart's value \
-                 holds.enabled turns them on"
+            Self::HoldsOff { deadline } => {
+                let told = format!(
+                    "{subject}: holds are off in this installation: the pod will wait in its init gate; the chart's value \
+                     holds.enabled turns them on"
+                );
+                match deadline {
+                    Some(seconds) => format!(
+                        "{told}; the Job is not suspended, so its activeDeadlineSeconds ({seconds}) counts while it waits"
+                    ),
+                    None => told,
+                }
+            }
+            Self::CreationsNotHeld => format!(
+                "{subject}: {hold}: create has no effect, because no creation is held here, and its pods wait at their gates; \
+                 write \"true\" on the pod template, which holds its pods, or have the chart's value creationHolds.enabled turned on",
+                hold = keys::HOLD
+            ),
+            Self::NoScope(key) => format!(
+                "{subject}: {key} has no effect, because it is in no release or application, so there is no wave; let Helm, Flux \
+                 or Argo CD install it, or annotate it with {}",
+                keys::SCOPE
             ),
             Self::NoImageVolumes => format!(
                 "{subject}: {} has no effect, because this Kubernetes has no image volumes: its images are pulled once the \

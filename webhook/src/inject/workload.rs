@@ -16,6 +16,7 @@ use rules::advice::{self, Advice};
 use rules::annotation;
 use rules::keys;
 use rules::object::controller_of;
+use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
 
 /// Decides on the admission of one workload.
@@ -93,6 +94,10 @@ fn warnings(
     let pulls = advice::of_prefetch(&workload);
     let unsupported = asked && pulls.is_none() && lists.prefetches_in_vain(options);
     let in_vain = asked && misplaced.is_none() && lists.holds_in_vain(options);
+    let suspended = lists
+        .suspends()
+        .then(|| request.object["spec"]["activeDeadlineSeconds"].as_i64());
+    let deadline = suspended.flatten();
     let hold = misplaced.filter(|_| lists.writes(keys::HOLD));
     let late = asked && kept && mark.stored.is_none() && lists.changed(options);
     [
@@ -104,7 +109,14 @@ fn warnings(
         }),
         position.map(Warning::Advice),
         hold.map(Warning::Advice),
-        in_vain.then_some(Warning::HoldsOff),
+        in_vain.then_some(Warning::HoldsOff { deadline }),
+        lists
+            .holds_creation_in_vain(options)
+            .then_some(Warning::CreationsNotHeld),
+        lists
+            .writes_wave()
+            .filter(|_| !is_ordered(request.object))
+            .map(Warning::NoScope),
         pulls
             .filter(|_| lists.writes(keys::PREFETCH))
             .map(Warning::Advice),
@@ -114,6 +126,12 @@ fn warnings(
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Whether the waves of a scope, or Helm's own order of hooks, mean the object.
+fn is_ordered(object: &Value) -> bool {
+    let is_placed = object["metadata"]["namespace"].is_string();
+    !is_placed || Scope::of(object).is_some() || scope::is_hook(object)
 }
 
 /// Refuses a request that would suspend a Job whose installer does not wait for the Job.

@@ -34,6 +34,12 @@ const CREATIONS_IN_ALL: usize = 32;
 /// The divisor of the memory for the held creations of one namespace: they may take a sixty-fourth. One takes some three KiB.
 const CREATIONS_OF_A_NAMESPACE: usize = 64;
 
+/// The divisor of the memory for all tokens that are remembered: they may take a sixteenth.
+const TOKENS_IN_ALL: usize = 16;
+/// The divisor of the memory for the tokens of one namespace's pods: they may take a thirty-second. A token takes half a KiB, and a
+/// gate has one or two of them at a time.
+const TOKENS_OF_A_NAMESPACE: usize = 32;
+
 /// The most custom kinds that lists may name and that cannot be read, and the most of one namespace's lists.
 const UNREAD_KINDS: usize = 256;
 pub(super) const UNREAD_KINDS_OF_A_NAMESPACE: usize = 128;
@@ -53,37 +59,59 @@ pub(crate) struct Budgets {
     pub(crate) large: Arc<LargeBudget>,
     /// Creations that are held.
     pub(super) creations: Arc<ByteBudget>,
+    /// The tokens of gates that the API server has reviewed.
+    pub(crate) tokens: Arc<ByteBudget>,
 }
 
 impl Budgets {
     /// The budgets of a process that may take so many bytes of memory.
     pub(super) fn new(memory: usize) -> Self {
-        let of = |in_all: usize, of_one: usize| ByteBudget::new(memory / in_all, memory / of_one);
+        let of = |name, in_all: usize, of_one: usize| {
+            ByteBudget::new(name, memory / in_all, memory / of_one)
+        };
         let readings = [READINGS_IN_ALL, READINGS_OF_A_NAMESPACE];
         let [in_all, of_one] = readings.map(|part| (memory / part).max(ONE_READING));
-        let wishes = of(WISHES_IN_ALL, WISHES_OF_A_NAMESPACE);
+        let wishes = of("kept_whole", WISHES_IN_ALL, WISHES_OF_A_NAMESPACE);
         Self {
-            waits: of(WAITS_IN_ALL, WAITS_OF_A_NAMESPACE),
+            waits: of("waits", WAITS_IN_ALL, WAITS_OF_A_NAMESPACE),
             unread_kinds: ByteBudget::new(
+                "unread_kinds",
                 UNREAD_KINDS * BYTES_OF_A_KIND,
                 UNREAD_KINDS_OF_A_NAMESPACE * BYTES_OF_A_KIND,
             ),
             wishes: WholeBudget::new(wishes).into(),
-            readings: WholeBudget::new(ByteBudget::new(in_all, of_one)).into(),
-            large: LargeBudget::new(of(LARGE_IN_ALL, LARGE_OF_A_NAMESPACE)).into(),
-            creations: of(CREATIONS_IN_ALL, CREATIONS_OF_A_NAMESPACE),
+            readings: WholeBudget::new(ByteBudget::new("read_whole", in_all, of_one)).into(),
+            large: LargeBudget::new(of("large", LARGE_IN_ALL, LARGE_OF_A_NAMESPACE)).into(),
+            creations: of("creations", CREATIONS_IN_ALL, CREATIONS_OF_A_NAMESPACE),
+            tokens: of("tokens", TOKENS_IN_ALL, TOKENS_OF_A_NAMESPACE),
         }
     }
 
-    /// Each budget, with the word by which metrics call it.
-    pub(super) fn each(&self) -> [(&'static str, &ByteBudget); 6] {
+    /// Each budget.
+    pub(super) fn each(&self) -> [&ByteBudget; 7] {
         [
-            ("waits", &self.waits),
-            ("unread_kinds", &self.unread_kinds),
-            ("kept_whole", self.wishes.budget()),
-            ("read_whole", self.readings.budget()),
-            ("large", self.large.budget()),
-            ("creations", &self.creations),
+            &self.waits,
+            &self.unread_kinds,
+            self.wishes.budget(),
+            self.readings.budget(),
+            self.large.budget(),
+            &self.creations,
+            &self.tokens,
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_namespace_takes_more_than_half_of_a_budget() {
+        for memory in [64 << 20, 256 << 20, 4 << 30] {
+            for budget in Budgets::new(memory).each() {
+                let (name, one, all) = (budget.name(), budget.of_one(), budget.limit());
+                assert!(0 < one && one <= all / 2, "{name}: {one} of {all}");
+            }
+        }
     }
 }

@@ -3,6 +3,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+use tracing::warn;
+
+/// A namespace that fills its share again is told of again after this time.
+const TOLD_AGAIN_AFTER: Duration = Duration::from_mins(10);
 
 /// A budget in bytes, and the bytes that each namespace has taken.
 ///
@@ -10,7 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// namespaces with bytes had the same. So the namespaces that fill the budget cannot keep others out. Never more than twice the
 /// budget is given.
 #[derive(Debug)]
-pub(super) struct ByteBudget {
+pub(crate) struct ByteBudget {
+    /// The word for the budget in metrics and in the log.
+    name: &'static str,
     in_all: usize,
     of_one: usize,
     taken: Mutex<Taken>,
@@ -22,26 +30,34 @@ pub(super) struct ByteBudget {
 struct Taken {
     by: HashMap<Box<str>, usize>,
     in_all: usize,
+    /// The namespaces that were refused bytes, and the moments at which the log told of them.
+    told: HashMap<Box<str>, Instant>,
 }
 
 /// The bytes that one owner has taken from the share of its namespace. The bytes are returned when this is dropped.
 #[derive(Debug)]
-pub(super) struct Allotment {
+pub(crate) struct Allotment {
     shares: Arc<ByteBudget>,
     namespace: Box<str>,
     bytes: usize,
 }
 
 impl ByteBudget {
-    /// A budget of `in_all` bytes, of which a namespace may take `of_one`.
-    pub(super) fn new(in_all: usize, of_one: usize) -> Arc<Self> {
+    /// A budget of `in_all` bytes, of which a namespace may take `of_one`. `name`: the word for the budget in metrics and in the log.
+    pub(crate) fn new(name: &'static str, in_all: usize, of_one: usize) -> Arc<Self> {
         Arc::new(Self {
+            name,
             in_all,
             of_one,
             taken: Mutex::default(),
             refused: AtomicU64::default(),
             given_back: AtomicU64::default(),
         })
+    }
+
+    /// The word for the budget in metrics and in the log.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// The most bytes of the budget that one namespace may take.
@@ -55,12 +71,12 @@ impl ByteBudget {
     }
 
     /// The bytes that all namespaces have taken from the budget now.
-    pub(super) fn taken(&self) -> usize {
+    pub(crate) fn taken(&self) -> usize {
         self.lock().in_all
     }
 
     /// The number of times that a namespace was refused more bytes.
-    pub(super) fn refused(&self) -> u64 {
+    pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
@@ -70,7 +86,7 @@ impl ByteBudget {
     }
 
     /// An allotment of a namespace's share of the budget, without bytes yet.
-    pub(super) fn part(self: &Arc<Self>, namespace: &str) -> Allotment {
+    pub(crate) fn part(self: &Arc<Self>, namespace: &str) -> Allotment {
         Allotment {
             shares: Arc::clone(self),
             namespace: namespace.into(),
@@ -92,6 +108,17 @@ impl ByteBudget {
             taken.by.insert(namespace.into(), more);
         } else {
             self.refused.fetch_add(1, Ordering::Relaxed);
+            let is_news = taken.is_news(namespace);
+            drop(taken);
+            if is_news {
+                let (of, share) = (self.name, self.of_one);
+                warn!(
+                    namespace,
+                    of,
+                    share,
+                    "A namespace has filled its share of the memory, in bytes, and is refused more"
+                );
+            }
         }
         granted
     }
@@ -114,9 +141,23 @@ impl ByteBudget {
     }
 }
 
+impl Taken {
+    /// Whether the log has not told lately that a namespace was refused bytes. If so, it counts as told.
+    fn is_news(&mut self, namespace: &str) -> bool {
+        let now = Instant::now();
+        self.told
+            .retain(|_, told| now.duration_since(*told) < TOLD_AGAIN_AFTER);
+        let is_news = !self.told.contains_key(namespace);
+        if is_news {
+            self.told.insert(namespace.into(), now);
+        }
+        is_news
+    }
+}
+
 impl Allotment {
     /// Takes more bytes. Returns whether the bytes were granted.
-    pub(super) fn take(&mut self, bytes: usize) -> bool {
+    pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let granted = self.shares.take(&self.namespace, bytes);
         if granted {
             self.bytes += bytes;
@@ -152,10 +193,26 @@ impl Drop for Allotment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::telemetry::tests::Lines;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_namespace_that_fills_its_share_is_told_of_once() {
+        let (lines, _guard) = Lines::listen();
+        let shares = ByteBudget::new("waits", 100, 60);
+        let (mut loud, mut quiet) = (shares.part("loud"), shares.part("quiet"));
+        assert_eq!((0..100).filter(|_| loud.take(10)).count(), 6);
+        assert!(quiet.take(10));
+        let told = || lines.text().matches("has filled its share").count();
+        assert_eq!((told(), shares.refused()), (1, 94));
+        assert!(lines.text().contains("loud") && !lines.text().contains("quiet"));
+        tokio::time::advance(TOLD_AGAIN_AFTER).await;
+        assert!(!loud.take(10) && !loud.take(10));
+        assert_eq!(told(), 2);
+    }
 
     #[test]
     fn a_namespace_has_its_share_and_cannot_keep_others_out() {
-        let shares = ByteBudget::new(100, 60);
+        let shares = ByteBudget::new("test", 100, 60);
         let mut first = shares.part("a");
         assert!(first.take(40) && first.take(20) && !first.take(1));
         let mut other = shares.part("b");

@@ -5,7 +5,7 @@
 
 use super::byte_budget::{Allotment, ByteBudget};
 use jiff::Timestamp;
-use rules::creation::Standing;
+use rules::creation::{Standing, of_request};
 use rules::dependent::Dependent;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,8 +39,8 @@ pub(crate) struct HeldCreation {
     pub(crate) first: Timestamp,
     tries: Mutex<Tries>,
     standing: watch::Sender<Standing>,
-    /// Rings when the creation has passed, or ended otherwise.
-    ended: Notify,
+    /// Rings when the creation has passed, or ended otherwise, and when a client has begun another request.
+    turned: Notify,
     _room: Allotment,
 }
 
@@ -48,6 +48,8 @@ pub(crate) struct HeldCreation {
 #[derive(Debug)]
 struct Tries {
     count: usize,
+    /// The time of the first try of the present request.
+    began: Timestamp,
     /// The moment at which the creation is forgotten unless another try comes.
     until: Instant,
 }
@@ -82,7 +84,9 @@ impl Creations {
     ) -> Result<Arc<HeldCreation>, NoCreationRoom> {
         let mut held = self.lock();
         if let Some(creation) = held.get(&key) {
-            creation.tries().count += 1;
+            if creation.tries().again(now) {
+                creation.turned.notify_one();
+            }
             return Ok(Arc::clone(creation));
         }
         let (dependent, bytes) = make();
@@ -96,10 +100,11 @@ impl Creations {
             first: now,
             tries: Mutex::new(Tries {
                 count: 1,
+                began: now,
                 until: Instant::now() + LATE,
             }),
             standing: watch::Sender::new(Standing::Unread),
-            ended: Notify::new(),
+            turned: Notify::new(),
             _room: room,
         });
         held.insert(key, Arc::clone(&creation));
@@ -120,7 +125,7 @@ impl Creations {
     /// Forgets a creation that its client was told the end of.
     pub(crate) fn end(&self, creation: &HeldCreation) {
         creation.tries().until = Instant::now();
-        creation.ended.notify_one();
+        creation.turned.notify_one();
         self.forget(creation);
     }
 
@@ -141,10 +146,27 @@ impl Creations {
     }
 }
 
+impl Tries {
+    /// Counts one more try. Returns whether it begins another request, after a client has given up.
+    fn again(&mut self, now: Timestamp) -> bool {
+        self.count += 1;
+        let begins = of_request(self.count) == 1;
+        if begins {
+            self.began = now;
+        }
+        begins
+    }
+}
+
 impl HeldCreation {
     /// The number of tries that this replica has seen.
     pub(crate) fn count(&self) -> usize {
         self.tries().count
+    }
+
+    /// The time of the first try of the present request.
+    pub(crate) fn began(&self) -> Timestamp {
+        self.tries().began
     }
 
     /// Expects the next try after this pause.
@@ -172,8 +194,8 @@ impl HeldCreation {
         })
     }
 
-    /// Returns when no client may try any more, or the creation has ended. Cancel-safe.
-    pub(crate) async fn over(&self) {
+    /// Returns when no client may try any more, the creation has ended, or a client has begun another request. Cancel-safe.
+    pub(crate) async fn turns(&self) {
         loop {
             let until = self.tries().until;
             if until <= Instant::now() {
@@ -181,7 +203,7 @@ impl HeldCreation {
             }
             tokio::select! {
                 biased;
-                () = self.ended.notified() => {}
+                () = self.turned.notified() => return,
                 () = sleep_until(until) => {}
             }
         }
@@ -201,7 +223,7 @@ mod tests {
     use tokio::time::advance;
 
     fn creations() -> Creations {
-        Creations::within(ByteBudget::new(100 * 1024, 20 * 1024))
+        Creations::within(ByteBudget::new("creations", 100 * 1024, 20 * 1024))
     }
 
     fn at(second: i64) -> Timestamp {
@@ -242,7 +264,22 @@ mod tests {
         assert!(creations.forget(&again) && creations.lock().len() == 1);
         creations.end(&anew);
         assert_eq!(creations.lock().len(), 0);
-        anew.over().await;
+        anew.turns().await;
+    }
+
+    /// Argo CD and Flux send the object again soon after they gave up: the wait goes on, and its client tries for as long once more.
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_begins_again_goes_on_with_the_wait() {
+        let creations = creations();
+        for second in 0..11 {
+            let creation = tries(&creations, "shop", "ca", second).unwrap();
+            assert_eq!(creation.began(), at(0));
+        }
+        let again = tries(&creations, "shop", "ca", 20).unwrap();
+        assert_eq!(
+            (again.first, again.began(), again.count()),
+            (at(0), at(20), 12)
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -121,7 +121,7 @@ mod tests {
     /// Beyond the share of a namespace its objects are trimmed, and each is read by itself while a gate waits for it.
     #[test]
     fn many_objects_that_wish_to_be_kept_whole_fill_no_more_than_their_share() {
-        let whole_budget = WholeBudget::new(ByteBudget::new(1 << 20, 512 << 10));
+        let whole_budget = WholeBudget::new(ByteBudget::new("kept_whole", 1 << 20, 512 << 10));
         let kind = by_word("job").map(Kind::Builtin).unwrap();
         let store = Store::default();
         for number in 0..400 {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_namespace_has_its_share_and_an_object_that_is_listed_again_its_room() {
-        let whole_budget = WholeBudget::new(ByteBudget::new(1000, 100));
+        let whole_budget = WholeBudget::new(ByteBudget::new("kept_whole", 1000, 100));
         let grant = |namespace: &str, name: &str, bytes| {
             whole_budget.grant("Job", (namespace, name), bytes)
         };

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn large_objects_fill_no_more_than_the_share_of_their_namespace() {
-        let large = LargeBudget::new(ByteBudget::new(1 << 20, 512 << 10));
+        let large = LargeBudget::new(ByteBudget::new("large", 1 << 20, 512 << 10));
         let kind = Kind::Custom {
             group: "example.com".into(),
             word: "Widget".into(),

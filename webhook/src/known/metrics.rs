@@ -125,8 +125,8 @@ impl Collector for FreshnessMetrics {
             Family::<BudgetLabel, Gauge>::default(),
         );
         let refused = Family::<BudgetLabel, Counter>::default();
-        for (of, budget) in self.0.budgets.each() {
-            let of = BudgetLabel { of };
+        for budget in self.0.budgets.each() {
+            let of = BudgetLabel { of: budget.name() };
             let number = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
             taken.get_or_create(&of).set(number(budget.taken()));
             limits.get_or_create(&of).set(number(budget.limit()));

@@ -9,6 +9,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+/// A wait that ends sooner is worth no look.
+const FIRST: Duration = Duration::from_secs(5);
 /// The pause after the first look, and after a look with a new result. Each pause is half as long again as the pause before.
 const SOON: Duration = Duration::from_secs(2);
 /// The longest pause between two looks at the pods behind a dependency.
@@ -66,7 +68,7 @@ impl PodCauses {
         let it = seen.entry(behind.clone()).or_insert(KnownCause {
             found: None,
             asked: now,
-            due: now,
+            due: now + FIRST,
             pause: SOON,
         });
         it.asked = now;
@@ -219,7 +221,7 @@ mod tests {
             looks.push(began.elapsed().as_secs());
             causes.put_off(&due);
         }
-        assert_eq!(looks, [0, 2, 5, 9, 16, 26, 41, 57]);
+        assert_eq!(looks, [5, 7, 10, 14, 21, 31, 46, 62]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -240,10 +242,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_short_wait_costs_no_look() {
+        let (causes, bell) = (PodCauses::default(), Arc::default());
+        let asked = causes.find(&behind("db"), &bell);
+        tokio::time::advance(FIRST / 2).await;
+        assert!(causes.due().now_or_never().is_none());
+        drop(asked);
+        tokio::time::advance(FIRST).await;
+        assert!(causes.due().now_or_never().is_none(), "the wait is over");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn nothing_is_looked_at_for_nobody() {
         let (causes, bell) = (PodCauses::default(), Arc::default());
         let asked = causes.find(&behind("db"), &bell);
         drop(asked);
+        tokio::time::advance(FIRST).await;
         assert!(causes.due().now_or_never().is_none());
         let _again = causes.find(&behind("db"), &bell);
         assert_eq!(causes.due().now_or_never(), Some(behind("db")));

@@ -5,7 +5,8 @@
 
 use jiff::Timestamp;
 use rules::dependency::Part;
-use rules::object::written;
+use rules::kinds::POD;
+use rules::object::{controller_of, group_kind, written};
 use rules::plan;
 use rules::scope::{self, Position, Scope};
 use serde_json::Value;
@@ -65,7 +66,13 @@ pub(super) struct Standing {
     parts: Box<[Part]>,
     /// The object's position in the order of its wave; `None` outside of every wave.
     pub(super) position: Option<Position>,
-    written: Option<Timestamp>,
+    write: Option<Write>,
+}
+
+/// The last write of an object by the installer of its scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Write {
+    at: Option<Timestamp>,
     generation: i64,
 }
 
@@ -105,9 +112,28 @@ pub(super) enum First {
     Nothing,
 }
 
+impl Write {
+    /// The last write of an object; `None` for an object that no installer of its scope writes.
+    fn of(object: &Value) -> Option<Self> {
+        // A plan is none of the objects that it orders, and may exist long before them.
+        let is_installed = !plan::is_one(object) && !scope::is_of_a_rollout(object);
+        is_installed.then(|| Self {
+            at: written(object),
+            generation: object["metadata"]["generation"]
+                .as_i64()
+                .unwrap_or_default(),
+        })
+    }
+}
+
 impl Standing {
-    /// The place of an object; `None` for an object without a scope, a group and a chart.
+    /// The place of an object; `None` for an object without a scope, a group and a chart, and for a pod that a controller made: no
+    /// wave and no part looks at such a pod, so its changes wake none of their views.
     pub(super) fn of(object: &Value) -> Option<Self> {
+        let is_pod = group_kind(object) == (POD.group, POD.kind);
+        if is_pod && controller_of(object).is_some() {
+            return None;
+        }
         let scope = Scope::of(object);
         let groups = scope::groups(object).map(|it| Part::Group(it.to_owned()));
         let names = [scope::chart(object), scope::app(object)];
@@ -118,11 +144,7 @@ impl Standing {
         let parts: Box<[Part]> = groups.chain(charts).collect();
         (scope.is_some() || !parts.is_empty()).then(|| Self {
             position: scope.as_ref().and_then(|_| Position::of(object)),
-            // A plan is none of the objects that it orders, and may exist long before them.
-            written: written(object).filter(|_| !plan::is_one(object)),
-            generation: object["metadata"]["generation"]
-                .as_i64()
-                .unwrap_or_default(),
+            write: Write::of(object),
             scope,
             parts,
         })
@@ -130,7 +152,9 @@ impl Standing {
 
     /// Whether the spec was written since `before`, although no time in the object tells of it.
     fn has_changed_without_a_trace(&self, before: &Self) -> bool {
-        self.generation > before.generation && self.written <= before.written
+        let writes = self.write.zip(before.write);
+        writes
+            .is_some_and(|(own, before)| own.generation > before.generation && own.at <= before.at)
     }
 
     /// Whether the object may be in a part of a scope.
@@ -173,7 +197,7 @@ impl Scopes {
         let Some(scope) = &place.scope else { return };
         let members = self.members.entry(scope.clone()).or_default();
         members.count += 1;
-        members.active = members.active.max(place.written);
+        members.active = members.active.max(place.write.and_then(|it| it.at));
         if before.is_some_and(|before| place.has_changed_without_a_trace(before)) {
             members.changed = Some(Instant::now());
         }
@@ -224,7 +248,7 @@ impl Scopes {
         self.members.clear();
     }
 
-    /// The moment at which an object of the scope was last created or written.
+    /// The moment at which an installer last created or wrote an object of the scope.
     pub(super) fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.members.get(scope)?.active
     }

@@ -1,6 +1,7 @@
 //! The objects of one kind, and the views that wait for a change of them.
 
 mod contents;
+mod nodes;
 mod packed;
 mod reading;
 mod snapshot;
@@ -140,6 +141,8 @@ impl Store {
             for (key, snapshot) in fresh {
                 inner.insert(&key, snapshot, woken);
             }
+            // A tree that grew in order is half empty, and one that is built at once is full.
+            inner.objects = std::mem::take(&mut inner.objects).into_iter().collect();
             let stale = inner.heard.note();
             let before = std::mem::replace(&mut inner.freshness, Freshness::Live);
             if stale || before != Freshness::Live {

@@ -5,13 +5,16 @@ use crate::connections::Bounds;
 use std::time::Duration;
 
 // The shares below are 64ths of the memory. The rest of the memory is for the objects that the replica knows.
-/// The share of the status port, in 64ths of the memory: with 256 MiB it fits 10 240 waiting gates.
+/// The share of the status port, in 64ths of the memory: with 256 MiB it fits 10 240 questions of gates.
 const STATUS: u64 = 40;
 /// The share of admission's port, in 64ths of the memory.
 const ADMISSION: u64 = 8;
 /// The share of the port for probes and metrics, in 64ths of the memory.
 const ADMIN: u64 = 1;
 const _: () = assert!(STATUS + ADMISSION + ADMIN < 64);
+
+/// The divisor of the places that stay free for clients that are not known yet.
+const UNKNOWN: usize = 64;
 
 /// The bytes of one connection beside its read-ahead buffer: its TLS session and half of a record.
 const EACH: u64 = 48 * 1024;
@@ -123,6 +126,13 @@ impl ServerLimits {
             age: Duration::from_secs(120),
             ..Self::status()
         }
+    }
+
+    /// Returns the most requests that are held open at a time. The remaining places are for clients that are not known yet: without
+    /// them a gate could not even ask for the place of another.
+    pub fn waits(&self) -> usize {
+        let waits = self.connections.all * self.connections.sharing;
+        waits - waits.div_ceil(UNKNOWN)
     }
 
     /// Lowers the number of places to those that fit into `bytes`.

@@ -6,9 +6,11 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
+use strum::IntoStaticStr;
 
 /// The ports that the process listens on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Port {
     /// The port on which the API server calls the admission webhooks.
     Admission,
@@ -21,16 +23,13 @@ pub enum Port {
 impl Port {
     /// The word for the port in a metric label.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Admission => "admission",
-            Self::Status => "status",
-            Self::Admin => "admin",
-        }
+        self.into()
     }
 }
 
 /// The reason why the server turns a client away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Turned {
     /// The client's address holds too many connections.
     Crowded,
@@ -55,17 +54,7 @@ pub(crate) enum Turned {
 impl Turned {
     /// The word for the reason in a metric label.
     pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::Crowded => "crowded",
-            Self::Outranked => "outranked",
-            Self::Full => "full",
-            Self::Handshake => "handshake",
-            Self::SlowHead => "slow-head",
-            Self::Unread => "unread",
-            Self::SlowRequest => "slow-request",
-            Self::Broken => "broken",
-            Self::Aborted => "aborted",
-        }
+        self.into()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::event::Regarding;
 use crate::known::HeldCreation;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use rules::creation::Standing;
+use rules::creation::{Standing, Tries};
 use rules::kinds::Kind;
 use rules::lookup::{Lookup, Unavailable};
 use rules::verdict::Verdict;
@@ -77,7 +77,10 @@ fn about(creation: &HeldCreation) -> Uncreated {
             uid: None,
         },
         key: creation.key.clone(),
-        first: creation.first,
+        tries: Tries {
+            first: creation.first,
+            began: creation.began(),
+        },
     }
 }
 
@@ -128,6 +131,7 @@ impl WaitSubject for CreationWait<'_> {
                 since: self.creation.first,
             });
         }
+        self.about.tries.began = self.creation.began();
         let tell = &look.service.tell;
         let is_news = self.creation.stand(standing(&verdict, look.settled));
         let told = match verdict.why.decision() {
@@ -152,7 +156,7 @@ impl WaitSubject for CreationWait<'_> {
     }
 
     async fn interrupted(&mut self, _: &Service) {
-        self.creation.over().await;
+        self.creation.turns().await;
     }
 }
 

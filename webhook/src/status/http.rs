@@ -1,8 +1,8 @@
 //! The HTTP boundary of the status service: the route, the refusals by a status code, and the signs of a request that stays open.
 
 use super::gate_report::GateReport;
-use super::identity::Identity;
 use super::long_poll::{Ask, GateReply, until_news};
+use super::remembered_tokens::Identity;
 use super::service::Service;
 use super::unidentified::Unidentified;
 use crate::connections;

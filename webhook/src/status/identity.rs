@@ -4,13 +4,13 @@
 //! permits. Only the API server is believed. In a crowd, as after a restart, each token waits for its turn.
 
 use super::budget::Budget;
+use super::remembered_tokens::{Identity, RememberedTokens, TokenHash};
 use super::token::TokenClaims;
 use super::turns::Turns;
 use super::unidentified::Unidentified;
 use super::wait_registry::Waiter;
 use crate::clock::Clock;
 use crate::known::Known;
-use dashmap::DashMap;
 use jiff::Timestamp;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, TokenReviewStatus};
 use kube::Client;
@@ -30,9 +30,6 @@ use tracing::warn;
 const LONGEST: Duration = Duration::from_mins(10);
 /// A refused token is refused again for this long without a review.
 const REFUSED_FOR: Duration = Duration::from_secs(5);
-/// The most tokens that are remembered. Beyond it the expired tokens are forgotten; if that makes no room, the new token is not
-/// remembered.
-const CAPACITY: usize = 50_000;
 /// The most reviews at a time: a flood of bad tokens must not become a flood of API requests.
 const REVIEWS: usize = 16;
 /// The longest time for which a gate waits for its turn. More tokens are reviewed in that time than a replica has gates.
@@ -48,23 +45,12 @@ const SEEN_WITHIN: Duration = Duration::from_secs(1);
 /// The most issuers that are remembered: an API server has one, and a second issuer while it changes.
 const ISSUERS: usize = 8;
 
-/// The pod that a gate's token belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Identity {
-    /// The pod that the token is bound to.
-    pub pod: Waiter,
-    /// The time at which the token expires.
-    pub expires: Timestamp,
-}
-
-type Hash = [u8; 32];
-
 /// Asks the API server for the pod of each token, once for each token.
 pub(crate) struct Authenticator {
     client: Client,
     clock: Clock,
     pods: Arc<Known>,
-    tokens: DashMap<Hash, (Instant, Result<Identity, Unidentified>)>,
+    tokens: RememberedTokens,
     /// The issuers of the tokens that the API server has accepted.
     issuers: Mutex<BTreeSet<String>>,
     budget: Budget,
@@ -78,7 +64,7 @@ pub(crate) struct Authenticator {
 #[derive(Debug)]
 pub(crate) struct Claimed<'t> {
     token: &'t str,
-    hash: Hash,
+    hash: TokenHash,
     claims: TokenClaims,
 }
 
@@ -90,11 +76,12 @@ impl Authenticator {
         pods: Arc<Known>,
         issuer: Option<String>,
     ) -> Self {
+        let tokens = RememberedTokens::within(Arc::clone(&pods.budgets().tokens));
         Self {
             client,
             clock,
             pods,
-            tokens: DashMap::new(),
+            tokens,
             issuers: Mutex::new(issuer.into_iter().collect()),
             budget: Budget::default(),
             turns: Turns::new(REVIEWS),
@@ -115,9 +102,9 @@ impl Authenticator {
             .and_then(|value| value.strip_prefix("Bearer "))
             .ok_or(Unidentified::NoToken)?;
         let claims = TokenClaims::read(token, self.clock.now())?;
-        let hash: Hash = Sha256::digest(token).into();
+        let hash: TokenHash = Sha256::digest(token).into();
         if let Err(gone) = self.exists(&claims).await {
-            self.tokens.remove(&hash);
+            self.tokens.forget(&hash);
             return Err(gone);
         }
         Ok(Claimed {
@@ -142,10 +129,8 @@ impl Authenticator {
             hash,
             claims,
         } = claimed;
-        if let Some(entry) = self.tokens.get(&hash)
-            && entry.0 > Instant::now()
-        {
-            return entry.1.clone();
+        if let Some(verdict) = self.tokens.verdict(&hash) {
+            return verdict;
         }
         let turn = async {
             let turn = self.turns.take(&claims.namespace).await;
@@ -159,7 +144,7 @@ impl Authenticator {
         let used = self.budget.take(address, &claims, strange);
         let used = used.ok_or(Unidentified::TooMany)?;
         // Boxed, so that gates that wait for their turn do not keep room for the review.
-        let verdict = Box::pin(self.review(token, claims.expires)).await;
+        let verdict = Box::pin(self.review(token, &claims, address)).await;
         let lifetime = match &verdict {
             Err(Unidentified::Unreachable) => return verdict,
             Err(_) => REFUSED_FOR,
@@ -171,7 +156,7 @@ impl Authenticator {
                 self.issuers().insert(claims.issuer);
             }
         }
-        self.remember(hash, Instant::now() + lifetime, verdict.clone());
+        self.tokens.remember(hash, lifetime, verdict.clone());
         verdict
     }
 
@@ -196,7 +181,13 @@ impl Authenticator {
         }
     }
 
-    async fn review(&self, token: &str, expires: Timestamp) -> Result<Identity, Unidentified> {
+    async fn review(
+        &self,
+        token: &str,
+        claims: &TokenClaims,
+        client: IpAddr,
+    ) -> Result<Identity, Unidentified> {
+        let namespace = &*claims.namespace;
         let spec = TokenReviewSpec {
             audiences: Some(vec![AUDIENCE.to_owned()]),
             token: Some(token.to_owned()),
@@ -210,25 +201,15 @@ impl Authenticator {
         let params = PostParams::default();
         let reviewed = async {
             let review = reviews.create(&params, &review).await.map_err(|error| {
-                warn!(%error, "Token review failed");
+                warn!(%client, namespace, %error, "Token review failed");
                 Unidentified::Unreachable
             })?;
-            judge(&review.status.unwrap_or_default(), expires)
+            judge(&review.status.unwrap_or_default(), claims.expires)
         };
         timeout(REVIEW_FOR, reviewed).await.unwrap_or_else(|_| {
-            warn!("Token review took too long");
+            warn!(%client, namespace, "Token review took too long");
             Err(Unidentified::Unreachable)
         })
-    }
-
-    fn remember(&self, hash: Hash, until: Instant, verdict: Result<Identity, Unidentified>) {
-        if self.tokens.len() >= CAPACITY {
-            let now = Instant::now();
-            self.tokens.retain(|_, entry| entry.0 > now);
-        }
-        if self.tokens.len() < CAPACITY {
-            self.tokens.insert(hash, (until, verdict));
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::answer::{PodVerdict, answer};
 use super::gate_report::GateReport;
-use super::identity::Identity;
+use super::remembered_tokens::Identity;
 use super::rounds::Round;
 use super::service::Service;
 use super::tell::{GatedPod, SETTLE, begins};
@@ -24,6 +24,9 @@ const LONGEST: Duration = Duration::from_secs(300);
 /// server. The time is shorter than the pause before the first sign, so the head of the response can still send the gate to
 /// another replica.
 pub(super) const SHORTEST: Duration = Duration::from_secs(15);
+
+/// The word in metrics for a gate that is told at once to wait, because the gates of its namespace fill this replica.
+const CROWDED: &str = "crowded";
 
 /// The query of a gate's request.
 #[derive(Debug, Deserialize)]
@@ -64,7 +67,11 @@ pub(super) fn until_news(
         let (answer, _) = wait(&service, &identity.pod, &mut poll).await;
         drop(asking);
         let answer = answer?;
-        service.tell.metrics.answered(answer.verdict);
+        if answer.verdict == Decision::Wait && !entry.has_place() {
+            service.tell.metrics.refused(CROWDED);
+        } else {
+            service.tell.metrics.answered(answer.verdict);
+        }
         let elsewhere = service.is_cut_off();
         Ok(GateReply { answer, elsewhere })
     }
@@ -84,11 +91,12 @@ impl<'a> LongPoll<'a> {
         let began = Instant::now();
         let accepted = instant(identity.expires, service.clock.now()).unwrap_or(began);
         let most = Duration::from_secs(ask.wait).min(LONGEST);
+        let latest = (began + most).min(accepted.max(began + SHORTEST));
         Self {
             ask,
             entry,
             began,
-            deadline: (began + most).min(accepted.max(began + SHORTEST)),
+            deadline: if entry.has_place() { latest } else { began },
         }
     }
 
@@ -189,9 +197,14 @@ impl WaitSubject for LongPoll<'_> {
         WaitStep::Over(Ok(verdict.answer))
     }
 
-    /// The process drains: the gate gets its answer now and asks another replica.
+    /// The process drains, or a gate of another namespace needs the place: the gate gets its answer now and asks again.
     async fn interrupted(&mut self, service: &Service) {
-        service.shutdown.draining().await;
+        tokio::select! {
+            biased;
+            // Both arms are cancel-safe.
+            () = service.shutdown.draining() => {}
+            () = self.entry.has_to_end() => {}
+        }
         self.deadline = Instant::now();
     }
 }

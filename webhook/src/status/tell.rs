@@ -79,7 +79,8 @@ impl Teller {
     /// Tells that the wait of a creation has ended: the object may be created, or is refused.
     pub(super) fn creation_ended(&self, subject: &Uncreated, verdict: &Verdict) {
         let outcome = verdict.why.label();
-        info!(target: TARGET, creation = subject.key, outcome, "Hold is over");
+        let namespace = &subject.object.namespace;
+        info!(target: TARGET, namespace, creation = subject.key, outcome, "Hold is over");
         self.recorder.creation_ended(subject, verdict);
     }
 

@@ -1,10 +1,12 @@
 //! The reasons for which a request is rejected before it is answered.
 
 use rules::keys::{AUDIENCE, GATED, GATED_VALUE};
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 /// The reason for which a request is rejected before it is answered.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Unidentified {
     /// The request has no header `Authorization: Bearer`.
     #[error("no bearer token")]
@@ -48,18 +50,6 @@ pub(crate) enum Unidentified {
 impl Unidentified {
     /// The word for the rejection in a metric label.
     pub(crate) fn label(&self) -> &'static str {
-        match self {
-            Self::NoToken => "no_token",
-            Self::NotAToken => "not_a_token",
-            Self::OutOfDate => "out_of_date",
-            Self::NotAccepted => "not_accepted",
-            Self::NotAPod => "not_a_pod",
-            Self::NoPod => "no_pod",
-            Self::AnotherPod => "another_pod",
-            Self::TooMany => "too_many",
-            Self::NoTurn => "no_turn",
-            Self::Asking => "asking",
-            Self::Unreachable => "unreachable",
-        }
+        self.into()
     }
 }

@@ -108,8 +108,7 @@ pub(super) fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
 
 /// The label of the reason that an answer names first; `Unread` where an answer names none.
 pub(super) fn reason(answer: &wire::Answer) -> &'static str {
-    let mut labels = Reason::ALL.into_iter().map(Reason::label);
     let first = said::first(answer);
-    let label = first.and_then(|first| labels.find(|label| *label == first.reason));
-    label.unwrap_or("Unread")
+    let reason = first.and_then(|first| first.reason.parse().ok());
+    reason.map_or("Unread", Reason::label)
 }

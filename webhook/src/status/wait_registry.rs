@@ -1,7 +1,9 @@
 //! The waiters that this replica looks at: how many waits each waiter has, and the reason that each waiter was told last.
 
+use super::wait_places::{WaitPlace, WaitPlaces};
 use dashmap::DashMap;
 use jiff::Timestamp;
+use std::future::pending;
 use std::sync::Arc;
 
 /// The most waits of one waiter. A gate has one open request; a request before it may not be known to be gone yet. Each replica
@@ -20,8 +22,11 @@ pub(crate) struct Waiter {
 }
 
 /// The waiters of one sort, such as pods with an open request, by their UIDs.
-#[derive(Debug, Default)]
-pub(crate) struct WaitRegistry(DashMap<String, Registered>);
+#[derive(Debug)]
+pub(crate) struct WaitRegistry {
+    waits: DashMap<String, Registered>,
+    places: Arc<WaitPlaces>,
+}
 
 #[derive(Debug)]
 struct Registered {
@@ -46,9 +51,25 @@ pub(super) struct Wait {
 pub(super) struct WaitEntry {
     registry: Arc<WaitRegistry>,
     uid: String,
+    /// `None` if the namespace of the waiter fills the registry: the wait is to end at once.
+    place: Option<WaitPlace>,
+}
+
+impl Default for WaitRegistry {
+    fn default() -> Self {
+        Self::within(usize::MAX)
+    }
 }
 
 impl WaitRegistry {
+    /// A registry with so many places. Beyond them, the namespace with the most waits gives way.
+    pub(crate) fn within(most: usize) -> Self {
+        Self {
+            waits: DashMap::new(),
+            places: WaitPlaces::new(most),
+        }
+    }
+
     /// Registers one more wait of a waiter; `None` if the waiter has [`MOST`] already.
     pub(super) fn begin(self: &Arc<Self>, waiter: &Waiter) -> Option<WaitEntry> {
         let new = || Registered {
@@ -56,7 +77,7 @@ impl WaitRegistry {
             count: 0,
             wait: None,
         };
-        let mut registered = self.0.entry(waiter.uid.clone()).or_insert_with(new);
+        let mut registered = self.waits.entry(waiter.uid.clone()).or_insert_with(new);
         if registered.count >= MOST {
             return None;
         }
@@ -64,12 +85,13 @@ impl WaitRegistry {
         Some(WaitEntry {
             registry: Arc::clone(self),
             uid: waiter.uid.clone(),
+            place: self.places.take(&waiter.namespace),
         })
     }
 
     /// Visits the namespace and the wait of each waiter that was told to wait.
     pub(super) fn each_wait(&self, mut visit: impl FnMut(&str, Wait)) {
-        for registered in &self.0 {
+        for registered in &self.waits {
             if let Some(wait) = registered.wait {
                 visit(&registered.namespace, wait);
             }
@@ -78,9 +100,22 @@ impl WaitRegistry {
 }
 
 impl WaitEntry {
+    /// Whether there is a place for this wait; if not, it is to end at once.
+    pub(super) fn has_place(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// Returns when the wait has to end, because the gate of a smaller namespace needs its place. Cancel-safe.
+    pub(super) async fn has_to_end(&self) {
+        match &self.place {
+            Some(place) => place.has_to_end().await,
+            None => pending().await,
+        }
+    }
+
     /// Notes the wait as the waiter is told now.
     pub(super) fn waits(&self, wait: Wait) {
-        if let Some(mut registered) = self.registry.0.get_mut(&self.uid) {
+        if let Some(mut registered) = self.registry.waits.get_mut(&self.uid) {
             registered.wait = Some(wait);
         }
     }
@@ -88,10 +123,12 @@ impl WaitEntry {
 
 impl Drop for WaitEntry {
     fn drop(&mut self) {
-        self.registry.0.remove_if_mut(&self.uid, |_, registered| {
-            registered.count -= 1;
-            registered.count == 0
-        });
+        self.registry
+            .waits
+            .remove_if_mut(&self.uid, |_, registered| {
+                registered.count -= 1;
+                registered.count == 0
+            });
     }
 }
 
@@ -121,7 +158,7 @@ mod tests {
         assert!(registry.begin(&waiter("u1")).is_some());
         entries.clear();
         assert!(
-            registry.0.is_empty(),
+            registry.waits.is_empty(),
             "a waiter without a wait is forgotten"
         );
     }

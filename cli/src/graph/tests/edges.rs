@@ -40,6 +40,26 @@ fn config_map(namespace: &str, name: &str) -> Value {
     object("v1", "ConfigMap", namespace, name)
 }
 
+/// A new revision doubts what is older than itself for a moment. Once its gate has opened, there is nothing left to doubt.
+#[test]
+fn what_the_gate_has_taken_after_an_upgrade_is_in_no_doubt() {
+    let shown_with = |opened: Option<u8>| {
+        let mut set = owned("ReplicaSet", "web-1", ("Deployment", "web"));
+        set["apiVersion"] = "apps/v1".into();
+        set["metadata"]["creationTimestamp"] = at(58).into();
+        let mut pod = pod(("ReplicaSet", "web-1"), "web-1-a", 58, opened, None);
+        if opened.is_none() {
+            let gate = json!({"name": "sluice-gate", "state": {"running": {"startedAt": at(58)}}});
+            pod["status"]["initContainerStatuses"] = json!([gate]);
+        }
+        shown(&waits_for("cm/a", &[set, pod, config_map("shop", "a")])).join("\n")
+    };
+    let waits = shown_with(None);
+    assert!(waits.contains("ConfigMap/a Settling"), "{waits}");
+    let opened = shown_with(Some(58));
+    assert!(opened.contains("ConfigMap/a Satisfied ready"), "{opened}");
+}
+
 #[test]
 fn what_is_not_needed_is_no_trouble() {
     for (list, there, expected) in [
@@ -91,7 +111,7 @@ fn what_is_not_needed_is_no_trouble() {
             .collect();
         let told = waits_for(list, &there);
         assert_eq!(shown(&told), expected, "{list}");
-        let text = text::text(&told);
+        let text = plain(&told);
         let spare = expected.iter().filter(|it| it.ends_with("missing")).count();
         assert_eq!(
             text.matches("(it is not there, and not needed)").count(),
@@ -113,7 +133,7 @@ fn what_is_not_permitted_is_not_ready_and_names_the_way_out() {
         let all: Vec<Value> = there.iter().cloned().chain([namespace("other")]).collect();
         let told = waits_for("data/cm/a", &all);
         assert_eq!(shown(&told), ["data/ConfigMap/a NotPermitted holds"]);
-        let text = text::text(&told);
+        let text = plain(&told);
         let way_out = "Namespace data has not agreed; add shop to its annotation sluice.dev/allow-dependents-from";
         assert!(text.contains(way_out), "{text}");
         assert!(!text.contains("not there"), "{text}");
@@ -188,7 +208,7 @@ fn a_deployment_whose_pods_wait_at_their_gates_waits() {
         let mut all = vec![web, set, waits, after];
         all.extend(crashed.then_some(other));
         let told = told(&all);
-        let text = text::text(&told);
+        let text = plain(&told);
         let mut lines = text.lines();
         lines
             .find(|it| it.contains("Deployment/web "))

@@ -13,7 +13,7 @@ fn custom(version: &str, kind: &str, name: &str, list: &str) -> Value {
 
 fn drawn(values: Vec<Value>) -> String {
     let objects: Vec<_> = values.into_iter().map(|it| place("", 1, it)).collect();
-    text::text(&of_manifests(&objects, None).drawing)
+    plain(&of_manifests(&objects, None).drawing)
 }
 
 #[test]

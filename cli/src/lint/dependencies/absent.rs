@@ -9,7 +9,7 @@ use rules::keys;
 use rules::kinds::{self, Kind};
 use rules::ordinals;
 use rules::scope;
-use rules::suggest::{affixed, nearest};
+use rules::suggest::{affixed, nearest, of_deployment};
 
 pub(super) fn check(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Vec<Finding> {
     let told = match &dependency.reference {
@@ -94,16 +94,26 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
         let here = moved.any(|it| it.namespace() == own.namespace());
         here.then(|| format!("{kind}/{name}"))
     };
-    let near = affixed(name, &own.place.name, others()).or_else(|| nearest(name, others()));
-    let meant = near.map(|near| format!("{kind}/{near}")).or_else(moved);
+    // Its name changes with each rollout, so no list is to name it.
+    let by_deployment = || {
+        let deployment = Some(of_deployment(name)).filter(|_| kind.is_replica_set())?;
+        let mut named = objects().filter(|it| it.place.name == deployment);
+        let is_there = named.any(|it| here(&it) && it.word() == "Deployment");
+        is_there.then(|| format!("Deployment/{deployment}"))
+    };
+    let near = || affixed(name, &own.place.name, others()).or_else(|| nearest(name, others()));
+    let near = || near().map(|near| format!("{kind}/{near}"));
+    let meant = by_deployment().or_else(near).or_else(moved);
+    let meant = meant.or_else(namesake);
     let told = format!("it depends on {named}, which is not among these objects");
-    Some(unless_meant(
-        graph,
-        from,
-        name,
-        &told,
-        meant.or_else(namesake),
-    ))
+    let told = if kind.is_replica_set() && meant.is_none() {
+        format!(
+            "{told}; a Deployment names its ReplicaSets itself, anew for each rollout: name the Deployment"
+        )
+    } else {
+        told
+    };
+    Some(unless_meant(graph, from, name, &told, meant))
 }
 
 /// A pod of a StatefulSet of the input that has no such ordinal.

@@ -72,6 +72,27 @@ fn a_pod_that_its_stateful_set_does_not_make_is_told() {
     assert_eq!(lint(&typo.concat()), [expected]);
 }
 
+/// A Deployment makes ReplicaSets under names that change with each rollout.
+#[test]
+fn a_replica_set_is_named_by_its_deployment() {
+    let of = |set: &str, others: &str| lint(&[deployment("api", set), others.to_owned()].concat());
+    for set in ["replicaset/store", "rs/store-6d5f8b7c9d"] {
+        let [line] = of(set, &deployment("store", ""))
+            .try_into()
+            .expect("one line");
+        let expected = "which is not among these objects; did you mean \"Deployment/store\"?";
+        assert!(
+            line.starts_with("warning: ") && line.ends_with(expected),
+            "{line}"
+        );
+        let [line] = of(set, "").try_into().expect("one line");
+        assert!(
+            line.starts_with("note: ") && line.ends_with(": name the Deployment"),
+            "{line}"
+        );
+    }
+}
+
 #[test]
 fn ordinals_may_wait_for_the_first_of_their_own_set() {
     let of = |list: &str| lint(&stateful_set("ring", list, "replicas: 3, "));

@@ -206,7 +206,7 @@ fn a_plan_is_read() {
     );
     let nowhere = one("a: b", "api: []");
     assert!(
-        nowhere[0].contains("the plan is in no release, so it orders nothing"),
+        nowhere[0].contains("the plan is in no release, so nothing of it but \"everyPod\" counts"),
         "{nowhere:?}"
     );
     let no_plan = lint(&plan(IN_R, "api: []").replace("'true'", "'yes'"));

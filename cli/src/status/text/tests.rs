@@ -42,8 +42,10 @@ fn pod(name: &str, stage: Stage, answer: Option<Answer>) -> Pod {
         opened,
         node: Some("n1".to_owned()),
         answer,
+        roots: Vec::new(),
         unknown: None,
         not_started: None,
+        trouble: None,
         images: Vec::new(),
         pulls: Vec::new(),
         gate: None,
@@ -88,8 +90,9 @@ fn told(tree: &Tree, wide: bool, color: Color) -> String {
         wide,
         style: Style::new(color, false, false),
         now: time("2026-01-01T00:01:03Z"),
+        width: None,
     };
-    view.lines(tree).join("\n")
+    view.lines(tree).all().join("\n")
 }
 
 #[test]
@@ -98,9 +101,8 @@ fn a_tree_has_workloads_their_pods_and_what_each_waits_for() {
 release shop in namespace shop: 2 of 3 pods with a gate wait
 
 Deployment/api
-├─ wait  api-1  waits for 1 of 2 dependencies, 1m03s so far
-│    wait  Job/migrate  InProgress  JobNotComplete: active: 1
-└─ wait  api-2  waits for the same, 1m03s so far
+└─ wait  api-1, api-2  wait for 1 of 2 dependencies, 1m03s so far
+     wait  Job/migrate  InProgress  JobNotComplete: active: 1
 
 Job/migrate
 └─ ok    migrate-x  ready, after 17s at its gate";
@@ -120,6 +122,17 @@ fn wide_has_everything_and_colour_marks_it() {
     tree.workloads[0].pods[0].gate = Some("waiting".to_owned());
     let told = told(&tree, true, Color::Always);
     assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn a_pod_whose_gate_has_opened_says_what_keeps_its_containers() {
+    let mut tree = shop();
+    let pod = &mut tree.workloads[1].pods[0];
+    pod.stage = Stage::Starts;
+    pod.trouble = Some("it cannot pull image shop/migrate:2".to_owned());
+    let told = told(&tree, false, Color::Never);
+    let expected = "starts, after 17s at its gate\n     pod   it cannot pull image shop/migrate:2";
+    assert!(told.ends_with(expected), "{told}");
 }
 
 #[test]
@@ -147,7 +160,10 @@ fn what_is_judged_open_is_not_said_to_wait_for_something() {
     let first = tree.pods().next().unwrap();
     assert!(first.is_disputed());
     let before = told(&tree, false, Color::Never);
-    assert!(before.contains("api-1  waits, 1m03s so far\n"), "{before}");
+    assert!(
+        before.contains("api-1, api-2  wait, 1m03s so far\n"),
+        "{before}"
+    );
     assert!(
         !before.contains("asking again"),
         "it may be this very pod: {before}"

@@ -1,4 +1,5 @@
 use super::*;
+use crate::status::scene;
 use crate::style::Color;
 use serde_json::json;
 use wire::Report;
@@ -103,6 +104,11 @@ fn a_pod_without_a_gate_is_told_apart() {
 const SAYS: &str =
     "waiting 3s for Job/migrate: InProgress (JobNotComplete: Job in progress), and 1 other";
 
+/// The moment at which the gate of [`waiting_pod`] has waited as long as [`SAYS`] tells.
+fn when_said() -> Timestamp {
+    "2026-01-01T00:00:03Z".parse().unwrap()
+}
+
 fn said(line: &str) -> GateWord {
     GateWord::Said(said::last(&format!("sluice-gate: {line}\n")).unwrap())
 }
@@ -140,7 +146,7 @@ fn the_word_of_the_gate_comes_first_and_agrees() {
          wait  Job/migrate  InProgress  JobNotComplete: Job in progress\n"
     );
     assert_eq!(
-        (told.text(plain(), Timestamp::UNIX_EPOCH), told.differs),
+        (told.text(plain(), when_said()), told.differs),
         (expected, false)
     );
     assert!(told.waits());
@@ -154,7 +160,7 @@ fn where_the_gate_says_something_else_both_are_shown_and_its_word_counts() {
         "pod shop/api-1 waits, since 2026-01-01T00:00:00Z\n  gate  {SAYS}\n\
          The word of the gate counts. Judged from here, now:\n  ok    Job/migrate  Current  Satisfied\n"
     );
-    assert_eq!(open.text(plain(), Timestamp::UNIX_EPOCH), expected);
+    assert_eq!(open.text(plain(), when_said()), expected);
     assert!(open.waits());
     let json = serde_json::to_value(open.json()).unwrap();
     let told = (&json["verdict"], &json["gate"], &json["differs"]);
@@ -190,6 +196,29 @@ fn a_pod_that_has_passed_its_gate_waits_for_nothing() {
         let told = PodTold::new(&pod, answer(false, "JobFailed"), word, vec![]);
         assert!(!told.waits() && !told.differs);
     }
+}
+
+#[test]
+fn a_pod_whose_gate_has_opened_tells_why_its_containers_do_not_run() {
+    let now: Timestamp = "2026-01-01T00:05:00Z".parse().unwrap();
+    let mut pod = waiting_pod();
+    let gate = json!({"terminated": {"exitCode": 0, "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:09Z"}});
+    let pull = json!({"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image \"shop/api:2\": not found"}});
+    let name = "api";
+    pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": name, "image": "shop/api:2"}]});
+    pod["status"]["containerStatuses"] =
+        json!([{"name": name, "image": "shop/api:2", "state": pull}]);
+    assert_eq!(scene::trouble(&pod, now), None, "its gate has not opened");
+    pod["status"]["initContainerStatuses"][0]["state"] = gate;
+    let trouble = scene::trouble(&pod, now);
+    let why = trouble.clone().unwrap();
+    assert!(why.starts_with("it cannot pull image shop/api:2"), "{why}");
+    let told = PodTold::new(&pod, answer(true, "Satisfied"), GateWord::Nothing, vec![]);
+    let told = told.troubled_by(trouble);
+    let text = told.text(plain(), now);
+    assert!(text.contains(&format!("\n  pod   {why}\n")), "{text}");
+    let json = serde_json::to_value(told.json()).unwrap();
+    assert_eq!(json["trouble"], json!(why));
 }
 
 #[test]
@@ -261,4 +290,48 @@ fn images_that_are_pulled_early_are_told_before_the_gate_begins() {
         json,
         json!([{"image": "api:2", "failed": "not found", "at": at}])
     );
+}
+
+#[test]
+fn a_gate_that_cannot_start_says_why() {
+    let pod = json!({"metadata": {"namespace": "shop", "name": "api-1", "labels": {"sluice.dev/gated": "true"}}});
+    let told = PodTold::new(
+        &pod,
+        answer(false, "JobNotComplete"),
+        GateWord::Nothing,
+        vec![],
+    );
+    let told = told.kept_by(
+        Some("FailedMount: secret \"tls\" not found".to_owned()),
+        vec![],
+    );
+    let expected = "pod shop/api-1: its gate has not started yet; its dependencies:\n  \
+                    gate  cannot start: FailedMount: secret \"tls\" not found\n  wait  Job/migrate";
+    let text = told.text(plain(), Timestamp::UNIX_EPOCH);
+    assert!(text.starts_with(expected), "{text}");
+    let json = serde_json::to_value(told.json()).unwrap();
+    assert_eq!(json["notStarted"], "FailedMount: secret \"tls\" not found");
+}
+
+/// Once the gate has opened, the memory has its revision; the kubelet may report the end of the gate later.
+#[test]
+fn a_pod_that_has_just_passed_is_not_told_of_as_of_another_one() {
+    let note = "asking again: a pod of this revision has passed its gate before";
+    let opened = || Answer {
+        verdict: Decision::Open,
+        dependencies: vec![],
+        note: Some(note.to_owned()),
+        ..answer(true, "Satisfied")
+    };
+    let pod = waiting_pod();
+    let told = |word| {
+        let told = PodTold::new(&pod, opened(), word, vec![]);
+        told.text(plain(), Timestamp::UNIX_EPOCH)
+    };
+    assert_eq!(
+        told(GateWord::Nothing),
+        "pod shop/api-1 is about to start\n"
+    );
+    let waits = told(said(SAYS));
+    assert!(waits.contains(&format!("open  without {note}")), "{waits}");
 }

@@ -1,19 +1,44 @@
-//! The arguments of a command.
+//! The arguments of a command, and the addresses in these.
+
+use crate::suggest::wait::{Address, Asks, For};
 
 /// The arguments that are no options, nor the numbers of options.
 pub(super) fn positional<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
-    let mut found = Vec::new();
-    let mut before = "";
-    for argument in arguments {
-        let is_number = argument.bytes().all(|it| it.is_ascii_digit());
-        let of_option = before.starts_with('-') && !before.contains('=') && is_number;
-        if !argument.starts_with(['-', '>', '<']) && !argument.starts_with("2>") && !of_option {
-            found.push(*argument);
-        }
-        before = argument;
-    }
-    found.retain(|it| !it.is_empty());
-    found
+    let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    no_options(arguments, |option, it| {
+        option.starts_with('-') && !option.contains('=') && is_number(it)
+    })
+}
+
+/// The arguments that are neither options nor the values of options of one letter.
+pub(super) fn places<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
+    let is_letter = |it: &str| it.len() == 2 && it.starts_with('-') && it != "--";
+    no_options(arguments, |option, _| {
+        is_letter(option) || matches!(option, "--eval" | "--execute" | "--file")
+    })
+}
+
+/// The arguments that are neither options nor redirections nor, as `is_value` tells of an option and the argument behind it, the values
+/// of options.
+fn no_options<'w>(arguments: &[&'w str], is_value: impl Fn(&str, &str) -> bool) -> Vec<&'w str> {
+    let before = std::iter::once("").chain(arguments.iter().copied());
+    let plain = before.zip(arguments.iter().copied());
+    let plain = plain.filter(|(before, it)| !it.is_empty() && !is_value(before, it));
+    let plain = plain.filter(|(_, it)| !it.starts_with(['-', '>', '<']) && !it.starts_with("2>"));
+    plain.map(|(_, it)| it).collect()
+}
+
+/// The address in the parameters of a connection to PostgreSQL: `host=db port=5432 dbname=shop`.
+pub(super) fn conninfo(text: &str) -> Option<String> {
+    let parts: Option<Vec<_>> = text
+        .split_whitespace()
+        .map(|it| it.split_once('='))
+        .collect();
+    let parts = parts?;
+    let value = |key: &str| Some(parts.iter().find(|it| it.0 == key)?.1.trim_matches('\''));
+    let host = value("host").filter(|it| !it.is_empty())?;
+    let port = value("port").map_or(String::new(), |it| format!(":{it}"));
+    Some(format!("{host}{port}"))
 }
 
 /// The value of the first of these options that is there: `-h db`, `-hdb`, `--host=db`.
@@ -32,4 +57,21 @@ pub(super) fn option(arguments: &[&str], names: &[&str]) -> Option<String> {
         }
     }
     None
+}
+
+/// The addresses of a list with commas.
+pub(super) fn each(text: &str, asks: Asks) -> Vec<For> {
+    let texts = text.split(',').filter(|it| !it.is_empty());
+    texts.map(|it| address(it.trim(), asks)).collect()
+}
+
+/// The wait for one address.
+pub(super) fn address(text: &str, asks: Asks) -> For {
+    For::Address(Address::of(text, asks))
+}
+
+/// Whether a text is a port, or a variable that is called like one.
+pub(super) fn is_port(text: &str) -> bool {
+    let by_variable = text.starts_with("$(") && text.to_uppercase().contains("PORT");
+    by_variable || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())
 }

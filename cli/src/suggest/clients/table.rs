@@ -1,73 +1,121 @@
 //! The clients of stores and brokers, and how each is told where to look.
 
-use crate::suggest::wait::{Asks, usual_port};
+use crate::suggest::wait::{Asks, MONGODB, MYSQL, POSTGRES, REDIS};
 
 /// How a client is told where to look.
 pub(super) struct Client {
     pub(super) programs: &'static [&'static str],
+    /// The arguments of which the client has one where it asks; empty for a client that does nothing else.
+    pub(super) asks_with: &'static [&'static str],
     /// The options that give the address.
     pub(super) options: &'static [&'static str],
-    /// Whether the client's first argument may give the address.
-    pub(super) first: bool,
+    /// The options that give a URL, parameters of a connection, or the name of a database.
+    pub(super) connections: &'static [&'static str],
+    pub(super) plain: Plain,
     /// The variables that give the address where no argument does.
     pub(super) variables: &'static [&'static str],
     pub(super) asks: Asks,
+    /// The port that the client takes where none is named; empty where that is not known.
+    pub(super) port: &'static str,
+    /// Whether `-p` is the port, be it a number or not. It is the password of most clients.
+    pub(super) p_is_port: bool,
+    /// The variable that gives the port where no argument does; empty where there is no such variable.
+    pub(super) port_variable: &'static str,
+    /// The text that may stand before the host; else empty.
+    pub(super) prefix: &'static str,
+    /// The character between host and port.
+    pub(super) before_port: char,
 }
 
-impl Client {
-    /// The port that the client takes where none is named; empty where that is not known.
-    pub(super) fn port(&self) -> &'static str {
-        match self.programs[0] {
-            "pg_isready" => usual_port("postgres"),
-            "mysql" => usual_port("mysql"),
-            "redis-cli" => usual_port("redis"),
-            "mongo" => usual_port("mongodb"),
-            "cqlsh" => "9042",
-            "etcdctl" => "2379",
-            "zookeeper-shell" => "2181",
-            _ => "",
+/// The way in which a client's first argument that is no option names the address.
+#[derive(PartialEq, Eq)]
+pub(super) enum Plain {
+    /// No such argument names the address.
+    Never,
+    /// The argument is the address.
+    Address,
+    /// The argument is the address, and the next one may be the port.
+    AddressAndPort,
+    /// A URL; any other text is the name of a database.
+    Url,
+    /// An address with a port or a database; a name alone is a database, and a path is a script.
+    WithDatabase,
+}
+
+impl Plain {
+    /// Whether an argument is an address.
+    pub(super) fn takes(&self, argument: &str) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Address | Self::AddressAndPort => true,
+            Self::Url => argument.contains("://"),
+            Self::WithDatabase => {
+                argument.contains(':')
+                    || argument.contains('/') && !argument.starts_with(['/', '.'])
+            }
         }
     }
 }
 
+/// A client that is told no address; a row adds to it.
+const CLIENT: Client = Client {
+    programs: &[],
+    asks_with: &[],
+    options: &[],
+    connections: &[],
+    plain: Plain::Never,
+    variables: &[],
+    asks: Asks::Protocol,
+    port: "",
+    p_is_port: false,
+    port_variable: "",
+    prefix: "",
+    before_port: ':',
+};
+
 /// The clients that are told by an option, an argument or a variable.
-pub(super) const CLIENTS: [Client; 24] = [
-    client(
-        &["pg_isready", "psql", "pg_dump"],
-        &["-h", "--host", "-d", "--dbname"],
-        true,
-        &["PGHOST"],
-        Asks::Protocol,
-    ),
-    client(
-        &[
+pub(super) const CLIENTS: [Client; 29] = [
+    Client {
+        programs: &["pg_isready", "psql", "pg_dump"],
+        options: &["-h", "--host"],
+        connections: &["-d", "--dbname"],
+        plain: Plain::Url,
+        variables: &["PGHOST"],
+        port: POSTGRES,
+        p_is_port: true,
+        port_variable: "PGPORT",
+        ..CLIENT
+    },
+    Client {
+        programs: &[
             "mysql",
             "mysqladmin",
             "mariadb",
             "mariadb-admin",
             "mysqlshow",
         ],
-        &["-h", "--host"],
-        false,
-        &["MYSQL_HOST"],
-        Asks::Protocol,
-    ),
-    client(
-        &["redis-cli", "valkey-cli"],
-        &["-h", "-u"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["mongo", "mongosh"],
-        &["--host"],
-        true,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &[
+        options: &["-h", "--host"],
+        variables: &["MYSQL_HOST"],
+        port: MYSQL,
+        port_variable: "MYSQL_TCP_PORT",
+        ..CLIENT
+    },
+    Client {
+        programs: &["redis-cli", "valkey-cli"],
+        options: &["-h", "-u"],
+        port: REDIS,
+        p_is_port: true,
+        ..CLIENT
+    },
+    Client {
+        programs: &["mongo", "mongosh"],
+        options: &["--host"],
+        plain: Plain::WithDatabase,
+        port: MONGODB,
+        ..CLIENT
+    },
+    Client {
+        programs: &[
             "kafka-topics",
             "kafka-broker-api-versions",
             "kafka-configs",
@@ -79,140 +127,161 @@ pub(super) const CLIENTS: [Client; 24] = [
             "kafka-get-offsets",
             "kafka-run-class",
         ],
-        &[
+        options: &[
             "--bootstrap-server",
             "--bootstrap-servers",
             "--bootstrap-controller",
             "--broker-list",
             "--zookeeper",
         ],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["kcat", "kafkacat", "cub"],
-        &["-b"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["zookeeper-shell", "zkCli"],
-        &["-server"],
-        true,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["etcdctl"],
-        &["--endpoints", "--endpoint", "-C"],
-        false,
-        &["ETCDCTL_ENDPOINTS"],
-        Asks::Protocol,
-    ),
-    client(&["cqlsh"], &[], true, &["CQLSH_HOST"], Asks::Protocol),
-    client(&["nodetool"], &["-h", "--host"], false, &[], Asks::Protocol),
-    client(&["kcadm"], &["--server"], false, &[], Asks::Http),
-    client(
-        &["rabbitmqadmin"],
-        &["-H", "--host"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["rabbitmq-diagnostics", "rabbitmqctl"],
-        &["-n", "--node"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["clickhouse-client", "clickhouse"],
-        &["--host", "-h"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["ldapsearch", "ldapwhoami"],
-        &["-H", "-h"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["influx"],
-        &["--host", "-host"],
-        false,
-        &["INFLUX_HOST"],
-        Asks::Protocol,
-    ),
-    client(
-        &["cypher-shell"],
-        &["-a", "--address"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(
-        &["temporal", "tctl"],
-        &["--address", "--ad"],
-        false,
-        &["TEMPORAL_ADDRESS"],
-        Asks::Protocol,
-    ),
-    client(
-        &["nats"],
-        &["-s", "--server"],
-        false,
-        &["NATS_URL"],
-        Asks::Protocol,
-    ),
-    client(
-        &["consul"],
-        &["-http-addr"],
-        false,
-        &["CONSUL_HTTP_ADDR"],
-        Asks::Protocol,
-    ),
-    client(
-        &["grpc_health_probe", "grpc-health-probe"],
-        &["-addr"],
-        false,
-        &[],
-        Asks::Protocol,
-    ),
-    client(&["grpcurl", "tnsping"], &[], true, &[], Asks::Protocol),
-    client(
-        &["solr"],
-        &["-zkHost", "-z"],
-        false,
-        &["ZK_HOST"],
-        Asks::Protocol,
-    ),
-    client(
-        &["stolonctl"],
-        &["--store-endpoints"],
-        false,
-        &["STOLONCTL_STORE_ENDPOINTS"],
-        Asks::Protocol,
-    ),
-];
-
-const fn client(
-    programs: &'static [&'static str],
-    options: &'static [&'static str],
-    first: bool,
-    variables: &'static [&'static str],
-    asks: Asks,
-) -> Client {
+        ..CLIENT
+    },
     Client {
-        programs,
-        options,
-        first,
-        variables,
-        asks,
-    }
-}
+        programs: &["kcat", "kafkacat"],
+        options: &["-b"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["zookeeper-shell", "zkCli"],
+        options: &["-server"],
+        plain: Plain::Address,
+        port: "2181",
+        ..CLIENT
+    },
+    Client {
+        programs: &["etcdctl"],
+        options: &["--endpoints", "--endpoint", "-C"],
+        variables: &["ETCDCTL_ENDPOINTS"],
+        port: "2379",
+        ..CLIENT
+    },
+    Client {
+        programs: &["cqlsh"],
+        plain: Plain::AddressAndPort,
+        variables: &["CQLSH_HOST"],
+        port: "9042",
+        port_variable: "CQLSH_PORT",
+        ..CLIENT
+    },
+    Client {
+        programs: &["nodetool"],
+        options: &["-h", "--host"],
+        p_is_port: true,
+        ..CLIENT
+    },
+    Client {
+        programs: &["kcadm"],
+        options: &["--server"],
+        asks: Asks::Http,
+        ..CLIENT
+    },
+    Client {
+        programs: &["rabbitmqadmin"],
+        options: &["-H", "--host"],
+        port: "15672",
+        ..CLIENT
+    },
+    Client {
+        programs: &["rabbitmq-diagnostics", "rabbitmqctl"],
+        options: &["-n", "--node"],
+        prefix: "rabbit@",
+        ..CLIENT
+    },
+    Client {
+        programs: &["clickhouse-client", "clickhouse"],
+        options: &["--host", "-h"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["ldapsearch", "ldapwhoami"],
+        options: &["-H", "-h"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["influx"],
+        options: &["--host", "-host"],
+        variables: &["INFLUX_HOST"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["cypher-shell"],
+        options: &["-a", "--address"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["temporal", "tctl"],
+        options: &["--address", "--ad"],
+        variables: &["TEMPORAL_ADDRESS"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["nats"],
+        options: &["-s", "--server"],
+        variables: &["NATS_URL"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["consul"],
+        options: &["-http-addr"],
+        variables: &["CONSUL_HTTP_ADDR"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["grpc_health_probe", "grpc-health-probe"],
+        options: &["-addr"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["grpcurl", "tnsping"],
+        plain: Plain::Address,
+        ..CLIENT
+    },
+    Client {
+        programs: &["postgresql_execute"],
+        options: &["-h"],
+        port: POSTGRES,
+        port_variable: "POSTGRESQL_PORT_NUMBER",
+        ..CLIENT
+    },
+    Client {
+        programs: &["openssl"],
+        asks_with: &["s_client"],
+        options: &["-connect"],
+        asks: Asks::Port,
+        ..CLIENT
+    },
+    Client {
+        programs: &["sqlcmd"],
+        options: &["-S"],
+        variables: &["SQLCMDSERVER"],
+        port: "1433",
+        prefix: "tcp:",
+        before_port: ',',
+        ..CLIENT
+    },
+    Client {
+        programs: &["mosquitto_sub"],
+        asks_with: &["-C", "-W", "-E"],
+        options: &["-h", "--host"],
+        port: "1883",
+        p_is_port: true,
+        ..CLIENT
+    },
+    Client {
+        programs: &["arangosh"],
+        options: &["--server.endpoint"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["solr"],
+        options: &["-zkHost", "-z"],
+        variables: &["ZK_HOST"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["stolonctl"],
+        options: &["--store-endpoints"],
+        variables: &["STOLONCTL_STORE_ENDPOINTS"],
+        ..CLIENT
+    },
+];

@@ -1,5 +1,6 @@
 //! Copies a chart's folder together with the sub-charts that stand beside it.
 
+use super::MADE_UP;
 use crate::manifest::Entries;
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -12,7 +13,46 @@ const DEEPEST: usize = 4;
 /// The names of the declared sub-charts that are in no folder.
 pub(super) struct Missing(pub(super) Vec<String>);
 
-/// Copies a folder without its hidden files and folders.
+/// The schema of a chart's values: Helm needs a second for a large one, in each render.
+const SCHEMA: &str = "values.schema.json";
+
+/// The notes for a chart's user: no object is in them, and many charts refuse values there.
+const NOTES: &str = "NOTES.txt";
+
+/// The functions of templates that generate a key or a hash, which takes a second or more in each render. No wait depends on the result.
+const SLOW: [&str; 6] = [
+    "genSelfSignedCert",
+    "genSignedCert",
+    "genCA",
+    "genPrivateKey",
+    "htpasswd",
+    "derivePassword",
+];
+
+/// A template with made-up keys in the place of generated ones; `None` where it generates none.
+fn without_keys(template: &str) -> Option<String> {
+    if !SLOW.iter().any(|it| template.contains(it)) {
+        return None;
+    }
+    let with_key = [
+        "genSelfSignedCertWithKey",
+        "genSignedCertWithKey",
+        "genCAWithKey",
+    ];
+    let mut text = template.to_owned();
+    for function in with_key.iter().chain(&SLOW) {
+        // A certificate has two parts; its arguments are as good as more of them.
+        let given = if function.contains("Cert") || function.contains("CA") {
+            format!("dict \"Cert\" \"{MADE_UP}\" \"Key\" \"{MADE_UP}\" ")
+        } else {
+            "print ".to_owned()
+        };
+        text = text.replace(&format!("{function} "), &given);
+    }
+    Some(text)
+}
+
+/// Copies a folder without its hidden files and folders, and without what makes no object.
 pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
     for entry in fs::read_dir(from)? {
@@ -27,8 +67,12 @@ pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
             if !name.to_string_lossy().starts_with('.') {
                 tree(&from, &to)?;
             }
-        } else {
-            fs::copy(&from, &to)?;
+        } else if name != SCHEMA && name != NOTES {
+            let text = fs::read_to_string(&from).ok();
+            match text.as_deref().and_then(without_keys) {
+                Some(text) => fs::write(&to, text)?,
+                None => fs::copy(&from, &to).map(drop)?,
+            }
         }
     }
     Ok(())
@@ -106,4 +150,25 @@ fn beside(chart: &Path, name: &str, repository: &str) -> Option<PathBuf> {
     let is_it =
         |path: &PathBuf| read(&path.join("Chart.yaml")).is_some_and(|it| it["name"] == name);
     declared.into_iter().chain(around).find(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_is_generated() {
+        for (template, expected) in [
+            (
+                "{{ $ca := genCA \"x\" 365 }}{{ $ca.Cert | b64enc }}",
+                Some(
+                    "{{ $ca := dict \"Cert\" \"sluice\" \"Key\" \"sluice\" \"x\" 365 }}{{ $ca.Cert | b64enc }}",
+                ),
+            ),
+            ("{{ genPrivateKey \"rsa\" }}", Some("{{ print \"rsa\" }}")),
+            ("{{ include \"x\" . }}", None),
+        ] {
+            assert_eq!(without_keys(template).as_deref(), expected);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Reads an error of Helm: the template that does not render, and the values that the template lacks.
 
 use super::Values;
+use crate::suggest::in_text::actions;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,18 @@ pub(super) struct RenderFault {
     pub(super) template: Option<PathBuf>,
     /// The line of the template with the error, from 1.
     line: usize,
+    /// Whether the text that the template gives is no YAML, so that any of its values may be missing.
+    is_no_yaml: bool,
     /// The values that the error itself names.
     named: Vec<String>,
 }
 
 /// Reads an error.
 pub(super) fn of(error: &str) -> RenderFault {
-    let mut fault = RenderFault::default();
+    let mut fault = RenderFault {
+        is_no_yaml: error.contains("YAML parse error"),
+        ..RenderFault::default()
+    };
     let error = error.split_once("Error:").map_or(error, |(_, it)| it);
     let marks = |it: char| it.is_whitespace() || matches!(it, '(' | ')' | '"' | '<' | '>');
     for word in error.split(marks) {
@@ -89,8 +95,18 @@ impl RenderFault {
                 .lines()
                 .nth(self.line.saturating_sub(1))
                 .unwrap_or_default();
-            let found = line.split(".Values.").skip(1);
-            paths.extend(found.filter_map(|it| {
+            let printed = actions(&text).into_iter();
+            let printed = printed.filter(|it| it.starts_with(".Values.") && !it.contains("toYaml"));
+            let found: Vec<String> = if self.is_no_yaml {
+                printed.collect()
+            } else {
+                line.split(".Values.")
+                    .skip(1)
+                    .map(|it| format!(".Values.{it}"))
+                    .collect()
+            };
+            paths.extend(found.iter().filter_map(|it| {
+                let it = it.strip_prefix(".Values.")?;
                 let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
                 let end = it.find(|it| !is_path(it)).unwrap_or(it.len());
                 path(it[..end].trim_end_matches('.'))
@@ -101,6 +117,7 @@ impl RenderFault {
             matches!(value, None | Some(Value::Null)) || value.is_some_and(|it| it == "")
         };
         paths.retain(is_empty);
+        paths.sort();
         paths.dedup();
         let pair = |path: String| {
             let value = if path.ends_with("enabled") {

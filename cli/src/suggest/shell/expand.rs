@@ -14,6 +14,8 @@ pub(super) struct Scope {
     pub(super) variables: BTreeMap<String, Vec<String>>,
     /// The arguments of a function.
     pub(super) arguments: Vec<String>,
+    /// `$0`, where a command says what that is.
+    pub(super) own_name: Option<String>,
 }
 
 impl Scope {
@@ -27,14 +29,24 @@ impl Scope {
     }
 
     fn expanded(&self, word: &str, depth: usize) -> Vec<String> {
-        let Some((before, name, default, behind)) = first_variable(word) else {
+        let Some((before, name, operator, behind)) = first_variable(word) else {
             return vec![word.to_owned()];
         };
+        let default = [":-", "-", ":="]
+            .iter()
+            .find_map(|it| operator.strip_prefix(it));
         let known = self.known(name, default).filter(|_| depth < DEEPEST);
         let values = match known {
             Some(values) => {
                 let inner = values.iter().flat_map(|it| self.expanded(it, depth + 1));
-                inner.take(MOST).collect()
+                let cut = inner.map(|it| {
+                    if is_unknown(&it) {
+                        it
+                    } else {
+                        cut(&it, operator).to_owned()
+                    }
+                });
+                cut.take(MOST).collect()
             }
             None => vec![format!("$({name})")],
         };
@@ -49,7 +61,10 @@ impl Scope {
     fn known(&self, name: &str, default: Option<&str>) -> Option<Vec<String>> {
         let default = || default.map(|it| vec![it.to_owned()]);
         if let Ok(number) = name.parse::<usize>() {
-            let argument = number.checked_sub(1).and_then(|it| self.arguments.get(it));
+            let argument = match number.checked_sub(1) {
+                Some(at) => self.arguments.get(at),
+                None => self.own_name.as_ref(),
+            };
             return argument.map(|it| vec![it.clone()]).or_else(default);
         }
         if matches!(name, "@" | "*") {
@@ -60,9 +75,10 @@ impl Scope {
     }
 }
 
-/// The text before the first variable of a word, its name, its default, and the text behind. How a value is cut (`${A%%:*}`)
-/// is not looked at: the host of an address is the host of what is left of it.
-fn first_variable(word: &str) -> Option<(&str, &str, Option<&str>, &str)> {
+/// The text before the first variable of a word, its name, the operator on it with its operand, such as `:-default`, and the text
+/// behind. `$(NAME)` is how a container's own fields name a variable.
+fn first_variable(word: &str) -> Option<(&str, &str, &str, &str)> {
+    let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut from = 0;
     loop {
         let at = from + word[from..].find('$')?;
@@ -70,26 +86,66 @@ fn first_variable(word: &str) -> Option<(&str, &str, Option<&str>, &str)> {
         if let Some(braced) = behind.strip_prefix('{') {
             let end = braced.find('}')?;
             let inside = &braced[..end];
-            let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '@' | '*');
+            let is_name = |it: char| is_letter(it) || matches!(it, '@' | '*');
             let inside = inside.trim_start_matches(['!', '#']);
             let length = inside.find(|it| !is_name(it)).unwrap_or(inside.len());
-            let (name, rest) = inside.split_at(length);
-            let default = [":-", "-", ":="]
-                .iter()
-                .find_map(|it| rest.strip_prefix(it));
-            return Some((&word[..at], name, default, &braced[end + 1..]));
+            let (name, operator) = inside.split_at(length);
+            return Some((&word[..at], name, operator, &braced[end + 1..]));
         }
-        let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let of_field = behind.strip_prefix('(').and_then(|it| it.split_once(')'));
+        if let Some((name, rest)) = of_field
+            && !name.is_empty()
+            && name.chars().all(is_letter)
+        {
+            return Some((&word[..at], name, "", rest));
+        }
         let length = match behind.chars().next() {
             Some('@' | '*') => 1,
             Some(first) if first.is_ascii_digit() => 1,
-            _ => behind.find(|it| !is_name(it)).unwrap_or(behind.len()),
+            _ => behind.find(|it| !is_letter(it)).unwrap_or(behind.len()),
         };
         if length > 0 {
             let (name, rest) = behind.split_at(length);
-            return Some((&word[..at], name, None, rest));
+            return Some((&word[..at], name, "", rest));
         }
         from = at + 1;
+    }
+}
+
+/// Whether a variable is in a text of which nothing is known.
+fn is_unknown(text: &str) -> bool {
+    text.contains("$(")
+}
+
+/// A value as an operator cuts it: `%%:*` and `%:*` take what is before a colon, `##*:` and `#*:` what is behind. Other patterns cut
+/// nothing.
+fn cut<'v>(value: &'v str, operator: &str) -> &'v str {
+    let Some(sign) = operator.chars().next().filter(|it| matches!(it, '%' | '#')) else {
+        return value;
+    };
+    let takes_behind = sign == '#';
+    let pattern = &operator[1..];
+    let longest = pattern.strip_prefix(sign);
+    let pattern = longest.unwrap_or(pattern);
+    let literal = if takes_behind {
+        pattern.strip_prefix('*')
+    } else {
+        pattern.strip_suffix('*')
+    };
+    let literal = literal.unwrap_or_default().trim_matches(['"', '\'', '\\']);
+    if literal.is_empty() || literal.contains(['*', '?', '[', '$']) {
+        return value;
+    }
+    // The longest cut from the front ends at the last such text, and the longest from the back begins at the first.
+    let found = if longest.is_some() == takes_behind {
+        value.rfind(literal)
+    } else {
+        value.find(literal)
+    };
+    match found {
+        Some(at) if takes_behind => &value[at + literal.len()..],
+        Some(at) => &value[..at],
+        None => value,
     }
 }
 
@@ -107,7 +163,12 @@ mod tests {
         scope.arguments = vec!["one".to_owned()];
         for (word, expected) in [
             ("$HOST:1", vec!["db:1"]),
-            ("${URL%%:*}", vec!["http://db:80"]),
+            ("${URL#*://}", vec!["db:80"]),
+            ("${URL##*:}", vec!["80"]),
+            ("${URL%:*}", vec!["http://db"]),
+            ("${URL%%[:/]*}", vec!["http://db:80"]),
+            ("${NONE%%:*}", vec!["$(NONE)"]),
+            ("$(HOST):1", vec!["db:1"]),
             ("$EACH-x", vec!["a-x", "b-x"]),
             ("${NONE:-c}", vec!["c"]),
             ("$NONE", vec!["$(NONE)"]),

@@ -1,7 +1,9 @@
 //! The commands that a shell runs, with their variables and functions resolved. Nothing is decided: every branch is taken.
 
 use super::expand::Scope;
-use super::tokens::{Token, tokens};
+use super::fed;
+use super::inner::shell_text;
+use super::tokens::{Token, body, tokens};
 use std::collections::BTreeMap;
 
 /// The deepest level of functions that call each other.
@@ -10,11 +12,13 @@ const DEEPEST: usize = 5;
 const MOST: usize = 2000;
 
 /// A command with its arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::suggest) struct Call {
     pub(in crate::suggest) words: Vec<String>,
     /// Whether the command is in a loop, or run by a program that repeats commands.
     pub(in crate::suggest) looped: bool,
+    /// The variables that the script sets before the command, each to the one text that it may have.
+    pub(in crate::suggest) own: BTreeMap<String, String>,
 }
 
 /// The commands of a container.
@@ -47,6 +51,8 @@ struct Runner {
     script: Script,
     /// The number of loops that are open.
     loops: usize,
+    /// The variables that the script has set.
+    set: BTreeMap<String, String>,
 }
 
 impl Runner {
@@ -59,7 +65,16 @@ impl Runner {
             match token {
                 Token::Word(word) if word == "function" && words.is_empty() => {}
                 Token::Word(word) => words.push(word.clone()),
-                Token::End => self.command(&std::mem::take(&mut words), depth),
+                Token::End => {
+                    let words = std::mem::take(&mut words);
+                    if let Some((name, text)) = fed::of(&words, &tokens[at..]) {
+                        let lines = self.scope.expand(text);
+                        let lines = lines.iter().flat_map(|it| parts(it)).map(str::to_owned);
+                        let lines = lines.collect();
+                        self.scope.set(name, lines);
+                    }
+                    self.command(&words, depth);
+                }
                 Token::Function(name) => {
                     let (body, next) = body(tokens, at);
                     self.functions.insert(name.clone(), body.to_vec());
@@ -93,9 +108,10 @@ impl Runner {
                     }
                     return;
                 }
-                [word, behind @ ..] if word == "done" => {
+                // Nothing but the lines that feed the loop follows.
+                [word, ..] if word == "done" => {
                     self.loops = self.loops.saturating_sub(1);
-                    rest = behind;
+                    return;
                 }
                 [word, behind @ ..] if STEERING.contains(&word.as_str()) => rest = behind,
                 [word, behind @ ..] if DECLARING.contains(&word.as_str()) => {
@@ -124,6 +140,9 @@ impl Runner {
         // The output of a command is not known, and a value that says nothing hides none that does.
         if !value.is_empty() {
             let values = self.scope.expand(value);
+            if let [value] = values.as_slice() {
+                self.set.insert(name.to_owned(), value.clone());
+            }
             self.scope.set(name, values);
         }
         true
@@ -143,13 +162,16 @@ impl Runner {
         // The text is another shell's: its variables are not read before it has set them.
         let own = arguments.iter().flat_map(|it| self.scope.expand(it));
         let own: Vec<String> = own.collect();
-        let inherits = own.is_empty();
-        let outer = self.scope.arguments.clone();
-        if !inherits {
-            self.scope.arguments = own;
+        let outer = self.scope.clone();
+        if let [own_name, own @ ..] = own.as_slice() {
+            self.scope.own_name = Some(own_name.clone());
+            if !own.is_empty() {
+                self.scope.arguments = own.to_vec();
+            }
         }
         self.run(&tokens(text), depth + 1);
-        self.scope.arguments = outer;
+        self.scope.own_name = outer.own_name;
+        self.scope.arguments = outer.arguments;
     }
 
     /// The calls that the words may be.
@@ -200,6 +222,7 @@ impl Runner {
             "shift" if !self.scope.arguments.is_empty() => {
                 self.scope.arguments.remove(0);
             }
+            "read" => self.read(rest),
             "sleep" | "usleep" => self.script.pauses |= self.loops > 0,
             "eval" => self.run(&again(&rest.join(" ")), depth + 1),
             "timeout" => {
@@ -209,7 +232,9 @@ impl Runner {
             "exec" | "command" | "sudo" | "nohup" | "env" | "time" | "xargs" => {
                 self.inner(rest, depth);
             }
-            "tini" | "dumb-init" => {
+            // The first word is the user.
+            "gosu" | "su-exec" if !rest.is_empty() => self.inner(&rest[1..], depth),
+            "tini" | "dumb-init" | "busybox" | "toybox" | "npx" | "stdbuf" => {
                 let start = rest.iter().take_while(|it| it.starts_with('-')).count();
                 self.inner(&rest[start..], depth);
             }
@@ -233,6 +258,17 @@ impl Runner {
         }
     }
 
+    /// Takes `read -a NAME <<< "a b"`.
+    fn read(&mut self, words: &[String]) {
+        let is_array = |it: &String| it.starts_with('-') && it.ends_with('a');
+        let name = words.iter().position(is_array).map(|at| words.get(at + 1));
+        let text = words.iter().position(|it| it == "<<<");
+        let text = text.and_then(|at| words.get(at + 1));
+        if let (Some(Some(name)), Some(text)) = (name, text) {
+            self.scope.set(name, vec![text.clone()]);
+        }
+    }
+
     /// Runs the command that a program like `timeout` is given.
     fn inner(&mut self, words: &[String], depth: usize) {
         if !words.is_empty() {
@@ -242,7 +278,8 @@ impl Runner {
 
     fn keep(&mut self, words: Vec<String>) {
         let looped = self.loops > 0;
-        self.script.calls.push(Call { words, looped });
+        let own = self.set.clone();
+        self.script.calls.push(Call { words, looped, own });
     }
 }
 
@@ -280,111 +317,11 @@ fn again(text: &str) -> Vec<Token> {
     tokens(&plain)
 }
 
-/// The text that a command gives to a shell, and the arguments behind it.
-fn shell_text(words: &[String]) -> Option<(&str, &[String])> {
-    let program = words.first()?.rsplit('/').next()?;
-    let is_shell = matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh");
-    script_of(&words[1..]).filter(|_| is_shell)
-}
-
-/// The text that a shell is given by `-c`, and the arguments behind it.
-fn script_of(arguments: &[String]) -> Option<(&str, &[String])> {
-    let is_option = |at: usize| arguments[at].starts_with(['-', '+']);
-    // `-o` and `-eo` have a value.
-    let of_option = |at: usize| at > 0 && is_option(at - 1) && arguments[at - 1].ends_with('o');
-    let named = |it: &String| !it.starts_with("--") && it.starts_with('-') && it.contains('c');
-    let at = arguments.iter().position(named)?;
-    if !(0..at).all(|it| is_option(it) || of_option(it)) {
-        return None;
-    }
-    let text = (at + 1..arguments.len()).find(|it| !is_option(*it) && !of_option(*it))?;
-    // The word behind the text is `$0`.
-    Some((
-        &arguments[text],
-        arguments.get(text + 2..).unwrap_or_default(),
-    ))
-}
-
-/// The body of a function: the tokens between its braces; and where what follows begins.
-fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
-    let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
-    let mut start = from;
-    while start < tokens.len() && tokens[start] == Token::End {
-        start += 1;
-    }
-    if start >= tokens.len() || !is(start, "{") {
-        return (&[], from);
-    }
-    let mut open = 0;
-    for at in start..tokens.len() {
-        open += i32::from(is(at, "{")) - i32::from(is(at, "}"));
-        if open == 0 {
-            return (&tokens[start + 1..at], at + 1);
-        }
-    }
-    (&tokens[start + 1..], tokens.len())
-}
-
 /// The parts of a list that a `for` goes through.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.split([' ', '\n', '\t', ','])
+    text.split([' ', '\n', '\t', ',', ';'])
         .filter(|it| !it.is_empty())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn calls(script: &str, env: &[(&str, &str)]) -> Vec<String> {
-        let words = ["sh", "-ec", script].map(str::to_owned);
-        let env = env.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
-        let script = of_words(&words, &env.collect());
-        let mut shown: Vec<String> = Vec::new();
-        for call in script.calls {
-            let mark = if call.looped { "*" } else { "" };
-            shown.push(format!("{mark}{}", call.words.join(" ")));
-        }
-        shown
-    }
-
-    #[test]
-    fn commands_are_found_wherever_they_stand() {
-        for (script, expected) in [
-            (
-                "until nc -z db 1; do sleep 1; done; echo x",
-                vec!["*nc -z db 1", "echo x"],
-            ),
-            ("while ! nc -z db 1; do sleep 1; done", vec!["*nc -z db 1"]),
-            (
-                "for h in a b; do until nc -z $h 1; do sleep 1; done; done",
-                vec!["*nc -z a 1", "*nc -z b 1"],
-            ),
-            ("timeout -k 1 30 nc db 1", vec!["nc db 1"]),
-            ("H=db; nc ${H} $PORT", vec!["nc db 5432"]),
-            (
-                "timeout 9 sh -eo pipefail -c 'until nc -z $1 $2; do sleep 1; done' _ db 1",
-                vec!["*nc -z db 1"],
-            ),
-            ("eval \"nc $host 1\"", vec!["nc $(host) 1"]),
-            (
-                "while [ $(curl -s http://a) != 1 ]; do sleep 1; done",
-                vec!["*[  != 1 ]", "*curl -s http://a"],
-            ),
-        ] {
-            assert_eq!(calls(script, &[("PORT", "5432")]), expected, "{script}");
-        }
-    }
-
-    #[test]
-    fn functions_are_followed_with_their_arguments() {
-        let script = "retry_while() { local -r cmd=\"${1:?}\"; sleep 5; }\ncheck() {\n  local host=\"${1:?missing}\"\n  wait-for-port --host=$host $2\n}\n\
-                      retry_while \"check db 1\" 60";
-        assert_eq!(calls(script, &[]), ["*wait-for-port --host=db 1"]);
-        let script = "ask() { local c=\"$1\"; shift; \"$ASK\" \"$c\" \"$@\" --last; }\nuntil ask get --server a; do sleep 1; done";
-        let env = [("ASK", "/bin/kcadm.sh")];
-        assert_eq!(
-            calls(script, &env),
-            ["*/bin/kcadm.sh get --server a --last"]
-        );
-    }
-}
+mod tests;

@@ -44,8 +44,9 @@ impl ShellReader {
             self.at += 1;
             match letter {
                 '\n' => {
+                    self.finish();
+                    self.take_here();
                     self.end();
-                    self.skip_here();
                 }
                 ' ' | '\t' | '\r' => self.finish(),
                 '#' if !self.begun => self.skip_line(),
@@ -54,6 +55,7 @@ impl ShellReader {
                 '"' => self.double(),
                 '$' | '`' => self.dollar(letter),
                 '<' | '>' => self.redirect(letter),
+                '(' if self.begun && self.word.ends_with('=') => self.array(),
                 '(' if self.begun && self.peek(0) == Some(')') => {
                     self.at += 1;
                     let name = std::mem::take(&mut self.word);
@@ -112,9 +114,12 @@ impl ShellReader {
         }
     }
 
-    /// The lines up to the word that ends them.
-    fn skip_here(&mut self) {
+    /// Takes the lines up to the word that ends them. They are a word of an interpreter's command, or of the end of a loop, and no words of
+    /// another command.
+    fn take_here(&mut self) {
+        const READERS: [&str; 7] = ["python", "python3", "node", "ruby", "perl", "php", "done"];
         for end in std::mem::take(&mut self.here) {
+            let mut lines = String::new();
             while self.at < self.letters.len() {
                 let start = self.at;
                 self.skip_line();
@@ -123,8 +128,17 @@ impl ShellReader {
                 if line.trim() == end {
                     break;
                 }
+                lines.push_str(&line);
+                lines.push('\n');
             }
             self.at = self.at.min(self.letters.len());
+            let mut words = (self.found.iter().rev()).map_while(|it| match it {
+                Token::Word(word) => word.rsplit('/').next(),
+                _ => None,
+            });
+            if words.any(|it| READERS.contains(&it)) {
+                self.found.push(Token::Word(format!("<<<{lines}")));
+            }
         }
     }
 
@@ -189,6 +203,15 @@ impl ShellReader {
         self.at += usize::from(letter == '$');
         let inside = self.up_to(close);
         let is_variable = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
+        if let Some(variable) = super::outputs::variable(&inside) {
+            self.begun = true;
+            self.word.push_str(&variable);
+            return;
+        }
+        // The command is a wait of its own, too.
+        if let Some(host) = super::outputs::looked_up(&inside) {
+            self.word.push_str(host);
+        }
         if letter == '$' && !inside.is_empty() && inside.chars().all(is_variable) {
             self.begun = true;
             self.word.extend(["${", inside.as_str(), "}"]);
@@ -196,6 +219,17 @@ impl ShellReader {
             self.begun = true;
             self.inside.push(inside);
         }
+    }
+
+    /// Reads the items of an array, `name=(a b)`, as one word, `name=a b`: a loop over the array splits the word again.
+    fn array(&mut self) {
+        let inside = self.up_to(')');
+        let items = tokens(&inside).into_iter().filter_map(|it| match it {
+            Token::Word(word) => Some(word),
+            Token::End | Token::Function(_) => None,
+        });
+        let items: Vec<String> = items.collect();
+        self.word.push_str(&items.join(" "));
     }
 
     /// The text before the bracket that closes.
@@ -247,6 +281,26 @@ impl ShellReader {
     }
 }
 
+/// The body of a function: the tokens between its braces; and where what follows begins.
+pub(super) fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
+    let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
+    let mut start = from;
+    while start < tokens.len() && tokens[start] == Token::End {
+        start += 1;
+    }
+    if start >= tokens.len() || !is(start, "{") {
+        return (&[], from);
+    }
+    let mut open = 0;
+    for at in start..tokens.len() {
+        open += i32::from(is(at, "{")) - i32::from(is(at, "}"));
+        if open == 0 {
+            return (&tokens[start + 1..at], at + 1);
+        }
+    }
+    (&tokens[start + 1..], tokens.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,6 +335,7 @@ mod tests {
             ("function f () { a; }", "<function>f()<{><a>;<}>;"),
             ("for ((i=0;i<3;i++)); do a", "<for>;<do><a>;"),
             ("cat <<EOF\nnc a 1\nEOF\nb", "<cat><<<EOF>;<b>;"),
+            ("a=(\n  b\n  \"c\"\n)\nd", "<a=b c>;<d>;"),
             ("a `b c` $((1 + 2))", "<a><><0>;<b><c>;"),
         ] {
             assert_eq!(shown(text), expected, "{text}");

@@ -117,7 +117,9 @@ function cycleCard(cycle, model) {
 /// What waits, and why; what is wrong; and where the time went.
 function overview(model) {
   const of = (...states) => model.nodes.filter((it) => states.includes(it.state));
-  const [waiting, failed, never] = [of("waiting"), of("broken", "failed"), of("never")];
+  const [failed, never] = [of("broken", "failed"), of("never")];
+  const since = (it) => waitsSince(it) ?? "";
+  const waiting = of("waiting").sort((one, other) => since(one).localeCompare(since(other)));
   const done = model.nodes.length > 0 && model.nodes.every((it) => DONE.includes(it.state));
   const title = done ? "Everything is ready" : waiting.length ? "What waits, and for what" : "Overview";
   const causes = model.roots;
@@ -125,7 +127,7 @@ function overview(model) {
   return [
     make("header", {}, make("div", {}, make("span.kind", {}, model.release ? `release ${model.release}` : `namespace ${model.namespace}`), make("h2", {}, title))),
     ...model.cycles.map((cycle) => cycleCard(cycle, model)),
-    ...(causes.length ? [section("What holds the others up", ...causes.map(({ node, holds }) => link(node, make("span.since", {}, `holds up ${holds.size}`), told(node))))] : []),
+    ...(causes.length ? [section("What holds the others up", ...causes.map(rootCause))] : []),
     ...(waiting.length ? [section("Waiting", ...waiting.map((it) => whyWaiting(it, model)))] : []),
     ...(alone.length ? [section("Broken", ...alone.map((it) => link(it, told(it))))] : []),
     ...(never.length ? [section("Never starts", ...never.map((it) => link(it)))] : []),
@@ -136,6 +138,12 @@ function overview(model) {
   ];
 }
 
+/// A root cause, which leads to its object where the graph shows one.
+function rootCause({ node, object, message, pods }) {
+  const count = make("span.since", {}, holdsUp(pods));
+  return node ? link(node, count, told(node)) : make("div.row", {}, make("b", {}, object), count, make("p.told", {}, message));
+}
+
 /// What needs a look first, each state in the order of the start.
 function byState(model) {
   const place = (node) => Object.keys(STATES).indexOf(node.state);
@@ -143,7 +151,11 @@ function byState(model) {
 }
 
 function whyWaiting(node, model) {
-  const rows = heldBy(node, model).map((it) => make("li", {}, it.dependency, it.reason ? `: ${it.reason}` : ""));
+  const rows = heldBy(node, model).map(({ dependency, reason }) => {
+    const state = model.byId.get(dependency)?.state;
+    const word = ["broken", "waiting"].includes(state) ? STATES[state][0] : reason;
+    return make("li", {}, dependency, word ? `: ${word}` : "");
+  });
   return link(node, make("span.since", {}, lasting(waitsSince(node))), rows.length ? make("ul.quiet", {}, rows) : "");
 }
 

@@ -88,7 +88,7 @@ const graph = {
       }
       const { x, y } = this.places.get(node.id);
       box.style.transform = `translate(${x}px, ${y}px)`;
-      const most = model.roots[0]?.node === node;
+      const most = model.most === node;
       box.className = ["box", node.state, node.critical || node.passed ? "critical" : "", most ? "most" : "", isAway(node, model) ? "foreign" : ""].join(" ");
       box.title = node.id;
       box.replaceChildren(
@@ -208,9 +208,9 @@ function away(node, model) {
   return isAway(node, model) ? [make("span.away", { title: `in namespace ${node.namespace}` }, node.namespace)] : [];
 }
 
-/// How many it holds up, else its wave.
+/// How many pods it holds up, else its wave.
 function tag(node, model) {
-  if (node.holdsUpMany) return [make("span.many", { title: `holds up ${node.holdsUpMany}` }, `holds ${node.holdsUpMany}`)];
+  if (node.holdsUpMany) return [make("span.many", { title: holdsUp(node.holdsUpMany) }, `holds ${node.holdsUpMany}`)];
   const weighs = model.nodes.some((it) => it.wave);
   return weighs && node.wave !== undefined ? [make("span.wave", {}, `wave ${node.wave}`)] : [];
 }
@@ -219,8 +219,9 @@ function tag(node, model) {
 function why(node, model) {
   if (node.state === "waiting") {
     const [first, ...others] = heldBy(node, model).map((it) => it.dependency.split("/").at(-1));
-    const what = first ? `for ${first}${others.length ? ` and ${others.length} more` : ""} \u00b7 ` : "";
-    return [isHeld(node) ? "held " : "", what, lasting(waitsSince(node))];
+    // The time first: a long name is cut at its end, and the arrow leads to it.
+    const what = first ? ` for ${first}${others.length ? ` and ${others.length} more` : ""}` : "";
+    return [isHeld(node) ? "held " : "", lasting(waitsSince(node)), what];
   }
   if (node.state === "ready") {
     const { started, opened, ready } = node.time ?? {};
@@ -244,7 +245,7 @@ function spoken(node, model) {
   const held = heldBy(node, model).map((it) => it.dependency).join(", ");
   const parts = ["", STATES[node.state][0], node.state === "ready" ? "" : node.rootCause?.message ?? node.reason ?? ""];
   if (isAway(node, model)) parts.push(`in namespace ${node.namespace}`);
-  if (node.holdsUpMany) parts.push(`holds up ${node.holdsUpMany}`);
+  if (node.holdsUpMany) parts.push(holdsUp(node.holdsUpMany));
   if (isHeld(node)) parts.push("held before it takes a node");
   if (node.waiting.length && held) parts.push(`waits for ${held}`);
   if (node.critical) parts.push("on the critical path");

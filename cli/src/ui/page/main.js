@@ -176,7 +176,7 @@ function nextTheme() {
 function nextTrouble() {
   // What holds the others up comes first.
   const { roots, nodes } = page.model;
-  const all = [...new Set([...roots.map((it) => it.node), ...nodes.filter((it) => TROUBLE.includes(it.state))])];
+  const all = [...new Set([...roots.map((it) => it.node).filter(Boolean), ...nodes.filter((it) => TROUBLE.includes(it.state))])];
   const next = all[(all.findIndex((it) => it.id === page.selected) + 1) % all.length];
   if (!next) return;
   select(next.id);

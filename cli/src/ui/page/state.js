@@ -47,13 +47,14 @@ function derive(view) {
   onPath(path, edges, byId);
   const model = { ...view, nodes, edges, byId, path, steps };
   model.roots = roots(model);
-  for (const { node, holds } of model.roots) node.holdsUpMany = holds.size;
+  for (const { node, pods } of model.roots) if (node) node.holdsUpMany ??= pods;
+  model.most = model.roots.map((it) => it.node).find(Boolean);
   return model;
 }
 
 /// Where a reader looks first: what holds up the most, else the worst.
-function firstTrouble({ roots: [most], nodes }) {
-  return most?.node ?? TROUBLE.map((state) => nodes.find((it) => it.state === state)).find(Boolean);
+function firstTrouble({ most, nodes }) {
+  return most ?? TROUBLE.map((state) => nodes.find((it) => it.state === state)).find(Boolean);
 }
 
 function stateOf(node) {
@@ -100,23 +101,20 @@ function heldBy(node, model) {
   return unmet(node, model).map(({ node: it }) => ({ dependency: it.id, status: it.status ?? STATES[it.state][0], reason: it.reason, message: it.message }));
 }
 
-/// What others wait for, and nothing holds back itself: there is what to look at. With all that it holds up.
+/// The root causes, as `status` and `graph` count them: the one with the most pods first, each with its object in the graph, where
+/// there is one.
 function roots(model) {
-  const idle = (node) => node.holdsUp && !["waiting", "cycle", "never"].includes(node.state) && !unmet(node, model).length;
-  const found = model.nodes.filter(idle).map((node) => ({ node, holds: behind(node, model) }));
-  return found.filter((it) => it.holds.size).sort((one, other) => other.holds.size - one.holds.size);
+  return (model.rootCauses ?? []).map((cause) => ({ ...cause, node: objectOf(cause, model) }));
 }
 
-/// What it holds back, and what those hold back.
-function behind(node, model, found = new Set()) {
-  for (const edge of model.edges.filter((it) => it.unmet && it.to === node.id)) {
-    const next = model.byId.get(edge.from);
-    if (next.state === "ready" || found.has(next)) continue;
-    found.add(next);
-    behind(next, model, found);
-  }
-  return found;
+/// The object whose pod has the trouble, else the object that the entry of a list names.
+function objectOf({ object, pod }, { nodes, byId }) {
+  const ofPod = pod && nodes.find((it) => it.rootCause?.pod === pod);
+  return ofPod || (byId.get(object) ?? byId.get(object.replace(/ \(node rule\)$|:[a-z]+$/, "")));
 }
+
+/// `holds up 2 pods`
+const holdsUp = (pods) => `holds up ${pods} ${pods === 1 ? "pod" : "pods"}`;
 
 /// Whether the pods of it that wait are held before they take a node.
 function isHeld(node) {

@@ -15,6 +15,9 @@ function span(model) {
     return times.length ? { from: Math.min(...times), to: end } : undefined;
   }
   let from = Math.min(...begins);
+  // What started just before is drawn from its start on.
+  const started = model.nodes.flatMap((it) => it.time?.started ?? []).map(stamp);
+  from = Math.min(from, ...started.filter((it) => from - it < 60e3));
   // What was made long ago does not press together what happens now.
   if (waits.length && end - from > 6 * 3600e3) from = Math.min(...waits);
   const width = Math.max(end - from, 5000);
@@ -31,17 +34,22 @@ function drawTimeline(model) {
   const top = area.querySelector(".rows")?.scrollTop ?? 0;
   const focused = area.contains(document.activeElement) && document.activeElement.dataset.key;
   area.replaceChildren(
-    make("header", {}, make("h2", {}, "Timeline"), key(), make("span.quiet", {}, `from ${clock(new Date(shown.from).toISOString())}`)),
+    make("header", {}, make("h2", {}, "Timeline"), key(rows), make("span.quiet", {}, `from ${clock(new Date(shown.from).toISOString())}`)),
     make("div.rows", {}, axis(shown, at), ...rows.map((node) => row(node, shown, at))),
   );
   area.querySelector(".rows").scrollTop = top;
   if (focused) area.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-function key() {
+/// The bars that there are, in words.
+function key(rows) {
   const entry = (name, text) => make("span", {}, make(`i.bar.${name}`), text);
-  return make("span.key", { "aria-hidden": "true" }, entry("waited", "waited"), entry("started", "started"), entry("done", "ready"), entry("path", "critical path"));
+  const broken = rows.some((it) => isBroken(it)) ? [entry("failed", "broken")] : [];
+  const path = rows.some((it) => it.critical) ? [entry("path", "critical path")] : [];
+  return make("span.key", { "aria-hidden": "true" }, entry("waited", "waited"), entry("started", "starting"), ...broken, entry("done", "ready"), ...path);
 }
+
+const isBroken = (node) => ["failed", "broken"].includes(node.state);
 
 function axis(shown, at) {
   const seconds = (shown.to - shown.from) / 1000;
@@ -63,13 +71,13 @@ function row(node, shown, at) {
   const done = waits ? undefined : ready;
   const bars = [
     (waits || opened) && bar("waited", start, waits ? now() : stamp(opened), at),
-    run && bar(["failed", "broken"].includes(node.state) ? "failed" : "started", stamp(run), done ? stamp(done) : now(), at),
-    done && bar("done", stamp(done), shown.to, at),
+    run && bar(isBroken(node) ? "failed" : "started", stamp(run), done ? stamp(done) : now(), at),
+    done && bar("done", stamp(done), shown.running ? now() : shown.to, at),
     node.critical && bar("path", stamp(node.critical.from), stamp(node.critical.until), at),
   ];
   const words = [
     waits ? `waits for ${duration(now() - start)}` : opened ? `waited ${duration(stamp(opened) - start)}` : "",
-    run && done ? `ready after ${duration(stamp(done) - stamp(run))}` : run ? (["failed", "broken"].includes(node.state) ? node.state : "not ready yet") : "",
+    run && done ? `ready after ${duration(stamp(done) - stamp(run))}` : run ? (isBroken(node) ? node.state : "not ready yet") : "",
   ].filter(Boolean).join(", then ");
   const line = make("button.line-of", { type: "button", title: `${node.id}: ${words}`, "aria-label": `${node.id}: ${words}`, onclick: () => select(node.id) },
     make("span.label", {}, icon(node.state), make("span", {}, node.id)), make("div.track", {}, bars.filter(Boolean)));

@@ -203,3 +203,20 @@ fn a_cron_job_is_told_of_whether_it_is_there_or_not() {
     let optional = "[{kind: CronJob, name: nightly, optional: true}]";
     assert_eq!(told(optional, &Cluster::default()), "");
 }
+
+#[test]
+fn a_workload_that_nothing_asks_is_told_of() {
+    let told = |object: Value, list: &str| {
+        let known = Cluster {
+            objects: vec![("StatefulSet/db", object)],
+            ..Cluster::default()
+        };
+        told(list, &known)
+    };
+    let expected = "StatefulSet/db has no readiness probe, and counts as ready as soon as its containers run; add a readinessProbe that \
+                    asks what the wait is for";
+    let marked = json!({"metadata": {"unasked": true}});
+    assert_eq!(told(marked.clone(), "sts/db"), expected);
+    assert_eq!(told(marked, "sts/db:present"), "");
+    assert_eq!(told(json!({}), "sts/db"), "");
+}

@@ -5,7 +5,9 @@ use super::super::problem::{Flaw, Problem};
 use super::super::{duration, terms};
 use super::fields::Fields;
 use crate::dependency::Patience;
+use crate::terms::OnTimeout;
 use std::time::Duration;
+use strum::VariantNames;
 
 impl Fields<'_> {
     /// Reads `timeout` and `on-timeout` of an item.
@@ -14,7 +16,7 @@ impl Fields<'_> {
             None => None,
             Some(field) => {
                 let word = field.text("wait, fail or proceed")?;
-                Some(terms::on_timeout(word)?)
+                Some(terms::word(word, OnTimeout::VARIANTS)?)
             }
         };
         match (

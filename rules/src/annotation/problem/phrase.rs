@@ -33,7 +33,7 @@ pub(super) fn did_you_mean(likely: Option<&str>, otherwise: &str) -> String {
 }
 
 pub(super) fn one_of_the_states() -> String {
-    let words: Vec<_> = State::ALL.into_iter().map(State::word).collect();
+    let words: Vec<_> = State::ALL.iter().map(|it| it.word()).collect();
     format!("; the states are {}", words.join(", "))
 }
 

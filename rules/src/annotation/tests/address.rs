@@ -250,6 +250,14 @@ fn a_service_may_be_written_by_its_dns_name() {
             "it is the name of one pod of a Service; write \"prod/pod/db-0\" for the pod, or \"prod/service/db\" for all of them",
         ),
         (
+            "svc/db.prod",
+            "name \"db.prod\" has '.' in it; if \"prod\" is the namespace, write \"prod/service/db\"",
+        ),
+        (
+            "svc/db:5432",
+            "unknown state \"5432\": an object has no port here; leave \":5432\" out, or write the address, such as tcp://HOST:5432",
+        ),
+        (
             "svc/db.example.com",
             "name \"db.example.com\" has '.' in it",
         ),

@@ -97,7 +97,7 @@ fn references() -> impl Strategy<Value = String> {
         (0..kinds::all().len()).prop_map(|index| kinds::all()[index].kind.to_owned()),
         "[a-z]{1,8}\\.[a-z]{1,5}\\.[a-z]{1,5}",
     ];
-    let states = proptest::sample::select(&State::ALL[..]).prop_map(|it| format!(":{}", it.word()));
+    let states = proptest::sample::select(State::ALL).prop_map(|it| format!(":{}", it.word()));
     let suffix = proptest::option::of(states).prop_map(Option::unwrap_or_default);
     let namespace = proptest::option::of("[a-z0-9]{1,5}/").prop_map(Option::unwrap_or_default);
     (

@@ -125,7 +125,7 @@ fn names_are_checked_as_kubernetes_checks_them() {
     assert_snapshot!(refused("job/.a"),
         @r#"sluice.dev/depends-on: line 1, column 5: name ".a" has two dots with nothing between them, or a dot at its start or end"#);
     assert_snapshot!(refused("svc/a.b"),
-        @r#"sluice.dev/depends-on: line 1, column 6: name "a.b" has '.' in it; lower case letters, digits and "-" are allowed"#);
+        @r#"sluice.dev/depends-on: line 1, column 5: name "a.b" has '.' in it; if "b" is the namespace, write "b/service/a""#);
     assert_snapshot!(refused("svc/redis#x"),
         @r#"sluice.dev/depends-on: line 1, column 10: name "redis#x" has '#' in it; lower case letters, digits and "-" are allowed"#);
     assert_snapshot!(refused("job/a?b"),

@@ -53,10 +53,10 @@ impl Reason {
                  (a kind without namespaces is allowed by the chart's value clusterScoped.allow)"
             }
             Self::OtherRevision => {
-                "its sluice.dev/revision is not the dependent's; it is waited for until it has been updated, too"
+                "its sluice.dev/revision is not the dependent's; update it too, or write \"revision: any\" in the entry"
             }
             Self::NotFresh => {
-                "it is older than the dependent's revision, and a fresh one is asked for; create the Job again"
+                "it is older than the dependent's revision, and a fresh one is asked for; create the Job again, or take \"fresh\" out of the entry"
             }
             Self::Settling => {
                 "it is older than the dependent's revision and may be replaced with it; a moment is waited"

@@ -4,7 +4,7 @@ use crate::advice::{Seen, Served, Target, Workload};
 use crate::cause::{Behind, Stuck};
 use crate::definition::Declared;
 use crate::dependency::{ObjectRef, Part, Selection};
-use crate::holder::{Running, Wave};
+use crate::holder::{Holder, Running, Wave};
 use crate::judged::Judged;
 use crate::keys;
 use crate::kinds::Kind;
@@ -147,6 +147,10 @@ impl Definitions for Cluster<'_> {
 }
 
 impl Hints for Cluster<'_> {
+    fn slot_holders(&self, _: &Wave) -> Option<Vec<Holder>> {
+        None
+    }
+
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         Lookup::Found(self.find(|it| {
             it["kind"] == "Pod"

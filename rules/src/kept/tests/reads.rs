@@ -68,7 +68,7 @@ type Note<'n> = &'n mut dyn FnMut(&str, &dyn Debug);
 
 fn of_object(object: &Value, world: &dyn World, now: Timestamp, note: Note<'_>) {
     let kind = kind_of(object);
-    for state in State::ALL {
+    for &state in State::ALL {
         note(
             state.word(),
             &profile::judge(&kind, object, state, world, now),

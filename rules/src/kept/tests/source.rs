@@ -5,31 +5,24 @@ use std::fs;
 use std::path::Path;
 
 /// Words in the source of the rules that look like fields and are no field of a built-in kind.
-pub(super) const NO_FIELDS: [&str; 57] = [
+pub(super) const NO_FIELDS: [&str; 50] = [
     // States, statuses and other words of ours.
-    "addressed",
-    "available",
-    "complete",
-    "connects",
     "current",
     "enabled",
-    "error",
     "everyPod",
+    "sameNode",
     "failure",
     "false",
     "group",
     "lowercase",
-    "note",
+    "nodeRules",
     "pods",
-    "present",
     "release",
     "skip",
     "sluice",
-    "started",
     "subchart",
     "timeout",
     "updated",
-    "warning",
     // Fields of a pod that admission reads, of the request.
     "image",
     "imagePullPolicy",
@@ -91,7 +84,7 @@ pub(super) const LABELS: [&str; 14] = [
 ];
 
 /// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 23] = [
     // These modules read applied objects, which are there whole.
     "advice/limits",
     "advice/spelling",
@@ -117,6 +110,7 @@ const OTHERS: [&str; 22] = [
     // Reads the pod of a request, which is there whole.
     "variables",
     // These modules read the manifests of `lint`, which are there whole.
+    "fit",
     "rollout",
     "uses",
 ];

@@ -127,7 +127,7 @@ proptest! {
     fn judge_takes_any_manifest(
         object in manifest(),
         world in prop::collection::vec(any_json(), 0..2),
-        state in prop::sample::select(State::ALL.to_vec()),
+        state in prop::sample::select(State::ALL),
     ) {
         let world = Cluster {
             object: world.first().cloned().map_or(Lookup::NotFound, Lookup::Found),

@@ -47,7 +47,7 @@ fn a_suspended_job_says_so() {
     let suspended = json!({ "conditions": conditions(&[("Suspended", "True")]) });
     assert_eq!(
         told(&job(json!({ "suspend": true }), suspended)),
-        "InProgress JobSuspended: job is suspended"
+        "InProgress JobSuspended: job is suspended; set spec.suspend to false"
     );
 }
 
@@ -62,7 +62,7 @@ fn a_suspended_job_has_not_started() {
         )
     };
     let suspend = || json!({ "suspend": true });
-    let waits = "InProgress JobSuspended: job is suspended";
+    let waits = "InProgress JobSuspended: job is suspended; set spec.suspend to false";
     assert_eq!(started(suspend(), &suspended), waits);
     let ending = json!({ "startTime": "2024-01-01T00:00:00Z", "active": 1 });
     assert_eq!(
@@ -85,7 +85,10 @@ fn a_suspended_job_has_not_started() {
         "Current Satisfied: Job Completed. succeeded: 0/1"
     );
     let failed = json!({ "conditions": conditions(&[("Failed", "True")]) });
-    assert_eq!(started(suspend(), &failed), "Failed JobFailed: Job Failed");
+    assert_eq!(
+        started(suspend(), &failed),
+        "Failed JobFailed: Job Failed; delete the Job and create it again"
+    );
     assert!(
         ask(
             &job(suspend(), suspended),
@@ -103,6 +106,6 @@ fn a_failed_job_failed_for_good() {
     ] });
     assert_eq!(
         told(&job(json!({}), status)),
-        "Failed JobFailed: Job Failed: BackoffLimitExceeded: too often"
+        "Failed JobFailed: Job Failed: BackoffLimitExceeded: too often; delete the Job and create it again"
     );
 }

@@ -5,11 +5,13 @@ use super::basis::Explain;
 use super::cycle::Goal;
 use super::targets::needed;
 use super::too_late;
+use crate::cause::RootCause;
 use crate::dependency::{Edge, Reference};
 use crate::dependent::Dependent;
 use crate::judged::Reason;
 use crate::world::World;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
 /// Judges every edge of one dependent, and explains those that are not satisfied, as far as the world has hints.
 pub fn judge(
@@ -19,9 +21,25 @@ pub fn judge(
     world: &dyn World,
     now: Timestamp,
 ) -> Judgement {
-    let judge = Judge::new(dependent, policy, world, now);
+    found_by(&Judge::new(dependent, policy, world, now), edges)
+}
+
+/// Judges every edge of a dependent whose gate has opened, and explains those that are not satisfied. An object that the upgrade of the
+/// dependent might have replaced is no longer in doubt: the gate has taken it.
+pub fn judge_opened(
+    dependent: &Dependent,
+    edges: Vec<Edge>,
+    policy: &Policy,
+    world: &dyn World,
+    now: Timestamp,
+) -> Judgement {
+    found_by(&Judge::new(dependent, policy, world, now).at_once(), edges)
+}
+
+fn found_by(judge: &Judge<'_>, edges: Vec<Edge>) -> Judgement {
+    let world = judge.world;
     let found = judge.edges(edges);
-    let explain = world.hints().map(|hints| Explain::new(&judge, hints));
+    let explain = world.hints().map(|hints| Explain::new(judge, hints));
     let edges = found.into_iter().map(|(mut edge, lead)| {
         if let Some(explain) = explain.filter(|_| !edge.judged.satisfied) {
             explain.follow(lead, &mut edge.judged);
@@ -37,17 +55,61 @@ pub fn judge(
     }
 }
 
+/// The root cause of a cycle: the same for each of the dependents in it, wherever the way begins.
+fn root_of_cycle(path: &[String], message: &str) -> RootCause {
+    let objects: BTreeSet<&str> = path.iter().map(String::as_str).collect();
+    let objects: Vec<&str> = objects.into_iter().collect();
+    let is_own_service = matches!(path, [_, service, _] if service.starts_with("Service/"));
+    RootCause {
+        object: objects.join(", "),
+        pod: None,
+        reason: Reason::Cycle.label().to_owned(),
+        broken: true,
+        message: if is_own_service {
+            message.to_owned()
+        } else {
+            "wait for each other; take one entry out of a list".to_owned()
+        },
+    }
+}
+
+impl RootCause {
+    /// The root cause that the finding about an edge tells by itself.
+    pub(super) fn of_edge(edge: &JudgedEdge) -> Self {
+        let JudgedEdge {
+            edge,
+            foreign,
+            judged,
+            ..
+        } = edge;
+        Self {
+            object: edge.to_string(),
+            pod: None,
+            reason: judged.reason.label().to_owned(),
+            broken: judged.reason.is_final_failure() || judged.reason == Reason::Cycle,
+            message: judged.told(*foreign).unwrap_or_default().to_owned(),
+        }
+    }
+}
+
 impl Explain<'_> {
-    /// Adds the words that no object has about itself to an edge that is not satisfied: the way on which it leads back to the
-    /// dependent, the lack of room for the pods behind it, or why those pods are not ready. A path through another namespace would
-    /// tell a tenant which objects are there, so none is followed.
+    /// Adds the words that no object has about itself to an edge that is not satisfied, and its root cause: the way on which the edge
+    /// leads back to the dependent, the lack of room for the pods behind it, or why those pods are not ready. Such words come before the
+    /// object's own, which count what is ready. A path through another namespace would tell a tenant which objects are there, so none is
+    /// followed.
     fn look_behind(&self, edge: &mut JudgedEdge) {
+        let root = self.found_behind(edge);
+        let root = root.unwrap_or_else(|| self.own_root(edge));
+        edge.root = Some(Box::new(root));
+    }
+
+    fn found_behind(&self, edge: &mut JudgedEdge) -> Option<RootCause> {
         let known = matches!(
             edge.judged.reason,
             Reason::Syncing | Reason::SelfReference | Reason::NotStable | Reason::BeforeBoot
         );
         if known || edge.foreign {
-            return;
+            return None;
         }
         let links = self.links(&edge.edge);
         let own = self.dependent().name();
@@ -59,7 +121,7 @@ impl Explain<'_> {
         if let Some(path) = way {
             edge.judged.reason = Reason::Cycle;
             edge.judged.message = too_late::of_cycle(&path);
-            return;
+            return Some(root_of_cycle(&path, &edge.judged.message));
         }
         let lack = self.lack_of_room(edge.judged.reason, &self.workloads(&links));
         let cause = self.cause(edge, lack.is_some());
@@ -67,9 +129,32 @@ impl Explain<'_> {
             edge.judged.reason = Reason::Unschedulable;
         }
         let labelled = self.labelled(edge);
-        for told in lack.into_iter().chain(cause).chain(labelled) {
-            edge.judged.message = format!("{}; {told}", edge.judged.message);
+        let (cause, root) = cause.map(|it| (it.words, it.root)).unzip();
+        let behind = lack.iter().cloned().chain(cause);
+        let own = std::mem::take(&mut edge.judged.message);
+        let told = behind.chain([own]).chain(labelled);
+        edge.judged.message = told
+            .filter(|it| !it.is_empty())
+            .collect::<Vec<_>>()
+            .join("; ");
+        let lack = lack.map(|message| RootCause {
+            object: edge.edge.to_string(),
+            pod: None,
+            reason: Reason::Unschedulable.label().to_owned(),
+            broken: true,
+            message,
+        });
+        lack.or(root)
+    }
+
+    /// The root cause of an edge behind which nothing is found.
+    fn own_root(&self, edge: &JudgedEdge) -> RootCause {
+        if let Edge::Slot(most) = edge.edge
+            && let Some(held) = self.held_slots(most)
+        {
+            return held.root;
         }
+        RootCause::of_edge(edge)
     }
 
     /// What is told of a selector that finds no object.

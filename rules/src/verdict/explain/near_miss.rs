@@ -4,10 +4,10 @@
 use super::basis::Explain;
 use crate::dependency::{Dependency, Edge, ObjectRef, Reference, Selection};
 use crate::edges;
-use crate::kinds::Kind;
+use crate::kinds::{self, Kind};
 use crate::object::name;
 use crate::scope;
-use crate::suggest::{affixed, nearest};
+use crate::suggest::{affixed, nearest, of_deployment};
 use std::slice;
 
 impl Explain<'_> {
@@ -59,6 +59,15 @@ impl Explain<'_> {
             return near
                 .contains(name)
                 .then(|| format!("{kind}/{name} of this namespace"));
+        }
+        if kind.is_replica_set() {
+            // Its name changes with each rollout, so no list is to name it.
+            let deployment = of_deployment(name);
+            let is_made = |it: &String| it != deployment && of_deployment(it) == deployment;
+            let known = || others(&Kind::Builtin(kinds::DEPLOYMENT));
+            if near.iter().any(is_made) || known().iter().any(|it| it == deployment) {
+                return Some(format!("Deployment/{deployment}"));
+            }
         }
         let names = || near.iter().map(String::as_str);
         let affixed = dependent

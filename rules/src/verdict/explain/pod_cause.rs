@@ -2,18 +2,20 @@
 //!
 //! The words stay within the dependent's namespace, since they quote the objects there.
 
-use super::super::judge::{Judge, JudgedEdge, Policy, Typed};
+use super::super::judge::{Judge, JudgedEdge, Policy, Typed, listed};
 use super::basis::Explain;
 use super::no_room::is_about_pods;
-use crate::cause::{self, Behind, By, Cause, Stuck};
+use crate::cause::{self, Behind, By, Cause, RootCause, Stuck};
 use crate::dependency::{Edge, State};
 use crate::dependent::Dependent;
+use crate::holder;
 use crate::job;
 use crate::judged::Reason;
 use crate::kinds::Kind;
 use crate::lookup::Lookup;
 use crate::object::name;
 use crate::profile;
+use crate::slots::Claim;
 use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -38,16 +40,41 @@ pub fn cause_of(
 ) -> Option<String> {
     let dependent = Dependent::of_workload(kind.clone(), object, namespace);
     let judge = Judge::new(&dependent, policy, world, now);
-    Explain::new(&judge, world.hints()?).told(kind, object, GATES)
+    let told = Explain::new(&judge, world.hints()?).told(kind, object, GATES);
+    told.map(|it| it.words)
+}
+
+/// The words about the pods behind an object, and the end of the chain that they tell of.
+pub(super) struct BehindTold {
+    pub(super) words: String,
+    pub(super) root: RootCause,
+}
+
+impl BehindTold {
+    /// The words about an object's own pods, and those about what they wait for, where that is known.
+    fn followed(words: String, root: RootCause, beyond: Option<Self>) -> Self {
+        match beyond {
+            Some(beyond) => Self {
+                words: words + &beyond.words,
+                root: beyond.root,
+            },
+            None => Self { words, root },
+        }
+    }
 }
 
 impl Explain<'_> {
     /// Why the objects that an edge means are not ready. `without_node`: it is told already that a pod finds no node.
-    pub(super) fn cause(&self, edge: &JudgedEdge, without_node: bool) -> Option<String> {
+    pub(super) fn cause(&self, edge: &JudgedEdge, without_node: bool) -> Option<BehindTold> {
         self.cause_behind(edge, without_node, GATES)
     }
 
-    fn cause_behind(&self, edge: &JudgedEdge, without_node: bool, gates: usize) -> Option<String> {
+    fn cause_behind(
+        &self,
+        edge: &JudgedEdge,
+        without_node: bool,
+        gates: usize,
+    ) -> Option<BehindTold> {
         let reason = edge.judged.reason;
         let of_a_job = reason.is_final_failure() || reason == Reason::JobHeld;
         if edge.foreign || !(is_about_pods(reason) || of_a_job) {
@@ -73,12 +100,15 @@ impl Explain<'_> {
             };
             Some(match meant.len() {
                 1 => told,
-                _ => format!("{kind}/{}: {told}", name(object)),
+                _ => BehindTold {
+                    words: format!("{kind}/{}: {}", name(object), told.words),
+                    ..told
+                },
             })
         })
     }
 
-    fn told(&self, kind: &Kind, object: &Value, gates: usize) -> Option<String> {
+    fn told(&self, kind: &Kind, object: &Value, gates: usize) -> Option<BehindTold> {
         self.told_of(kind, object, self.stuck(kind, object), gates)
     }
 
@@ -95,28 +125,52 @@ impl Explain<'_> {
         object: &Value,
         found: Option<Stuck>,
         gates: usize,
-    ) -> Option<String> {
+    ) -> Option<BehindTold> {
+        let of = format!("{kind}/{}", name(object));
         if kind.is_pod() {
             let cause = Cause::of(object, self.judge.now)?;
             let more = self.beyond(&cause, kind, object, gates);
-            return Some(format!("it {cause}{more}"));
+            let root = RootCause::of_pod(of, name(object), &cause);
+            return Some(BehindTold::followed(format!("it {cause}"), root, more));
         }
         if kind.is_job() && job::is_held(object) {
-            let more = self.beyond(&Cause::Gate, kind, object, gates);
-            return (!more.is_empty()).then(|| format!("it waits{more}"));
+            let more = self.beyond(&Cause::Gate, kind, object, gates)?;
+            return Some(BehindTold {
+                words: format!("it waits{}", more.words),
+                ..more
+            });
         }
+        let refused = |message: String| BehindTold {
+            root: RootCause {
+                object: of.clone(),
+                pod: None,
+                reason: "PodsRefused".to_owned(),
+                broken: true,
+                message: message.clone(),
+            },
+            words: message,
+        };
         let Some(stuck) = found else {
-            return self.refused(kind, object);
+            return self.refused(kind, object).map(refused);
         };
         if matches!(stuck.cause, Cause::NoPods { .. }) {
-            let told = self.refused(kind, object);
-            return Some(told.unwrap_or_else(|| self.none_selected(object, &stuck)));
+            let told = self.refused(kind, object).map(refused);
+            return Some(told.unwrap_or_else(|| {
+                let words = self.none_selected(object, &stuck);
+                let root = RootCause::of_stuck(of.clone(), &stuck);
+                let message = words.clone();
+                BehindTold {
+                    root: RootCause { message, ..root },
+                    words,
+                }
+            }));
         }
         let more = match Behind::of(kind, object, &self.dependent().namespace) {
             Some(behind) if behind.by == By::Owners => self.beyond_pod(&behind, &stuck, gates),
             _ => self.beyond(&stuck.cause, kind, object, gates),
         };
-        Some(format!("{stuck}{more}"))
+        let root = RootCause::of_stuck(of, &stuck);
+        Some(BehindTold::followed(stuck.to_string(), root, more))
     }
 
     /// The words about a Service that selects no pod. They name the workload whose pods it will select, where there is one.
@@ -150,38 +204,41 @@ impl Explain<'_> {
         })
     }
 
-    /// The words about the wait of an object's gate, which `cause` names as the cause; empty for any other cause.
-    fn beyond(&self, cause: &Cause, kind: &Kind, object: &Value, gates: usize) -> String {
+    /// The words about the wait of an object's gate, which `cause` names as the cause; `None` for any other cause.
+    fn beyond(
+        &self,
+        cause: &Cause,
+        kind: &Kind,
+        object: &Value,
+        gates: usize,
+    ) -> Option<BehindTold> {
         if *cause != Cause::Gate || gates == 0 {
-            return String::new();
+            return None;
         }
         let behind = kind.is_service().then(|| self.behind(object));
         let behind = behind.map(|links| links.into_iter().map(|link| link.to).collect());
         let workloads: Vec<Typed> = behind.unwrap_or_else(|| vec![(kind.clone(), object.clone())]);
-        let told = workloads.into_iter().find_map(|(kind, workload)| {
+        workloads.into_iter().find_map(|(kind, workload)| {
             let dependent = Dependent::of_workload(kind, &workload, &self.dependent().namespace);
             self.beyond_gate_of(&dependent, gates)
-        });
-        told.unwrap_or_default()
+        })
     }
 
     /// The words about the wait of a pod's gate, where the pod belongs to an object by its owners: the list is read from the pod, since the
     /// object may keep its template in any field.
-    fn beyond_pod(&self, behind: &Behind, stuck: &Stuck, gates: usize) -> String {
+    fn beyond_pod(&self, behind: &Behind, stuck: &Stuck, gates: usize) -> Option<BehindTold> {
         if stuck.cause != Cause::Gate || gates == 0 {
-            return String::new();
+            return None;
         }
         let all = self.gated_by(&behind.selector);
-        let pod = all.iter().find(|pod| name(pod) == stuck.name);
-        let Some(Lookup::Found(dependent)) =
-            pod.map(|pod| Dependent::resolve(pod, &[], self.judge.world))
-        else {
-            return String::new();
-        };
-        self.beyond_gate_of(&dependent, gates).unwrap_or_default()
+        let pod = all.iter().find(|pod| name(pod) == stuck.name)?;
+        match Dependent::resolve(pod, &[], self.judge.world) {
+            Lookup::Found(dependent) => self.beyond_gate_of(&dependent, gates),
+            Lookup::NotFound | Lookup::Unavailable(_) => None,
+        }
     }
 
-    fn beyond_gate_of(&self, dependent: &Dependent, gates: usize) -> Option<String> {
+    fn beyond_gate_of(&self, dependent: &Dependent, gates: usize) -> Option<BehindTold> {
         let judge = self.judge.of(dependent);
         let told = Explain::new(&judge, self.hints).awaited(gates - 1);
         if judge.is_reading() {
@@ -190,32 +247,72 @@ impl Explain<'_> {
         told
     }
 
-    /// The first edge of the dependent that is not satisfied, and why. The words follow "waits".
-    fn awaited(&self, gates: usize) -> Option<String> {
+    /// The first edge of the dependent that is not satisfied, and why. The words follow "waits". Where only a slot is missing, they name its
+    /// holders.
+    fn awaited(&self, gates: usize) -> Option<BehindTold> {
         let judge = self.judge;
         let edges = self
             .dependent()
             .edges(judge.policy.config_depends_on, judge.world);
         // Judging a slot asks for it.
-        let edges = edges
+        let (slots, edges): (Vec<Edge>, Vec<Edge>) = edges
             .ok()?
             .into_iter()
-            .filter(|edge| !matches!(edge, Edge::Slot(_)));
-        let mut judged = edges.map(|edge| judge.edge(edge, false));
-        let (mut unmet, lead) = judged.find(|(edge, _)| !edge.judged.satisfied)?;
+            .partition(|edge| matches!(edge, Edge::Slot(_)));
+        let mut judged = edges.into_iter().map(|edge| judge.edge(edge, false));
+        let Some((mut unmet, lead)) = judged.find(|(edge, _)| !edge.judged.satisfied) else {
+            return slots.iter().find_map(|edge| match edge {
+                Edge::Slot(most) => self.held_slots(*most),
+                Edge::Listed(_) | Edge::NodeRule(_) | Edge::Wave(_) => None,
+            });
+        };
         self.follow(lead, &mut unmet.judged);
         let (edge, reason) = (&unmet.edge, unmet.judged.reason);
         if reason == Reason::Syncing {
             judge.note_reading();
         }
         Some(match self.cause_behind(&unmet, false, gates) {
-            Some(cause) => format!(" for {edge}; {cause}"),
-            None => match unmet.judged.told(unmet.foreign) {
-                None if unmet.foreign => format!(" for {edge} ({reason})"),
-                message => {
-                    let message = clean(message.unwrap_or_default(), WORD);
-                    format!(" for {edge} ({reason}: {message})")
-                }
+            Some(cause) => BehindTold {
+                words: format!(" for {edge}; {}", cause.words),
+                ..cause
+            },
+            None => BehindTold {
+                root: RootCause::of_edge(&unmet),
+                words: match unmet.judged.told(unmet.foreign) {
+                    None if unmet.foreign => format!(" for {edge} ({reason})"),
+                    message => {
+                        let message = clean(message.unwrap_or_default(), WORD);
+                        format!(" for {edge} ({reason}: {message})")
+                    }
+                },
+            },
+        })
+    }
+
+    /// The holders of the slots that the dependent lacks, where the world can tell without asking for a slot. The words follow "waits".
+    pub(super) fn held_slots(&self, most: usize) -> Option<BehindTold> {
+        let claim = Claim::of(self.dependent())?;
+        let holders = self.hints.slot_holders(&claim.wave)?;
+        if holders.is_empty() || claim.holder.is_among(&holders) {
+            return None;
+        }
+        let names = holder::objects(&holders).into_iter();
+        let names = listed(&names.map(ToString::to_string).collect::<Vec<_>>());
+        let slots = match most {
+            1 => "the only slot".to_owned(),
+            most => format!("one of {most} slots"),
+        };
+        Some(BehindTold {
+            words: format!(" for {slots}, held by {names}"),
+            root: RootCause {
+                object: names,
+                pod: None,
+                reason: Reason::NoSlot.label().to_owned(),
+                broken: false,
+                message: match most {
+                    1 => "holds the only slot".to_owned(),
+                    most => format!("all {most} slots are taken"),
+                },
             },
         })
     }

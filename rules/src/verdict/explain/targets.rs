@@ -94,11 +94,13 @@ impl Explain<'_> {
         let home = Some(self.dependent().namespace.as_str());
         let mut found = Vec::new();
         for kind in kinds {
-            let listed = self.judge.world.list(kind, home, &Selector::default());
-            let Lookup::Found(objects) = listed else {
+            let world = self.judge.world;
+            let is_selected = |it: &Value| makes(it, selector);
+            let listed = world.list_where(kind, home, &Selector::default(), &is_selected);
+            let Lookup::Found(selected) = listed else {
                 continue;
             };
-            let selected = objects.into_iter().filter(|it| makes(it, selector));
+            let selected = selected.into_iter();
             found.extend(selected.map(|object| (kind.clone(), object)));
         }
         let mut bare = self.gated_by(selector);

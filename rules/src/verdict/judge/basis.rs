@@ -47,7 +47,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges the same dependent, for which satisfied objects count at once.
-    pub(super) fn at_once(&self) -> Judge<'_> {
+    pub(in crate::verdict) fn at_once(&self) -> Judge<'_> {
         Judge {
             at_once: true,
             ..self.of(self.dependent)

@@ -1,6 +1,8 @@
 //! Whether a dependency outside of the dependent's namespace may be told of at all.
 
 use crate::annotation;
+use crate::dependency::NodeRules;
+use crate::dependent::EdgeSources;
 use crate::judged::{Judged, Reason, unavailable, unmet};
 use crate::keys;
 use crate::kinds::{self, Kind};
@@ -21,6 +23,8 @@ pub struct Policy {
     pub cluster_scoped: ClusterScoped,
     /// Whether [`crate::keys::CONFIG_DEPENDS_ON`] counts.
     pub config_depends_on: bool,
+    /// The rules that hold pods of every labelled namespace.
+    pub node_rules: NodeRules,
     /// The value of [`crate::keys::REGATE`] for a dependent that carries none.
     pub regate: Regate,
 }
@@ -32,7 +36,16 @@ impl Policy {
             cross_namespace: CrossNamespace::default(),
             cluster_scoped: ClusterScoped::default(),
             config_depends_on: true,
+            node_rules: NodeRules::default(),
             regate: Regate::default(),
+        }
+    }
+
+    /// The choices of what gives a dependent its edges.
+    pub fn edge_sources(&self) -> EdgeSources<'_> {
+        EdgeSources {
+            config_depends_on: self.config_depends_on,
+            node_rules: &self.node_rules,
         }
     }
 }

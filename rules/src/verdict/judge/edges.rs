@@ -35,6 +35,7 @@ impl Judge<'_> {
     ) -> (JudgedEdge, Option<Lead>) {
         let (foreign, EntryFinding { judged, lead }, turn) = match &edge {
             Edge::Listed(entry) => self.lasting(entry),
+            Edge::NodeRule(entry) => (true, self.of_a_node_rule(entry), None),
             Edge::Wave(below) => (false, self.below(*below).into(), None),
             Edge::Slot(most) => (false, self.slot(*most, can_start).into(), None),
         };
@@ -43,6 +44,7 @@ impl Judge<'_> {
             foreign,
             judged,
             turns: turn.into_iter().collect(),
+            root: None,
         };
         (judged, lead)
     }

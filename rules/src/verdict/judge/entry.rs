@@ -53,6 +53,24 @@ impl Judge<'_> {
         }
     }
 
+    /// Judges the entry of a node rule. The administrator wrote the rule, so no namespace is asked for its consent.
+    pub(super) fn of_a_node_rule(&self, entry: &Dependency) -> EntryFinding {
+        match &entry.reference {
+            Reference::Object(it) => {
+                let home = Home {
+                    namespace: it.namespace.as_deref(),
+                    foreign: true,
+                };
+                self.named(it, home, entry)
+            }
+            // The grammar of node rules has no other reference.
+            Reference::Selected(_)
+            | Reference::Part(_)
+            | Reference::Any(_)
+            | Reference::Address(_) => self.entry(entry).1,
+        }
+    }
+
     fn in_its_home<'h>(
         &'h self,
         kind: &Kind,

@@ -1,5 +1,6 @@
 //! The findings about all edges of one dependent.
 
+use crate::cause::RootCause;
 use crate::dependency::Edge;
 use crate::judged::Judged;
 use jiff::Timestamp;
@@ -17,6 +18,8 @@ pub struct JudgedEdge {
     pub judged: Judged,
     /// The changes of the finding that time alone will bring.
     pub turns: Vec<Turn>,
+    /// The end of the chain behind the edge; `None` for a satisfied edge, and in a world without hints.
+    pub root: Option<Box<RootCause>>,
 }
 
 /// A change of an edge's finding that time alone will bring, unless the dependency changes before.

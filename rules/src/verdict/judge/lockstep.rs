@@ -71,7 +71,9 @@ impl Judge<'_> {
     fn of_other_revision(&self, mark: &Mark<'_>) -> Option<Judged> {
         let wanted = self.dependent.lockstep()?;
         let carried = mark.carried.filter(|carried| *carried != wanted)?;
-        let message = format!("it is of revision {carried:?}, and the dependent of {wanted:?}");
+        let message = format!(
+            "it is of revision {carried:?}, and the dependent of {wanted:?}; update it too, or write \"revision: any\" in the entry"
+        );
         Some(unmet(Status::InProgress, Reason::OtherRevision, message))
     }
 
@@ -90,6 +92,7 @@ impl Judge<'_> {
             Some(made) => format!("made at {made}, before the dependent's revision, of {began}"),
             None => "made at no known time".to_owned(),
         };
+        let message = format!("{message}; create it again, or take \"fresh\" out of the entry");
         Some(unmet(Status::InProgress, Reason::NotFresh, message))
     }
 }

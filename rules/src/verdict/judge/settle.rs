@@ -57,7 +57,8 @@ impl Judge<'_> {
         // The upgrade does not replace an object any more that was written since; `observed` has asked whether its status is of that write.
         let new = mark.written.max(mark.made) >= Some(began)
             || mark.made.is_some_and(|made| made + TOGETHER >= began);
-        if new {
+        // Nothing holds the finding back for longer, so it needs no look at the scope then.
+        if new || self.now >= began + LONGEST {
             return judged;
         }
         let scope = self.dependent.scope.as_ref();

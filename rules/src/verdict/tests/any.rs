@@ -29,7 +29,7 @@ fn the_best_of_the_others_speaks_for_all() {
     );
     assert_eq!(
         told(&pod("- any: [job/a]"), &cluster),
-        "wait Failed JobFailed: Job/a: Job Failed: Deadline"
+        "wait Failed JobFailed: Job/a: Job Failed: Deadline; delete the Job and create it again"
     );
     assert_eq!(
         told(&pod("- any: [cm/c, cm/d, job/b]\n  min: 2"), &cluster),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cause::{Behind, Stuck};
 use crate::definition::Declared;
-use crate::holder::{Running, Wave};
+use crate::holder::{Holder, Running, Wave};
 use crate::world::{Definitions, Hints, Objects, Remembered, Scopes};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -24,6 +24,8 @@ pub(super) struct Cluster {
     pub(super) memory: BTreeMap<String, String>,
     /// Why the remembered Jobs are unknown; `None` where they are known.
     pub(super) forgotten: Option<Unavailable>,
+    /// Whether a gate of every revision has opened before.
+    pub(super) passed: bool,
     /// Since when everything that is satisfied has been seen so.
     pub(super) seen: Option<Timestamp>,
     /// The value of `satisfied` in each call of [`Remembered::satisfied_since`].
@@ -48,6 +50,7 @@ impl Cluster {
             pending: Pending::NotFollowed,
             memory: remembered::one("gone", None),
             forgotten: None,
+            passed: false,
             seen: None,
             noted: RefCell::default(),
             recovered: None,
@@ -194,7 +197,7 @@ impl Remembered for Cluster {
     }
 
     fn has_passed(&self, _: &str) -> Lookup<bool> {
-        Lookup::Found(false)
+        Lookup::Found(self.passed)
     }
 
     fn satisfied_since(&self, _: &str, satisfied: bool, _: Timestamp) -> Option<Timestamp> {
@@ -228,6 +231,10 @@ impl Definitions for Cluster {
 }
 
 impl Hints for Cluster {
+    fn slot_holders(&self, _: &Wave) -> Option<Vec<Holder>> {
+        None
+    }
+
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         let homeless = |pod: &&Value| pod["spec"]["nodeName"].is_null() && selector.selects(pod);
         Lookup::Found(self.pods_of(namespace).filter(homeless).cloned().collect())

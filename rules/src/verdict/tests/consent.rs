@@ -53,7 +53,13 @@ fn the_administrator_may_consent_for_a_namespace() {
     };
     assert_eq!(reason(allowed("shop", "data")), Reason::Satisfied);
     assert_eq!(reason(allowed("*", "data")), Reason::Satisfied);
-    assert_eq!(reason(allowed("data", "shop")), Reason::NotPermitted);
+    for (from, to) in [("data", "shop"), ("shop", "other"), ("other", "data")] {
+        assert_eq!(
+            reason(allowed(from, to)),
+            Reason::NotPermitted,
+            "{from} {to}"
+        );
+    }
 }
 
 fn namespace(annotations: &Value) -> Value {

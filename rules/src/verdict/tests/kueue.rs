@@ -36,7 +36,10 @@ fn a_suspended_job_says_in_which_queue_it_is_and_what_that_lacks() {
     };
     let queued = || json!({"kueue.x-k8s.io/queue-name": "team"});
     let in_queue = "job is suspended: queued in LocalQueue \"team\"";
-    assert_eq!(told(json!({}), "u1", true), "job is suspended");
+    assert_eq!(
+        told(json!({}), "u1", true),
+        "job is suspended; set spec.suspend to false"
+    );
     assert_eq!(told(queued(), "u1", false), in_queue);
     assert_eq!(told(queued(), "another", true), in_queue);
     assert_eq!(

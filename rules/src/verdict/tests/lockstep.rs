@@ -26,7 +26,7 @@ fn an_object_of_another_revision_does_not_count() {
     };
     assert_eq!(
         ask(of_revision(seed(), "1")),
-        "wait InProgress OtherRevision: it is of revision \"1\", and the dependent of \"2\""
+        "wait InProgress OtherRevision: it is of revision \"1\", and the dependent of \"2\"; update it too, or write \"revision: any\" in the entry"
     );
     let satisfied = "open Current Satisfied: Job Completed";
     assert_eq!(ask(of_revision(seed(), "2")), satisfied);
@@ -81,7 +81,7 @@ fn one_selected_object_of_another_revision_holds_back() {
     ]);
     assert_eq!(
         told(&pod, &cluster),
-        "wait InProgress OtherRevision: 1 of 2 ready; b: it is of revision \"1\", and the dependent of \"2\""
+        "wait InProgress OtherRevision: 1 of 2 ready; b: it is of revision \"1\", and the dependent of \"2\"; update it too, or write \"revision: any\" in the entry"
     );
 }
 
@@ -218,7 +218,7 @@ fn what_is_not_fresh_says_when_it_was_made() {
     let old = made(job("shop", "seed", "x", true), EARLY);
     assert_eq!(
         told(&pod, &Cluster::of(vec![old])),
-        "wait InProgress NotFresh: made at 2024-01-01T00:00:00Z, before the dependent's revision, of 2024-01-02T00:00:00Z"
+        "wait InProgress NotFresh: made at 2024-01-01T00:00:00Z, before the dependent's revision, of 2024-01-02T00:00:00Z; create it again, or take \"fresh\" out of the entry"
     );
 }
 

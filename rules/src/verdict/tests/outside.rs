@@ -270,7 +270,9 @@ fn an_ordinal_asks_although_another_has_passed() {
     let Lookup::Found(one) = Dependent::resolve(&cluster.objects[2], &[], &cluster) else {
         panic!("resolved")
     };
-    let asked = one.asked_after(true, true, &cluster).unwrap();
+    let asked = one
+        .asked_after(true, Policy::of_the_chart().edge_sources(), &cluster)
+        .unwrap();
     let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
     assert_eq!(asked, ["Pod/s-0"]);
     let list = crate::annotation::parse_depends_on(text).unwrap();

@@ -170,6 +170,33 @@ fn what_is_nearly_called_so_in_the_own_namespace_is_named() {
     }
 }
 
+/// A Deployment makes ReplicaSets under names that change with each rollout.
+#[test]
+fn a_replica_set_is_named_by_its_deployment() {
+    let deployment = owned("Deployment", "store", None, json!({}));
+    let made = owned(
+        "ReplicaSet",
+        "store-6d5f8b7c9d",
+        Some(("Deployment", "store")),
+        json!({}),
+    );
+    let asked = |text: &str, objects: Vec<Value>| {
+        let mut pod = waits(json!({WAVE: "0"}), 60);
+        merge(&mut pod, list(text));
+        told(&pod, objects)
+    };
+    let expected = "NotFound: not created yet, or misspelt; did you mean Deployment/store?";
+    for text in ["replicaset/store", "replicaset/store-5f7bdc8c4d"] {
+        for objects in [
+            vec![deployment.clone()],
+            vec![made.clone()],
+            vec![deployment.clone(), made.clone()],
+        ] {
+            assert_eq!(asked(text, objects), expected, "{text}");
+        }
+    }
+}
+
 #[test]
 fn a_name_or_a_namespace_that_a_tool_has_changed_is_told() {
     let prefixed = owned("Deployment", "prod-db", None, json!({}));

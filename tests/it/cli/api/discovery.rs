@@ -4,14 +4,72 @@ use super::answers::failure;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use rules::kinds;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// A group of which a test may want many kinds.
+pub(in crate::cli) const MANY: &str = "many.example.com";
+
+/// The kinds of [`MANY`], each with its plural.
+const OF_MANY: [(&str, &str); 20] = [
+    ("Ka", "kas"),
+    ("Kb", "kbs"),
+    ("Kc", "kcs"),
+    ("Kd", "kds"),
+    ("Ke", "kes"),
+    ("Kf", "kfs"),
+    ("Kg", "kgs"),
+    ("Kh", "khs"),
+    ("Ki", "kis"),
+    ("Kj", "kjs"),
+    ("Kk", "kks"),
+    ("Kl", "kls"),
+    ("Km", "kms"),
+    ("Kn", "kns"),
+    ("Ko", "kos"),
+    ("Kp", "kps"),
+    ("Kq", "kqs"),
+    ("Kr", "krs"),
+    ("Ks", "kss"),
+    ("Kt", "kts"),
+];
+
 /// The groups of the definitions, each in version v1: kinds and their plurals.
-const CUSTOM: [(&str, &[(&str, &str)]); 2] = [
+const CUSTOM: [(&str, &[(&str, &str)]); 3] = [
     ("example.com", &[("Widget", "widgets"), ("Gauge", "gauges")]),
     ("jobset.x-k8s.io", &[("JobSet", "jobsets")]),
+    (MANY, &OF_MANY),
 ];
+
+/// All groups with their kinds in one answer.
+pub(super) fn aggregated() -> Response {
+    let resource = |plural: &str, kind: &str, namespaced: bool| {
+        let scope = if namespaced { "Namespaced" } else { "Cluster" };
+        json!({"resource": plural, "responseKind": {"kind": kind}, "scope": scope, "verbs": ["list"]})
+    };
+    let group = |name: &str, version: &str, resources: Vec<Value>| {
+        let version = json!({"version": version, "freshness": "Current", "resources": resources});
+        json!({"metadata": {"name": name}, "versions": [version]})
+    };
+    let builtin = kinds::all().iter().map(|it| (it.group, it.version));
+    let builtin: BTreeSet<_> = builtin.filter(|(group, _)| !group.is_empty()).collect();
+    let builtin = builtin.into_iter().map(|(name, version)| {
+        let kinds = kinds::all().iter().filter(|it| it.group == name);
+        let kinds = kinds.map(|it| resource(it.plural, it.kind, it.namespaced));
+        group(name, version, kinds.collect())
+    });
+    let custom = CUSTOM.iter().map(|(name, kinds)| {
+        let kinds = kinds
+            .iter()
+            .map(|(kind, plural)| resource(plural, kind, true));
+        group(name, "v1", kinds.collect())
+    });
+    let stale = json!({"version": "v1", "freshness": "Stale", "resources": []});
+    let broken = json!({"metadata": {"name": "broken.example.com"}, "versions": [stale]});
+    let groups: Vec<Value> = builtin.chain(custom).chain([broken]).collect();
+    let list = json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": groups});
+    axum::Json(list).into_response()
+}
 
 /// The resources of a built-in group.
 fn builtin(path: &str) -> Option<Response> {

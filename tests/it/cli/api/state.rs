@@ -28,8 +28,8 @@ pub(super) struct State {
     pub(super) missed: BTreeSet<String>,
     /// How many watches the command has opened.
     pub(super) watches: usize,
-    /// How many requests have come from others than the controller.
-    pub(super) asked: usize,
+    /// The paths and queries of the requests that have come from others than the controller, each with the user as which it asks.
+    pub(super) asked: Vec<String>,
 }
 
 impl State {

@@ -327,9 +327,9 @@ pub(super) fn pod(reason: Reason, case: &Case) -> Value {
 }
 
 pub(super) fn cases() -> Vec<(Reason, Case)> {
-    let shown = |reason| match case(reason) {
+    let shown = |&reason| match case(reason) {
         Shown::By(case) => Some((reason, case)),
         Shown::ByTheGate(_) => None,
     };
-    Reason::ALL.into_iter().filter_map(shown).collect()
+    Reason::ALL.iter().filter_map(shown).collect()
 }

@@ -1,4 +1,4 @@
-use crate::cluster::slots::seeds;
+use crate::cluster::order::slots::seeds;
 use harness::cluster::{Runs, alone, sluice};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Rules of the administrator, in CEL.
 
-use crate::cluster::judged::assert_told;
+use crate::cluster::command_line::judged::assert_told;
 use harness::cluster::{Defined, Namespace, Program, alone, deployment, finally, sluice};
 use serde_json::json;
 

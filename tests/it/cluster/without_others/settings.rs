@@ -1,6 +1,6 @@
 //! `kubectl sluice status` judges by the administrator's settings.
 
-use crate::cluster::judged::assert_told;
+use crate::cluster::command_line::judged::assert_told;
 use harness::cluster::{alone, config_map, deployment, sluice};
 
 #[tokio::test]

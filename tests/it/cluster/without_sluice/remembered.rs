@@ -1,4 +1,4 @@
-use crate::cluster::memory::seeded;
+use crate::cluster::readiness::memory::seeded;
 use harness::cluster::{alone, config_map, deployment, sluice};
 
 #[tokio::test]

@@ -33,6 +33,7 @@ impl Args {
             } else {
                 Prefetch::Asked
             },
+            creation_holds: self.creations_configuration.is_some(),
         };
         let metrics = admission::AdmissionMetrics::register(&mut parts.registry);
         let cached = Arc::new(Cached(Arc::clone(known)));

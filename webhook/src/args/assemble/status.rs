@@ -6,6 +6,7 @@ use crate::container;
 use crate::event::Outbox;
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
+use crate::server::{Port, ServerLimits};
 use crate::status::{
     self, Authenticator, Beat, CreationKeeper, JobResumer, PodConditions, PodReleaser, Recorder,
     Rounds, Service, Teller, Turns, WaitMetrics, WaitRegistry,
@@ -27,8 +28,10 @@ impl Args {
         let client = &parts.client;
         let (recorder, forget) = Recorder::new(outbox);
         parts.tasks.keep("what was told", forget);
-        let [requests, held_pods, suspended_jobs, creations] =
-            [(); 4].map(|()| Arc::<WaitRegistry>::default());
+        let places = ServerLimits::of(Port::Status, parts.memory).waits();
+        let requests = Arc::new(WaitRegistry::within(places));
+        let [held_pods, suspended_jobs, creations] =
+            [(); 3].map(|()| Arc::<WaitRegistry>::default());
         let waits = WaitMetrics {
             gates: Arc::clone(&requests),
             held_pods: Arc::clone(&held_pods),

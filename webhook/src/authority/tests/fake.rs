@@ -10,7 +10,7 @@ use std::{
 use axum::{
     Json, Router,
     body::Body,
-    extract::{Query, State},
+    extract::{Path, Query, State},
     http::{
         HeaderMap, HeaderValue, StatusCode,
         header::{CONTENT_TYPE, DATE},
@@ -33,6 +33,9 @@ const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/sluice-system/events";
 const SERVICE: &str = "/api/v1/namespaces/sluice-system/services/sluice";
 const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
+/// The name of the webhook configuration of held creations.
+pub(super) const CREATIONS: &str = "0-sluice-creations";
+
 /// An API server for one Secret and one webhook configuration, as a service without a socket.
 #[derive(Clone, Default)]
 pub(super) struct Fake {
@@ -47,6 +50,8 @@ pub(super) struct Objects {
     reads: usize,
     pub(super) secret: Option<Value>,
     pub(super) configuration: Option<Value>,
+    /// The webhook configuration of held creations.
+    pub(super) creations: Option<Value>,
     pub(super) trust_bundle: Option<Value>,
     /// The version of the API group that has ClusterTrustBundles.
     pub(super) serves: Option<&'static str>,
@@ -82,16 +87,27 @@ impl Objects {
     }
 
     pub(super) fn bundles(&self) -> Vec<String> {
-        let webhooks = self.configuration.as_ref().unwrap()["webhooks"]
-            .as_array()
-            .unwrap();
-        let bundle = |webhook: &Value| decode(&webhook["clientConfig"]["caBundle"]);
-        webhooks.iter().map(bundle).collect()
+        bundles_of(self.configuration.as_ref().unwrap())
+    }
+
+    /// The configuration of this name.
+    fn named(&mut self, name: &str) -> &mut Option<Value> {
+        match name {
+            CREATIONS => &mut self.creations,
+            _ => &mut self.configuration,
+        }
     }
 
     pub(super) fn certificate(&self) -> String {
         decode(&self.secret.as_ref().unwrap()["data"]["ca.crt"])
     }
+}
+
+/// The bundle of each webhook in a configuration.
+pub(super) fn bundles_of(configuration: &Value) -> Vec<String> {
+    let webhooks = configuration["webhooks"].as_array().unwrap();
+    let bundle = |webhook: &Value| decode(&webhook["clientConfig"]["caBundle"]);
+    webhooks.iter().map(bundle).collect()
 }
 
 fn decode(value: &Value) -> String {
@@ -112,6 +128,24 @@ pub(super) fn refuse(code: StatusCode, reason: &str) -> Response {
     (code, Json(status)).into_response()
 }
 
+fn configuration(name: &str, webhooks: &[&str]) -> Value {
+    let webhook = |name: &&str| {
+        json!({
+            "name": name,
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            "failurePolicy": "Fail",
+            "clientConfig": {"service": {"name": "sluice", "namespace": "sluice-system"}},
+        })
+    };
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingWebhookConfiguration",
+        "metadata": {"name": name, "uid": "u-1"},
+        "webhooks": webhooks.iter().map(webhook).collect::<Vec<_>>(),
+    })
+}
+
 impl Fake {
     /// Holds a configuration of two webhooks, as the chart creates it.
     pub(super) fn with_configuration() -> Self {
@@ -121,26 +155,19 @@ impl Fake {
     }
 
     pub(super) fn install(&self) {
-        let webhook = |name: &str| {
-            json!({
-                "name": name,
-                "sideEffects": "None",
-                "admissionReviewVersions": ["v1"],
-                "failurePolicy": "Fail",
-                "clientConfig": {"service": {"name": "sluice", "namespace": "sluice-system"}},
-            })
-        };
+        let webhooks = ["pods.sluice.dev", "workloads.sluice.dev"];
         let mut objects = self.objects();
-        let made = objects.versioned(
-            json!({
-                "apiVersion": "admissionregistration.k8s.io/v1",
-                "kind": "MutatingWebhookConfiguration",
-                "metadata": {"name": "sluice", "uid": "u-1"},
-                "webhooks": [webhook("pods.sluice.dev"), webhook("workloads.sluice.dev")],
-            }),
-            "install",
-        );
+        let made = objects.versioned(configuration("sluice", &webhooks), "install");
         objects.configuration = Some(made);
+        objects.writes.clear();
+    }
+
+    /// Holds the configuration of held creations too, as the chart creates it.
+    pub(super) fn install_creations(&self) {
+        let mut objects = self.objects();
+        let made = configuration(CREATIONS, &["creations.sluice.dev"]);
+        let made = objects.versioned(made, "install");
+        objects.creations = Some(made);
         objects.writes.clear();
     }
 
@@ -227,12 +254,12 @@ async fn update_secret(State(fake): State<Fake>, Json(secret): Json<Value>) -> R
     objects.answer(updated)
 }
 
-async fn read_configuration(State(fake): State<Fake>) -> Response {
-    let objects = fake.objects();
+async fn read_configuration(State(fake): State<Fake>, Path(name): Path<String>) -> Response {
+    let mut objects = fake.objects();
     if objects.down {
         return refuse(StatusCode::INTERNAL_SERVER_ERROR, "etcd is away");
     }
-    let found = objects.configuration.clone();
+    let found = objects.named(&name).clone();
     found.map_or_else(
         || refuse(StatusCode::NOT_FOUND, "NotFound"),
         |found| Json(found).into_response(),
@@ -274,6 +301,7 @@ async fn watch_configuration(
 /// unknown webhook would be incomplete.
 async fn patch_configuration(
     State(fake): State<Fake>,
+    Path(name): Path<String>,
     Query(query): Query<HashMap<String, String>>,
     headers: HeaderMap,
     body: String,
@@ -288,7 +316,7 @@ async fn patch_configuration(
     if objects.forbidden {
         return refuse(StatusCode::FORBIDDEN, "not yours");
     }
-    let Some(mut merged) = objects.configuration.clone() else {
+    let Some(mut merged) = objects.named(&name).clone() else {
         return refuse(StatusCode::NOT_FOUND, "NotFound");
     };
     for guard in ["uid", "resourceVersion"] {
@@ -309,6 +337,6 @@ async fn patch_configuration(
         live["clientConfig"]["caBundle"] = webhook["clientConfig"]["caBundle"].clone();
     }
     let patched = objects.versioned(merged, "patch");
-    objects.configuration = Some(patched.clone());
+    *objects.named(&name) = Some(patched.clone());
     objects.answer(patched)
 }

@@ -137,3 +137,52 @@ async fn a_leaf_that_nobody_trusts_is_not_ready() {
     replica.round(day(0)).await.unwrap();
     assert_eq!(replica.missing(), Vec::<String>::new());
 }
+
+/// A replica that also keeps the configuration of held creations.
+fn replica_that_holds_creations(fake: &Fake) -> Replica {
+    let lifetimes = Lifetimes::new(DAY * 365, DAY * 30, DAY * 7).unwrap();
+    let config = Config {
+        creations_configuration: Some(CREATIONS.to_owned()),
+        ..config(lifetimes)
+    };
+    replica_of(&fake.client(), config)
+}
+
+#[tokio::test]
+async fn the_bundle_is_written_into_the_configuration_of_held_creations_too() {
+    let fake = Fake::with_configuration();
+    fake.install_creations();
+    let mut replica = replica_that_holds_creations(&fake);
+    replica.round(day(0)).await.unwrap();
+    let written = |fake: &Fake| bundles_of(fake.objects().creations.as_ref().unwrap());
+    assert_eq!(written(&fake), [replica.bundle()]);
+    assert_eq!(fake.objects().bundles(), [(); 2].map(|()| replica.bundle()));
+    assert_eq!(replica.missing(), Vec::<String>::new());
+    // Another program overwrites it, and is told of.
+    {
+        let mut objects = fake.objects();
+        let mut wrong = objects.creations.clone().unwrap();
+        wrong["webhooks"][0]["clientConfig"]["caBundle"] = Value::Null;
+        let wrong = objects.versioned(wrong, "edit");
+        objects.creations = Some(wrong);
+    }
+    replica.round(day(0)).await.unwrap();
+    assert_eq!(written(&fake), [replica.bundle()]);
+    let events = fake.objects().events.clone();
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert!(events[0]["note"].as_str().unwrap().contains(CREATIONS));
+}
+
+/// Without it no creation is held, and everything else goes on.
+#[tokio::test]
+async fn a_missing_configuration_of_held_creations_makes_no_replica_unready() {
+    let fake = Fake::with_configuration();
+    let mut replica = replica_that_holds_creations(&fake);
+    replica.round(day(0)).await.unwrap();
+    assert_eq!(replica.missing(), Vec::<String>::new());
+    assert_eq!(fake.objects().bundles(), [(); 2].map(|()| replica.bundle()));
+    fake.install_creations();
+    replica.round(day(1)).await.unwrap();
+    let creations = fake.objects().creations.clone().unwrap();
+    assert_eq!(bundles_of(&creations), [replica.bundle()]);
+}

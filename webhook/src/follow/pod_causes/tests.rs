@@ -110,7 +110,7 @@ fn homeless() -> Value {
 #[tokio::test(start_paused = true)]
 async fn a_look_asks_for_a_few_pods_by_their_labels_and_no_more() {
     let desk = Desk::new(&[(PODS, list(&[without_image("db-0"), without_image("db-1")]))]);
-    let told = desk.told(3).await;
+    let told = desk.told(8).await;
     assert_eq!(
         told,
         "its pod db-0 cannot pull image r/db:1: not found (2 of 2 pods)"
@@ -138,8 +138,46 @@ async fn the_claim_of_a_pod_without_a_node_is_read_by_its_name() {
         let claim = found.map(|claim| (of.as_str(), claim));
         let pods = (PODS, list(&[homeless()]));
         let objects: Vec<_> = [pods].into_iter().chain(claim).collect();
-        assert_eq!(Desk::new(&objects).told(1).await, says);
+        assert_eq!(Desk::new(&objects).told(6).await, says);
     }
+}
+
+/// The watch of gated pods shows that the pod waits; only once its gate has opened another thing may hold it up.
+#[tokio::test(start_paused = true)]
+async fn a_workload_whose_pod_waits_at_its_gate_costs_no_request() {
+    let desk = Desk::new(&[(PODS, list(&[]))]);
+    let behind = Behind {
+        owner: Some("u1".to_owned()),
+        ..db()
+    };
+    let gate = |state: Value| {
+        json!({
+            "metadata": {
+                "namespace": "shop", "name": "db-0", "uid": "p1", "labels": {"app": "db", "sluice.dev/gated": "true"},
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u1", "controller": true}],
+            },
+            "spec": {"nodeName": "one"},
+            "status": {"phase": "Pending", "initContainerStatuses": [{"name": "sluice-gate", "state": state}]},
+        })
+    };
+    let known = desk.known.gated();
+    known.replace(&[gate(
+        json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}}),
+    )]);
+    assert_eq!(
+        desk.told_of(&behind, 30).await,
+        "its pod db-0 waits at its gate"
+    );
+    assert_eq!(desk.asked.lock().unwrap().len(), 0);
+    let another = Behind {
+        owner: Some("u2".to_owned()),
+        ..behind.clone()
+    };
+    desk.told_of(&another, 6).await;
+    assert_eq!(desk.asked.lock().unwrap().len(), 1, "of another workload");
+    known.apply(&gate(json!({"terminated": {"exitCode": 0}})));
+    desk.told_of(&behind, 16).await;
+    assert_ne!(desk.asked.lock().unwrap().len(), 1, "its gate has opened");
 }
 
 /// The search reads one list where the object has pods, and further lists only where it has none. Finished pods and pods of
@@ -165,7 +203,7 @@ async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
     let desk = Desk::new(&[(PODS, pods)]);
     let first = format!("{PODS}?&fieldSelector=status.phase%21%3DSucceeded&limit=200");
     assert_eq!(
-        desk.told_of(&behind, 1).await,
+        desk.told_of(&behind, 6).await,
         "its pod b cannot pull image r/db:1: not found"
     );
     assert_eq!(desk.asked.lock().unwrap().join(" "), first);
@@ -173,7 +211,7 @@ async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
     // A workload without pods is looked at after the longest pauses.
     let claims = (CLAIMS_AT, list(&[]));
     let desk = Desk::new(&[(PODS, list(&[])), (JOBS, list(&[])), claims]);
-    for (seconds, looks) in [(1, 1), (14, 1), (2, 2)] {
+    for (seconds, looks) in [(6, 1), (14, 1), (2, 2)] {
         assert_eq!(desk.told_of(&behind, seconds).await, "");
         assert_eq!(desk.asked.lock().unwrap().len(), 3 * looks, "{seconds}");
     }
@@ -182,8 +220,8 @@ async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
         json!({"metadata": {"name": "seed", "uid": "u2"}, "spec": {"suspend": true}, "status": {}});
     let desk = Desk::new(&[(PODS, list(&[])), (JOBS, list(&[owned(job, "u1")]))]);
     assert_eq!(
-        desk.told_of(&behind, 1).await,
-        "its Job seed is not ready: job is suspended"
+        desk.told_of(&behind, 6).await,
+        "its Job seed is not ready: job is suspended; set spec.suspend to false"
     );
     assert_eq!(
         *desk.asked.lock().unwrap(),
@@ -194,7 +232,7 @@ async fn what_has_no_selector_is_looked_for_by_owners_in_bounded_lists() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_looked_at_again_stands_and_what_can_be_is_told_as_it_is_now() {
     let desk = Desk::new(&[]);
-    assert_eq!(desk.told(1).await, "");
+    assert_eq!(desk.told(6).await, "");
     let set = |answer: Option<Value>| {
         let mut answers = desk.answers.lock().unwrap();
         answers.clear();

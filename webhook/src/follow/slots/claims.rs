@@ -163,7 +163,7 @@ fn waits(pod: &Value) -> bool {
 
 fn is_ready(dependent: &Dependent, settings: &Settings, view: &View, now: Timestamp) -> bool {
     let policy = &settings.policy;
-    let Ok(edges) = dependent.asked(policy.regate, policy.config_depends_on, view) else {
+    let Ok(edges) = dependent.asked(policy.regate, policy.edge_sources(), view) else {
         return false;
     };
     let (slots, others): (Vec<Edge>, Vec<Edge>) = edges

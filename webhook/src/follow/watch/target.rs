@@ -3,7 +3,7 @@
 use crate::known::{Entry, LargeBudget, Trimmed, WholeBudget};
 use crate::lists::Selection;
 use kube::discovery::ApiResource;
-use rules::kept::{Detail, is_too_large, trim};
+use rules::kept::{Detail, is_too_large, trim, trim_passed};
 use rules::kinds::Kind;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -49,7 +49,7 @@ pub(super) fn kept(target: &Target, mut object: Value) -> Entry {
         );
         map.insert("kind".to_owned(), target.resource.kind.clone().into());
     }
-    let kept = match (&target.whole_budget, target.detail) {
+    let mut kept = match (&target.whole_budget, target.detail) {
         (Some(whole_budget), Detail::Whole) => whole_budget.untrimmed(&target.kind, object),
         (Some(whole_budget), _) => whole_budget.trimmed(&target.kind, object),
         (None, _) => {
@@ -60,6 +60,9 @@ pub(super) fn kept(target: &Target, mut object: Value) -> Entry {
             }
         }
     };
+    if target.detail == Detail::Gated {
+        trim_passed(&mut kept.object);
+    }
     // The observer could make nothing of an object that is too large.
     let observer = target.observer.as_ref();
     if let Some(observer) = observer.filter(|_| !is_too_large(&kept.object)) {

@@ -1,6 +1,7 @@
 //! A store that follows widgets, before an API server that answers as a test says.
 
 mod changes;
+mod gated;
 mod pages;
 mod refusal;
 mod script;

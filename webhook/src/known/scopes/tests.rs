@@ -242,6 +242,43 @@ fn a_change_that_leaves_no_trace_is_seen() {
     assert!(age.as_secs() < 60, "{age}");
 }
 
+/// An upgrade scales down an old ReplicaSet whenever a new pod becomes ready. If that counted, each step of the order would begin the quiet of the
+/// release anew.
+#[test]
+fn a_rollout_does_not_disturb_the_quiet_of_its_release() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let sets = by_word("replicaset").map(Kind::Builtin).expect("built in");
+    let store = known.want(&sets);
+    store.replace::<&Value>([]);
+    let now = "2026-01-01T00:02:00Z".parse().expect("a time");
+    let seen = || {
+        let view = known.view();
+        (view.active(&scope()), view.seen_to_change(&scope(), now))
+    };
+    let mut set = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {
+            "namespace": "shop", "name": "api-1", "creationTimestamp": "2026-01-01T00:00:00Z",
+            "annotations": {"meta.helm.sh/release-name": "r"}, "generation": 1,
+        },
+    });
+    for (group, kind) in [("apps", "Deployment"), ("argoproj.io", "Rollout")] {
+        let version = format!("{group}/v1");
+        set["metadata"]["ownerReferences"] =
+            json!([{"apiVersion": version, "kind": kind, "name": "api", "controller": true}]);
+        set["metadata"]["generation"] = json!(1);
+        store.apply(&set);
+        // Scaled down, within the same second.
+        set["metadata"]["generation"] = json!(2);
+        store.apply(&set);
+        assert_eq!(seen(), (Ok(None), None), "{kind}");
+    }
+    // A user's own ReplicaSet is of the installer.
+    set["metadata"]["ownerReferences"] = json!([]);
+    store.apply(&set);
+    assert_ne!(seen().0, Ok(None));
+}
+
 /// The pods with a gate are followed for as long as the process runs, so a wave needs no watch of other pods.
 #[test]
 fn a_pod_of_its_own_is_found_among_those_with_a_gate() {
@@ -261,4 +298,29 @@ fn a_pod_of_its_own_is_found_among_those_with_a_gate() {
         panic!("live")
     };
     assert_eq!(found.len(), 1);
+}
+
+/// The object above such a pod counts, and the pods of a release change many times while the release starts.
+#[test]
+fn a_pod_that_a_controller_made_wakes_no_view_of_its_release() {
+    let (known, _requests) = Known::new(Settings::of_the_chart());
+    let pods = by_word("pod").map(Kind::Builtin).expect("built in");
+    known.gated().replace::<&Value>([]);
+    let mut pod = job("api-1", "-1", false);
+    pod["apiVersion"] = json!("v1");
+    pod["kind"] = json!("Pod");
+    for (controller, counts) in [(true, false), (false, true)] {
+        pod["metadata"]["ownerReferences"] = json!([{"uid": "r", "controller": controller}]);
+        for part in [
+            Part::Release("r".to_owned()),
+            Part::SubChart("seeds".to_owned()),
+        ] {
+            let view = known.view();
+            let _ = view.members(&pods, "shop", Some("r"), &part);
+            known.gated().apply(&pod);
+            let woken = view.changed().now_or_never().is_some();
+            assert_eq!(woken, counts, "{part} by {}", pod["metadata"]);
+            known.gated().delete(&pod);
+        }
+    }
 }

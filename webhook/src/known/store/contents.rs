@@ -1,5 +1,6 @@
 //! The contents of a store, and the views that a change of them concerns.
 
+use super::nodes::Nodes;
 use super::snapshot::{Key, Snapshot};
 use crate::known::freshness::{Freshness, LastContact};
 use crate::known::scope_waiters::ScopeWaiters;
@@ -7,7 +8,6 @@ use crate::known::scopes::Scopes;
 use crate::known::waiters::{Fingerprint, Waiters, Woken};
 use rules::selector::Selector;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use tokio::time::Instant;
 use tracing::warn;
 
@@ -37,9 +37,10 @@ pub(super) struct Contents {
     /// The moment since which the API server only refuses, and the freshness that the last refusal leads to.
     pub(super) refused: Option<(Instant, Freshness)>,
     pub(super) objects: BTreeMap<Key, Snapshot>,
+    /// The objects by their nodes; `None` until a view asks for the pods of a node.
+    pub(super) nodes: Option<Nodes>,
     /// The number of objects that are too large to be read.
     pub(super) too_large: usize,
-    told: LogBudget,
     pub(super) scopes: Scopes,
     /// The views that wait for the store. A selector narrows their interest in a list down.
     pub(super) waiters: Waiters<Fingerprint, Selector>,
@@ -49,31 +50,11 @@ pub(super) struct Contents {
     pub(super) counts: bool,
 }
 
-/// The budget of log lines that name objects: tenants make such objects, and change them as often as they like.
-#[derive(Debug, Default)]
-struct LogBudget {
-    since: Option<Instant>,
-    times: u32,
-}
-
-impl LogBudget {
-    const STRETCH: Duration = Duration::from_mins(1);
-    const MOST: u32 = 20;
-
-    fn may_tell(&mut self) -> bool {
-        let now = Instant::now();
-        if self.since.is_none_or(|since| now - since >= Self::STRETCH) {
-            (self.since, self.times) = (Some(now), 0);
-        }
-        self.times += 1;
-        self.times <= Self::MOST
-    }
-}
-
 impl Contents {
     pub(super) fn forget(&mut self, why: Freshness, woken: &mut Woken) {
         self.find_all(woken);
         self.objects.clear();
+        self.nodes = None;
         self.too_large = 0;
         self.scopes.clear();
         self.freshness = why;
@@ -84,6 +65,12 @@ impl Contents {
             return; // most writes change nothing that a rule reads
         }
         let before = self.objects.remove(key);
+        if let Some(nodes) = &mut self.nodes {
+            if let Some(before) = &before {
+                nodes.remove(key, before);
+            }
+            nodes.insert(key, &snapshot);
+        }
         self.count(key, before.as_ref(), Some(&snapshot));
         let left = before.as_ref().and_then(|before| before.place.as_deref());
         match (&snapshot.place, left) {
@@ -101,6 +88,9 @@ impl Contents {
     pub(super) fn remove(&mut self, key: &Key, woken: &mut Woken) {
         if let Some(before) = self.objects.remove(key) {
             self.count(key, Some(&before), None);
+            if let Some(nodes) = &mut self.nodes {
+                nodes.remove(key, &before);
+            }
             if let Some(place) = &before.place {
                 self.scopes.remove(place);
             }
@@ -114,14 +104,12 @@ impl Contents {
             [true, false] => self.too_large = self.too_large.saturating_sub(1),
             [false, true] => {
                 self.too_large += 1;
-                if self.told.may_tell() {
-                    let (namespace, name) = (&*key.0, &*key.1);
-                    warn!(
-                        namespace,
-                        name,
-                        "An object is longer than 8 MiB as JSON, or the large objects of its namespace fill their share of the memory: sluice keeps its metadata alone, and whatever depends on it waits. Make it smaller"
-                    );
-                }
+                let (namespace, name) = (&*key.0, &*key.1);
+                warn!(
+                    namespace,
+                    name,
+                    "An object is longer than 8 MiB as JSON, or the large objects of its namespace fill their share of the memory: sluice keeps its metadata alone, and whatever depends on it waits. Make it smaller"
+                );
             }
             _ => {}
         }
@@ -145,15 +133,16 @@ impl Contents {
         if self.waiters.is_empty() {
             return;
         }
-        let selects = |selector: &Selector| selector.matches(|key| snapshot.labels.get(key));
+        let selects = |selector: &Selector| selector.matches(|key| snapshot.label(key));
         let mut find = |interest: Interest<'_>| {
             let interest = self.waiters.fingerprint(interest);
             self.waiters.find(&interest, selects, woken);
         };
         find(Interest::Object(&key.0, &key.1));
+        let labels: Vec<_> = snapshot.labels().collect();
         for namespace in [None, Some(&*key.0)] {
-            let labels = snapshot.labels.iter().map(Some).chain([None]);
-            for label in labels {
+            let labels = labels.iter().map(|(key, value)| (&**key, &**value));
+            for label in labels.map(Some).chain([None]) {
                 find(Interest::List { namespace, label });
             }
         }

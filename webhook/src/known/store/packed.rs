@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::iter;
 use std::sync::LazyLock;
 use words::WORDS;
 
@@ -29,10 +30,46 @@ static CODES: LazyLock<HashMap<&str, u8>> =
     LazyLock::new(|| WORDS.into_iter().zip(WORD..=u8::MAX).collect());
 
 /// Packs a JSON tree into bytes. Equal trees have equal bytes.
-pub(super) fn pack(value: &Value) -> Vec<u8> {
+#[cfg(test)]
+fn pack(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write(value, &mut out);
     out
+}
+
+/// The fields of an object's metadata that its key in a store says.
+const NAMES: [&str; 2] = ["name", "namespace"];
+
+/// Packs an object without its name and its namespace. Equal objects of one name have equal bytes.
+pub(super) fn pack_unnamed(object: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    let Value::Object(fields) = object else {
+        return out;
+    };
+    write_count(MAP, fields.len(), &mut out);
+    for (key, value) in fields {
+        write_text(key, &mut out);
+        match value {
+            Value::Object(metadata) if key == "metadata" => {
+                let rest = metadata.iter();
+                let rest = rest.filter(|(key, _)| !NAMES.contains(&key.as_str()));
+                write_fields(rest, &mut out);
+            }
+            value => write(value, &mut out),
+        }
+    }
+    out
+}
+
+fn write_fields<'v>(
+    fields: impl Iterator<Item = (&'v String, &'v Value)> + Clone,
+    out: &mut Vec<u8>,
+) {
+    write_count(MAP, fields.clone().count(), out);
+    for (key, value) in fields {
+        write_text(key, out);
+        write(value, out);
+    }
 }
 
 fn write(value: &Value, out: &mut Vec<u8>) {
@@ -48,13 +85,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
                 write(item, out);
             }
         }
-        Value::Object(fields) => {
-            write_count(MAP, fields.len(), out);
-            for (key, value) in fields {
-                write_text(key, out);
-                write(value, out);
-            }
-        }
+        Value::Object(fields) => write_fields(fields.iter(), out),
     }
 }
 
@@ -150,29 +181,56 @@ impl<'a> Packed<'a> {
     }
 
     /// Reads the text at a path of fields, and copies nothing else.
-    pub(super) fn text_at(&mut self, path: &[&str]) -> Option<Cow<'a, str>> {
-        let [field, rest @ ..] = path else {
-            return self.text();
+    pub(super) fn text_at(mut self, path: &[&str]) -> Option<Cow<'a, str>> {
+        self.go_to(path)?;
+        self.text()
+    }
+
+    /// Reads the fields with texts of the mapping at a path of fields.
+    pub(super) fn texts_at(
+        mut self,
+        path: &[&str],
+    ) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> {
+        let fields = self.go_to(path).and_then(|()| self.fields());
+        let mut left = fields.unwrap_or_default();
+        let next = move || {
+            left = left.checked_sub(1)?;
+            let (key, mut value) = (self.text()?, self);
+            self.skip()?;
+            Some((key, value.text()))
         };
-        if self.byte()? != MAP {
-            return None;
-        }
-        for _ in 0..self.count()? {
+        iter::from_fn(next).filter_map(|(key, value)| Some((key, value?)))
+    }
+
+    /// Goes to the value at a path of fields.
+    fn go_to(&mut self, path: &[&str]) -> Option<()> {
+        let [field, rest @ ..] = path else {
+            return Some(());
+        };
+        for _ in 0..self.fields()? {
             if self.text()? == *field {
-                return self.text_at(rest);
+                return self.go_to(rest);
             }
             self.skip()?;
         }
         None
     }
 
+    /// The number of fields of the mapping that begins here.
+    fn fields(&mut self) -> Option<usize> {
+        (self.byte()? == MAP).then(|| self.count()).flatten()
+    }
+
     fn skip(&mut self) -> Option<()> {
         match self.byte()? {
-            NULL | FALSE | TRUE => {}
             LIST => (0..self.count()?).try_for_each(|_| self.skip())?,
             MAP => (0..self.count()?.saturating_mul(2)).try_for_each(|_| self.skip())?,
-            NUMBER => drop(self.counted()?),
-            what => drop(self.text_of(what)?),
+            TEXT | NUMBER => drop(self.counted()?),
+            // Nothing is made of a time or a UID on the way.
+            TIME => drop(self.some::<5>()?),
+            UID => drop(self.some::<16>()?),
+            // The others are a byte each.
+            _ => {}
         }
         Some(())
     }

@@ -1,7 +1,8 @@
 //! The reading half of a store: objects by name, by selector, and by their places in scopes.
 
 use super::contents::Contents;
-use super::snapshot::{NODE, Snapshot, Text};
+use super::nodes::Nodes;
+use super::snapshot::{Named, Snapshot, Text};
 use super::{Key, Store};
 use crate::known::scopes::First;
 use jiff::Timestamp;
@@ -19,19 +20,20 @@ const NAMES: usize = 1_000;
 impl Store {
     /// One object of the store.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
-        self.text(namespace, name).as_ref().map(Text::read)
+        // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
+        let key: Key = (namespace.into(), name.into());
+        let text = self.text(&key)?;
+        Some(Named(key, text).read())
     }
 
     /// The UID of one object of the store.
     pub fn uid(&self, namespace: &str, name: &str) -> Option<String> {
-        self.text(namespace, name)?.uid()
+        self.text(&(namespace.into(), name.into()))?.uid()
     }
 
     /// Returns a packed object, so no caller reads it under the lock.
-    fn text(&self, namespace: &str, name: &str) -> Option<Text> {
-        // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
-        let key: Key = (namespace.into(), name.into());
-        self.lock().objects.get(&key).map(Snapshot::text)
+    fn text(&self, key: &Key) -> Option<Text> {
+        self.lock().objects.get(key).map(Snapshot::text)
     }
 
     /// The bytes that all objects take, as they are kept.
@@ -61,20 +63,21 @@ impl Store {
     fn chosen(&self, namespace: Option<&str>, choose: impl Fn(&Snapshot) -> bool) -> Vec<Value> {
         let first: Key = (namespace.unwrap_or_default().into(), "".into());
         let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
-        let texts: Vec<Text> = {
+        let chosen: Vec<Named> = {
             let objects = &self.lock().objects;
             let there = objects.range(first..);
             let there = there.take_while(|(key, _)| in_namespace(key));
             let chosen = there.filter(|(_, snapshot)| choose(snapshot));
-            chosen.map(|(_, snapshot)| snapshot.text()).collect()
+            let named = chosen.map(|(key, snapshot)| Named(key.clone(), snapshot.text()));
+            named.collect()
         };
-        texts.iter().map(Text::read).collect()
+        chosen.into_iter().map(Named::read).collect()
     }
 
     /// The objects of the store that a namespace and a selector select.
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         self.chosen(namespace, |snapshot| {
-            selector.matches(|key| snapshot.labels.get(key))
+            selector.matches(|key| snapshot.label(key))
         })
     }
 
@@ -86,10 +89,17 @@ impl Store {
         namespace: Option<&str>,
         selector: &Selector,
     ) -> Vec<Value> {
-        self.chosen(namespace, |snapshot| {
-            let label = |key: &str| snapshot.labels.get(key);
-            selector.matches(label) && (snapshot.too_large || label(NODE) == Some(node))
-        })
+        let chosen: Vec<Named> = {
+            let Contents { objects, nodes, .. } = &mut *self.lock();
+            let nodes = nodes.get_or_insert_with(|| Nodes::of(objects));
+            let here = nodes.on(node);
+            let here = here.filter(|key| namespace.is_none_or(|namespace| *key.0 == *namespace));
+            let pods = here.filter_map(|key| Some((key, objects.get(key)?)));
+            let chosen = pods.filter(|(_, pod)| selector.matches(|key| pod.label(key)));
+            let named = chosen.map(|(key, pod)| Named(key.clone(), pod.text()));
+            named.collect()
+        };
+        chosen.into_iter().map(Named::read).collect()
     }
 
     /// The objects of a namespace that may be in a part of the scope `scope`, or of any scope.
@@ -113,8 +123,8 @@ impl Store {
     ) -> Option<(Position, Value)> {
         let mut passed = BTreeSet::new();
         loop {
-            let (position, text, change) = self.first(scope, below, before, &passed)?;
-            let object = text.read();
+            let (position, named, change) = self.first(scope, below, before, &passed)?;
+            let object = named.read();
             let Some(change) = change else {
                 return Some((position, object));
             };
@@ -142,7 +152,7 @@ impl Store {
         below: i64,
         before: Option<&Position>,
         passed: &BTreeSet<Position>,
-    ) -> Option<(Position, Text, Option<u64>)> {
+    ) -> Option<(Position, Named, Option<u64>)> {
         let Contents {
             objects, scopes, ..
         } = &*self.lock();
@@ -156,10 +166,10 @@ impl Store {
             position.name.as_str().into(),
         );
         let text = objects.get(&key).map(Snapshot::text).unwrap_or_default();
-        Some((position, text, change))
+        Some((position, Named(key, text), change))
     }
 
-    /// The moment at which an object of the scope was last created or written.
+    /// The moment at which an installer last created or wrote an object of the scope.
     pub fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.lock().scopes.active(scope)
     }

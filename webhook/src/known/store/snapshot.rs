@@ -2,10 +2,10 @@
 
 use super::super::kept_whole::{Trimmed, WholePermit};
 use super::super::scopes::Standing;
-use super::packed::{Packed, pack};
+use super::packed::{Packed, pack_unnamed};
 use rules::kept::{is_cut, is_too_large};
 use serde_json::Value;
-use std::iter;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The key of an object in a store: its namespace (empty for a cluster-scoped object) and its name.
@@ -15,7 +15,6 @@ pub(in crate::known) type Key = (Box<str>, Box<str>);
 #[derive(Debug)]
 pub(super) struct Snapshot {
     text: Text,
-    pub(super) labels: Labels,
     pub(super) place: Option<Box<Standing>>,
     /// Whether only the metadata of the object was read.
     pub(super) too_large: bool,
@@ -28,19 +27,17 @@ pub(super) struct Snapshot {
 impl PartialEq for Snapshot {
     /// Whether the stores keep two objects alike, so that a view sees no difference.
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text && self.labels == other.labels && self.place == other.place
+        self.text == other.text && self.place == other.place
     }
 }
 
-/// A packed object. The bytes are shared, so no caller has to read them under a lock.
+/// A packed object without its name and its namespace. The bytes are shared, so no caller has to read them under a lock.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Text(Arc<[u8]>);
 
-/// The labels of an object in one text: each key and each value, with a mark behind it. The node of a pod is one more label, [`NODE`].
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Labels(Box<str>);
-
-const END: char = '\0';
+/// A packed object with its key.
+#[derive(Debug)]
+pub(super) struct Named(pub(super) Key, pub(super) Text);
 
 /// The key of the label with the node of a pod. No label that the API server stores has such a key.
 pub(in crate::known) const NODE: &str = "@node";
@@ -75,16 +72,16 @@ impl Entry {
     }
 
     /// The bytes that a store keeps of the object.
-    pub(in crate::known) fn bytes(&self) -> usize {
-        self.snapshot.bytes() + self.snapshot.labels.0.len()
+    pub(crate) fn bytes(&self) -> usize {
+        let Self { key, snapshot } = self;
+        size_of::<(Key, Snapshot)>() + key.0.len() + key.1.len() + snapshot.bytes()
     }
 }
 
 impl Snapshot {
     pub(super) fn new(object: &Value) -> Self {
         Self {
-            text: Text(pack(object).into()),
-            labels: Labels::of(object),
+            text: Text(pack_unnamed(object).into()),
             place: Standing::of(object).map(Box::new),
             permit: None,
             too_large: is_too_large(object),
@@ -94,7 +91,24 @@ impl Snapshot {
 
     /// Whether other views may wait for the changed object than for the object before.
     pub(super) fn differs_in_place(&self, other: &Self) -> bool {
-        self.labels != other.labels || self.place != other.place
+        self.place != other.place || self.labels().ne(other.labels())
+    }
+
+    /// The labels of the object, each with its value. The node of a pod is one more label, [`NODE`].
+    pub(super) fn labels(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+        let node = self.label(NODE).map(|node| (Cow::Borrowed(NODE), node));
+        let labels = self.text.packed().texts_at(&["metadata", "labels"]);
+        labels.chain(node)
+    }
+
+    /// The value of one label of the object.
+    pub(super) fn label(&self, key: &str) -> Option<Cow<'_, str>> {
+        #[cfg(test)]
+        LOOKED.set(LOOKED.get() + 1);
+        match key {
+            NODE => self.text.packed().text_at(&["spec", "nodeName"]),
+            key => self.text.packed().text_at(&["metadata", "labels", key]),
+        }
     }
 
     /// The bytes that the packed object takes.
@@ -107,49 +121,33 @@ impl Snapshot {
     }
 }
 
-impl Labels {
-    fn of<'o>(object: &'o Value) -> Self {
-        let labels = object["metadata"]["labels"].as_object();
-        let mut text = String::new();
-        let texts = |(key, value): (&'o String, &'o Value)| Some((key.as_str(), value.as_str()?));
-        let node = object["spec"]["nodeName"].as_str().map(|node| (NODE, node));
-        let labels = labels.into_iter().flatten().filter_map(texts);
-        for (key, value) in labels.chain(node) {
-            // No label that the API server stores contains the mark.
-            if [key, value].iter().all(|it| !it.contains(END)) {
-                text.extend(
-                    [key, value]
-                        .into_iter()
-                        .flat_map(|it| it.chars().chain([END])),
-                );
+impl Named {
+    /// Unpacks the object, with its name and its namespace.
+    pub(super) fn read(self) -> Value {
+        #[cfg(test)]
+        READ.set(READ.get() + 1);
+        let Self((namespace, name), text) = self;
+        let mut object = text.packed().value().unwrap_or_default();
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            for (field, text) in [("namespace", namespace), ("name", name)] {
+                if !text.is_empty() {
+                    metadata.insert(field.to_owned(), String::from(text).into());
+                }
             }
         }
-        Self(text.into())
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        let mut texts = self.0.split_terminator(END);
-        iter::from_fn(move || Some((texts.next()?, texts.next()?)))
-    }
-
-    pub(super) fn get(&self, key: &str) -> Option<&str> {
-        let found = self.iter().find(|label| label.0 == key);
-        found.map(|(_, value)| value)
+        object
     }
 }
 
 impl Text {
-    /// Unpacks the packed object.
-    pub(super) fn read(&self) -> Value {
-        #[cfg(test)]
-        READ.set(READ.get() + 1);
-        Packed(&self.0).value().unwrap_or_default()
-    }
-
     /// Reads `metadata.uid` of the packed object, and copies nothing else.
     pub(super) fn uid(&self) -> Option<String> {
-        let uid = Packed(&self.0).text_at(&["metadata", "uid"])?;
+        let uid = self.packed().text_at(&["metadata", "uid"])?;
         Some(uid.into_owned())
+    }
+
+    fn packed(&self) -> Packed<'_> {
+        Packed(&self.0)
     }
 }
 
@@ -157,6 +155,8 @@ impl Text {
 thread_local! {
     /// The number of objects that this thread has unpacked.
     pub(crate) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// The number of labels that this thread has looked up.
+    pub(super) static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 pub(super) fn key(object: &Value) -> Key {
@@ -171,14 +171,25 @@ mod tests {
 
     #[test]
     fn each_label_keeps_its_value() {
-        let labels =
-            json!({"app": "web", "empty": "", "tier": "front", "odd": "a\0b", "number": 1});
-        let labels = Labels::of(&json!({"metadata": {"labels": labels}}));
-        let all: Vec<_> = labels.iter().collect();
-        assert_eq!(all, [("app", "web"), ("empty", ""), ("tier", "front")]);
-        assert_eq!([labels.get("empty"), labels.get("web")], [Some(""), None]);
-        assert_eq!(Labels::of(&json!({})).iter().count(), 0);
-        let pod = json!({"spec": {"nodeName": "one"}});
-        assert_eq!(Labels::of(&pod).get(NODE), Some("one"));
+        let uid = "705ab4f5-6393-11e8-b7cc-42010a800002";
+        let labels = json!({"app": "web", "empty": "", "tier": "front", "number": 1, "by": uid});
+        let of = |object: Value| Snapshot::new(&object);
+        let pod = of(json!({"metadata": {"labels": labels}, "spec": {"nodeName": "one"}}));
+        let all: Vec<_> = pod.labels().collect();
+        let expected = [
+            ("app", "web"),
+            ("by", uid),
+            ("empty", ""),
+            ("tier", "front"),
+            (NODE, "one"),
+        ];
+        assert_eq!(all, expected.map(|(key, value)| (key.into(), value.into())));
+        for (key, value) in expected {
+            assert_eq!(pod.label(key).as_deref(), Some(value));
+        }
+        assert_eq!([pod.label("web"), pod.label("number")], [None, None]);
+        let bare = of(json!({"metadata": {}}));
+        assert_eq!(bare.labels().count(), 0);
+        assert!(pod.differs_in_place(&bare) && !pod.differs_in_place(&pod));
     }
 }

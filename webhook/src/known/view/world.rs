@@ -8,7 +8,7 @@ use rules::cause::{Behind, Stuck};
 use rules::definition::Declared;
 use rules::dependency::Part;
 use rules::edges::Link;
-use rules::holder::{Running, Wave};
+use rules::holder::{Holder, Running, Wave};
 use rules::judged::Judged;
 use rules::kinds::{self, Kind};
 use rules::lookup::{Lookup, Unavailable};
@@ -303,6 +303,11 @@ impl Definitions for View {
 }
 
 impl Hints for View {
+    /// A look at the slots asks for one here.
+    fn slot_holders(&self, _: &Wave) -> Option<Vec<Holder>> {
+        None
+    }
+
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
         self.known.want_unscheduled();
         read_unsubscribed(self.known.unscheduled(), namespace, selector)

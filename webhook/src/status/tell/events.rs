@@ -10,7 +10,7 @@ use crate::event::{Note, Outbox, Regarding, Telling};
 use crate::status::rounds::Above;
 use crate::status::wait_registry::Waiter;
 use dashmap::DashMap;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 pub(in crate::status) use news::SETTLE;
 use news::{AGAIN_AFTER, Due, EventReason, News, Told, Whose};
 use rules::creation::Tries;
@@ -48,8 +48,8 @@ pub(in crate::status) struct Uncreated {
     pub(in crate::status) object: Regarding,
     /// The key of the held creation.
     pub(in crate::status) key: String,
-    /// The time of the first try.
-    pub(in crate::status) first: Timestamp,
+    /// The times between which the client tries.
+    pub(in crate::status) tries: Tries,
 }
 
 impl Recorder {
@@ -68,13 +68,16 @@ impl Recorder {
         answer: &Answer,
         late: bool,
     ) -> Option<Instant> {
-        self.tell(subject, &of_a_wait(answer, late))
+        self.tell(subject, of_a_wait(answer, late))
     }
 
     /// Notes that a suspended Job waits. `late`: its timeout has passed. Returns the moment at which an Event is due even if the
     /// answer stays the same.
     pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
-        self.tell_workload(job, &of_a_wait(answer, late))
+        let uid = job.object.uid.as_deref().unwrap_or_default();
+        let told = self.told.get(uid);
+        let long = told.is_some_and(|it| it.is_long(Instant::now()));
+        self.tell_workload(job, &of_a_wait(answer, late).of_long(long))
     }
 
     /// Notes that the creation of an object is held. `late`: its timeout has passed. Returns the moment at which an Event is due even
@@ -85,19 +88,19 @@ impl Recorder {
         answer: &Answer,
         late: bool,
     ) -> Option<Instant> {
-        let tries = Tries {
-            first: subject.first,
-        };
+        // A client that begins again has another end: an Event of its own tells it.
         let news = News {
-            text: tries.told(&unmet(answer)),
+            text: subject.tries.told(&unmet(answer)),
+            wait: Some(subject.tries.began.to_string()),
             ..of_a_wait(answer, late)
         };
         match self.hear(&subject.key, Whose::Pod, &news) {
-            Due::Now(times) => {
+            (Due::Now(times), long) => {
+                let news = news.of_long(long);
                 self.send_as("Create", subject.object.clone(), &news, times);
                 None
             }
-            Due::Again(at) | Due::Later(at) => Some(at),
+            (Due::Again(at) | Due::Later(at), _) => Some(at),
         }
     }
 
@@ -118,7 +121,7 @@ impl Recorder {
         };
         if was_told || reason != EventReason::Released {
             let news = News::opened(reason, text);
-            let news = news.of_wait(Some(&subject.first.to_string()));
+            let news = news.of_wait(Some(&subject.tries.first.to_string()));
             self.send_as("Create", subject.object.clone(), &news, 1);
         }
     }
@@ -180,13 +183,15 @@ impl Recorder {
         } else {
             // The kubelet restarts a refused gate, and the gate asks again.
             let text = format!("refused while waiting for {}", unmet(answer));
-            self.tell(subject, &News::of(answer, reason, text));
+            self.tell(subject, News::of(answer, reason, text));
         }
     }
 
     /// Writes an Event if the news is worth one. Returns the moment at which it will be. The workload hears the news of its pod.
-    fn tell(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
-        match self.hear(&subject.pod.uid, Whose::Pod, news) {
+    fn tell(&self, subject: &GatedPod<'_>, news: News) -> Option<Instant> {
+        let (due, long) = self.hear(&subject.pod.uid, Whose::Pod, &news);
+        let news = &news.of_long(long);
+        match due {
             Due::Now(times) => {
                 self.send(pod(subject.pod), news, times);
                 self.tell_above(subject, news)
@@ -206,7 +211,7 @@ impl Recorder {
 
     fn tell_workload(&self, Above { object, revision }: &Above, news: &News) -> Option<Instant> {
         let news = &news.of_wait(revision.as_deref());
-        match self.hear(object.uid.as_deref()?, Whose::Workload, news) {
+        match self.hear(object.uid.as_deref()?, Whose::Workload, news).0 {
             Due::Now(times) => {
                 self.send(object.clone(), news, times);
                 None
@@ -215,9 +220,11 @@ impl Recorder {
         }
     }
 
-    fn hear(&self, uid: &str, whose: Whose, news: &News) -> Due {
+    /// Decides when the news becomes an Event, and whether its object has waited for long.
+    fn hear(&self, uid: &str, whose: Whose, news: &News) -> (Due, bool) {
+        let now = Instant::now();
         let mut told = self.told.entry(uid.to_owned()).or_default();
-        told.hear(news, whose, Instant::now())
+        (told.hear(news, whose, now), told.is_long(now))
     }
 
     fn send(&self, target: Regarding, news: &News, times: i32) {
@@ -226,7 +233,7 @@ impl Recorder {
 
     fn send_as(&self, action: &'static str, target: Regarding, news: &News, times: i32) {
         let note = Note {
-            severity: news.reason.severity(),
+            severity: news.reason.severity(news.long),
             action,
             reason: news.reason.word(),
             text: news.text.clone(),
@@ -321,6 +328,7 @@ mod tests {
     use crate::event::Writer;
     use crate::status::wait_registry::waiter;
     use axum::http::{Request, Response};
+    use jiff::Timestamp;
     use kube::Client;
     use kube::client::Body;
     use prometheus_client::metrics::counter::Counter;

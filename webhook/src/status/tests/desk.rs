@@ -26,6 +26,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
+/// The places for waiting gates.
+pub(super) const PLACES: usize = 8;
+
 /// The status service of one replica, with its metrics and the Events that it wrote.
 pub(super) struct Desk {
     pub(super) service: Arc<Service>,
@@ -82,8 +85,8 @@ impl Desk {
         tokio::spawn(writer);
         tokio::spawn(forget);
         let mut registry = Registry::default();
-        let [requests, held, suspended, creations] =
-            [(); 4].map(|()| Arc::<WaitRegistry>::default());
+        let requests = Arc::new(WaitRegistry::within(PLACES));
+        let [held, suspended, creations] = [(); 3].map(|()| Arc::<WaitRegistry>::default());
         registry.register_collector(Box::new(WaitMetrics {
             gates: Arc::clone(&requests),
             held_pods: Arc::clone(&held),

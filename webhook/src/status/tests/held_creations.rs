@@ -5,7 +5,7 @@ use crate::inject::creation::{HoldRequest, read};
 use crate::inject::{Operation, Options, Request as Reviewed, Subject};
 use crate::known::HeldCreation;
 use crate::status::CreationKeeper;
-use rules::creation::Standing;
+use rules::creation::{Standing, TRIES};
 
 const LONGEST: Duration = Duration::from_millis(250);
 
@@ -123,6 +123,31 @@ async fn a_creation_that_no_client_tries_any_more_is_forgotten() {
     let (anew, standing) = tries(&desk, &waits("fail"), 8).await;
     assert_eq!(anew.count(), 1);
     assert!(matches!(standing, Standing::Waits { .. }), "{standing:?}");
+}
+
+/// A client that has given up sends the object again: an Event tells how long it tries from then on.
+#[tokio::test(start_paused = true)]
+async fn each_request_of_a_client_has_an_event_with_its_own_end() {
+    let desk = desk();
+    for tried in 1..=TRIES {
+        tries(&desk, &missing(), 60).await;
+        if tried < TRIES {
+            pass(30).await;
+        }
+    }
+    pass(20).await;
+    let (again, _) = tries(&desk, &missing(), 60).await;
+    assert_eq!(again.began(), Timestamp::from_second(320).unwrap());
+    pass(60).await;
+    let told = desk.told().await;
+    let [first, second] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    let text = "creation held; first tried at 1970-01-01T00:00:00Z, and its client tries until ";
+    for (event, until) in [(first, "00:05:00Z"), (second, "00:10:20Z")] {
+        let text = format!("{text}1970-01-01T{until}; ");
+        assert!(event.2.starts_with(&text), "{event:?}");
+    }
 }
 
 /// The object does not exist, so its Events name it without a UID.

@@ -1,9 +1,11 @@
 //! How long a question is held, and the bytes that a gate hears meanwhile.
 
+use super::desk::PLACES;
 use super::tokens::{its_own, token};
 use super::*;
 use crate::known::READ;
 use crate::status::long_poll::SHORTEST;
+use crate::status::wait_registry::{Waiter, waiter};
 use axum::body::{BodyDataStream, Bytes};
 use futures::StreamExt;
 
@@ -154,4 +156,36 @@ async fn who_leaves_while_a_question_is_held_leaves_nothing_behind() {
         "{}",
         desk.metrics()
     );
+}
+
+/// The gates of one namespace fill the replica, and then a gate of another namespace asks.
+#[tokio::test(start_paused = true)]
+async fn a_gate_of_a_crowd_gives_its_place_to_a_gate_of_another_namespace() {
+    let desk = Desk::new(&missing());
+    let (_, first) = desk.gate(0).await;
+    let requests = &desk.service.requests;
+    let others = (1..PLACES).map(|number| waiter(&format!("other-{number}")));
+    let crowd: Vec<_> = others.map(|pod| requests.begin(&pod).unwrap()).collect();
+    let another = async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let namespace = "quiet".to_owned();
+        requests.begin(&Waiter {
+            namespace,
+            ..waiter("q1")
+        })
+    };
+    let token = its_own();
+    let (pieces, another) = tokio::join!(desk.pieces(&first.digest, &token), another);
+    assert_eq!(pieces, [(10, true)]);
+    assert!(another.is_some());
+    // There is no place for its next question, which is answered at once.
+    assert_eq!(
+        desk.pieces(&first.digest, &token).await,
+        [(0, true)],
+        "not held"
+    );
+    assert!(desk.metrics().contains("crowded"));
+    desk.put("configmap", &config_map());
+    assert_eq!(desk.ask(&first.digest).await.verdict, wire::Decision::Open);
+    drop((crowd, another));
 }

@@ -25,9 +25,7 @@ impl fmt::Display for Amount<'_> {
 
 /// The amount of a resource that the scheduler sets aside for a pod, in the resource's base unit; `None` where the amount is zero.
 ///
-/// The pod's own request counts where there is one. Else the larger of two sums counts: all containers with all init containers that go on
-/// running, or an init container with the running ones before it. Source: Kubernetes, `component-helpers/resource`,
-/// `AggregateContainerRequests`.
+/// The pod's own request counts where there is one, else that of its containers ([`quantity::at_a_time`]).
 pub(super) fn requested(pod: &Value, resource: &str) -> Option<f64> {
     if resource == "pods" {
         return Some(1.0);
@@ -35,17 +33,12 @@ pub(super) fn requested(pod: &Value, resource: &str) -> Option<f64> {
     let spec = &pod["spec"];
     let says = |it: &Value| quantity::read(&it["resources"]["requests"][resource]);
     let of = |list: &str| spec[list].as_array().map_or(&[][..], Vec::as_slice);
+    let amount = |it: &Value| says(it).unwrap_or_default();
     let whole = || {
-        let (mut run_on, mut most) = (0.0, 0.0_f64);
-        for init in of("initContainers") {
-            let together = run_on + says(init).unwrap_or_default();
-            most = most.max(together);
-            if init["restartPolicy"] == "Always" {
-                run_on = together;
-            }
-        }
-        let containers: f64 = of("containers").iter().filter_map(says).sum();
-        most.max(run_on + containers)
+        let inits = of("initContainers").iter();
+        let inits = inits.map(|it| (amount(it), it["restartPolicy"] == "Always"));
+        let others = of("containers").iter().map(|it| (amount(it), true));
+        quantity::at_a_time(inits.chain(others))
     };
     Some(says(spec).unwrap_or_else(whole)).filter(|amount| *amount > 0.0)
 }

@@ -3,8 +3,8 @@
 /// The words that most objects contain, as keys or as values. A missing word takes as much room as any other text. Packed objects
 /// last no longer than the process, so the words may change.
 #[rustfmt::skip]
-pub(super) const WORDS: [&str; 213] = [
-    "25%", "Always", "Available", "Bound", "Cluster", "ClusterIP", "Complete", "ConfigMap", "ContainersReady",
+pub(super) const WORDS: [&str; 215] = [
+    "25%", "Always", "Available", "Bound", "Cluster", "ClusterIP", "Complete", "Completed", "ConfigMap", "ContainersReady",
     "ControllerRevision", "CronJob", "DaemonSet", "Deployment", "EndpointSlice", "False", "Filesystem", "Helm",
     "IPv4", "Initialized", "Job", "MinimumReplicasAvailable", "Namespace", "Never", "NewReplicaSetAvailable",
     "Node", "NonIndexed", "None", "OnDelete", "OnFailure", "OrderedReady", "Pending", "PersistentVolumeClaim",
@@ -33,7 +33,7 @@ pub(super) const WORDS: [&str; 213] = [
     "podManagementPolicy", "podReplacementPolicy", "port", "ports", "progressDeadlineSeconds", "protocol", "ready",
     "readyReplicas", "reason", "replicas", "requests", "resources", "restartCount", "restartPolicy",
     "revisionHistoryLimit", "rollingUpdate", "running", "selector", "serviceName", "serving", "sessionAffinity",
-    "sluice.dev/depends-on", "sluice.dev/gated", "spec", "startTime", "started", "startedAt", "state", "status",
+    "sluice-gate", "sluice.dev/depends-on", "sluice.dev/gated", "spec", "startTime", "started", "startedAt", "state", "status",
     "storage", "storageClassName", "strategy", "succeeded", "suspend", "targetPort", "template", "terminated",
     "terminating", "time", "true", "ttlSecondsAfterFinished", "type", "uid", "unavailableReplicas",
     "uncountedTerminatedPods", "updateRevision", "updateStrategy", "updatedNumberScheduled", "updatedReplicas",

@@ -1,30 +1,35 @@
 //! Decides when an answer is worth an Event. Pure: the clock is an argument.
 
 use crate::digest::short;
-use crate::event::{AT_MOST_EVERY, TO_SPARE};
+use crate::event::{AT_MOST_EVERY, TO_SPARE, masked};
 use rules::judged::Reason;
 use rules::verdict::MISSING_AFTER;
 use std::collections::HashMap;
 use std::time::Duration;
+use strum::IntoStaticStr;
 use tokio::time::Instant;
 use wire::{Answer, Decision, said};
 
-/// A wait that ends sooner is worth neither an Event nor a line that says "still reading".
+/// A wait that ends sooner is worth no line that says "still reading".
 pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
 /// The shortest pause between an Event and the Event of a new stage. Of several stages in a row the last one is told.
 const APART: Duration = Duration::from_secs(10);
 /// The time after which an unchanged wait is told again. Events live for an hour.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
-/// A missing dependency is news after this time: until then an installation may still write one object after the other. The time
-/// counts from the moment at which the wait has settled.
-const NOT_FOUND_IS_NEWS: Duration =
+/// The wait after which its Events are Warnings. An unchanged wait is told again at this moment.
+const LONG_WAIT: Duration = AGAIN_AFTER;
+/// A wait that ends sooner is worth no Event, and a dependency that comes sooner was not missing: until then an installation may still write one
+/// object after the other, and the first look at the pods of a dependency has found nothing yet. The time counts from the moment at which the
+/// wait has settled.
+const NEWS_AFTER: Duration =
     Duration::from_secs(MISSING_AFTER.as_secs().unsigned_abs()).saturating_sub(SETTLE);
 
 /// The closed set of reasons of sluice's Events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 pub(super) enum EventReason {
     Waiting,
     Released,
+    #[strum(serialize = "Released")]
     Skipped,
     TimedOut,
     DependencyFailed,
@@ -37,21 +42,13 @@ pub(super) enum EventReason {
 
 impl EventReason {
     pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Waiting => "Waiting",
-            Self::Released | Self::Skipped => "Released",
-            Self::TimedOut => "TimedOut",
-            Self::DependencyFailed => "DependencyFailed",
-            Self::NotFound => "NotFound",
-            Self::NotPermitted => "NotPermitted",
-            Self::Cycle => "Cycle",
-            Self::Absent => "Absent",
-            Self::NoList => "NoList",
-        }
+        self.into()
     }
 
-    pub(super) fn severity(self) -> &'static str {
+    /// The type of the Event; `long`: the wait is a long one.
+    pub(super) fn severity(self, long: bool) -> &'static str {
         match self {
+            Self::Waiting if long => "Warning",
             Self::Waiting | Self::Released => "Normal",
             Self::Skipped
             | Self::TimedOut
@@ -95,6 +92,8 @@ pub(super) struct News {
     pub(super) text: String,
     /// The revision of the workload whose wait this tells of.
     pub(super) wait: Option<String>,
+    /// Whether the pod has waited for long.
+    pub(super) long: bool,
 }
 
 impl News {
@@ -106,6 +105,7 @@ impl News {
             topic: topic(answer),
             text,
             wait: None,
+            long: false,
         }
     }
 
@@ -117,7 +117,13 @@ impl News {
             topic: String::new(),
             text,
             wait: None,
+            long: false,
         }
+    }
+
+    /// Returns this news as news of a pod that has waited for long, or not for so long.
+    pub(super) fn of_long(self, long: bool) -> Self {
+        Self { long, ..self }
     }
 
     /// Returns this news as news about the wait of one revision.
@@ -126,6 +132,13 @@ impl News {
             wait: wait.map(str::to_owned),
             ..self.clone()
         }
+    }
+
+    /// Whether a reader finds nothing new in this news: it differs in addresses, times and identifiers alone.
+    fn is_same(&self, before: &Self) -> bool {
+        self.goes_on(before)
+            && self.wait == before.wait
+            && (self.text == before.text || masked(&self.text) == masked(&before.text))
     }
 
     fn goes_on(&self, before: &Self) -> bool {
@@ -143,7 +156,7 @@ fn topic(answer: &Answer) -> String {
         return answer.note.clone().unwrap_or_default();
     };
     let message = first.message.as_deref().unwrap_or_default();
-    let message = message.replace(|letter: char| letter.is_ascii_digit(), "");
+    let message = masked(message).replace(|letter: char| letter.is_ascii_digit(), "");
     [&*first.dependency, &*first.reason, &*message].join("\0")
 }
 
@@ -160,7 +173,9 @@ pub(super) enum Whose {
 #[derive(Debug, Default)]
 pub(super) struct Told {
     last: Option<(Instant, News)>,
-    /// The moment and the count of each text, by the digest of the text.
+    /// The moment at which the first news was heard.
+    began: Option<Instant>,
+    /// The moment and the count of each text, by the digest of the text without what differs each time.
     words: HashMap<u64, (Instant, i32)>,
     /// The moment since which a dependency of the object is missing.
     missing: Option<Instant>,
@@ -184,21 +199,25 @@ impl Told {
     pub(super) fn hear(&mut self, news: &News, whose: Whose, now: Instant) -> Due {
         self.missing = (news.reason == EventReason::NotFound).then(|| self.missing.unwrap_or(now));
         let wait = news.wait.as_deref().unwrap_or_default();
-        let words = short([news.reason.word(), &news.text, wait].join("\0"));
+        let began = *self.began.get_or_insert(now);
+        let words = short([news.reason.word(), &masked(&news.text), wait].join("\0"));
         let before = match whose {
             Whose::Pod => {
                 let last = self.last.as_ref();
-                last.filter(|(_, last)| last == news).map(|(at, _)| *at)
+                last.filter(|(_, last)| news.is_same(last))
+                    .map(|(at, _)| *at)
             }
             Whose::Workload => self.words.get(&words).map(|(at, _)| *at),
         };
         // A workload hears only news about which one of its pods has waited.
         let missing = self.missing.filter(|_| whose == Whose::Pod);
+        let young = whose == Whose::Pod && self.last.is_none() && !news.is_urgent();
         let quiet = match before {
             Some(at) => Some(at + AGAIN_AFTER),
+            None if young => Some(began + NEWS_AFTER),
             None => self.next(news, now),
         };
-        let due = missing.map(|since| since + NOT_FOUND_IS_NEWS).max(quiet);
+        let due = missing.map(|since| since + NEWS_AFTER).max(quiet);
         if let Some(at) = due.filter(|at| now < *at) {
             return match before {
                 Some(_) => Due::Again(at),
@@ -230,6 +249,12 @@ impl Told {
             .map_or(Duration::ZERO, |even| even.saturating_duration_since(now));
         let spare = now + owed.saturating_sub(TO_SPARE * AT_MOST_EVERY);
         Some(spare.max(*last + APART))
+    }
+
+    /// Whether the wait of the object is a long one.
+    pub(super) fn is_long(&self, now: Instant) -> bool {
+        let since = self.began;
+        since.is_some_and(|began| now.duration_since(began) >= LONG_WAIT)
     }
 
     /// Whether the object has had an Event of this replica.

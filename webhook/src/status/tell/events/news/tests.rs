@@ -7,6 +7,7 @@ fn of_topic(reason: EventReason, topic: &str, text: &str) -> News {
         topic: topic.to_owned(),
         text: text.to_owned(),
         wait: None,
+        long: false,
     }
 }
 
@@ -37,9 +38,10 @@ fn told(whose: Whose, heard: impl IntoIterator<Item = (u64, News)>) -> Vec<(u64,
 #[test]
 fn an_unchanged_wait_is_told_every_ten_minutes() {
     let heard = || (0..1_300).map(|second| (second, news(EventReason::Waiting, "a")));
-    for whose in [Whose::Pod, Whose::Workload] {
-        assert_eq!(told(whose, heard()), [(0, 1), (600, 2), (1_200, 3)]);
-    }
+    let of_pod = told(Whose::Pod, heard());
+    assert_eq!(of_pod, [(4, 1), (604, 2), (1_204, 3)]);
+    let of_workload = told(Whose::Workload, heard());
+    assert_eq!(of_workload, [(0, 1), (600, 2), (1_200, 3)]);
 }
 
 #[test]
@@ -48,13 +50,13 @@ fn a_change_is_told_once_a_minute_has_passed_and_so_is_a_change_back() {
         if (5..70).contains(&second) { "b" } else { "a" }
     };
     let heard = (0..200).map(|second| (second, news(EventReason::Waiting, text(second))));
-    assert_eq!(told(Whose::Pod, heard), [(0, 1), (60, 1), (120, 2)]);
+    assert_eq!(told(Whose::Pod, heard), [(4, 1), (64, 1), (124, 2)]);
 }
 
 #[test]
 fn a_stage_is_told_within_seconds_and_one_a_minute_where_there_are_many() {
     let heard = |second: u64| (second, stage(&(second / 9).to_string()));
-    for whose in [Whose::Pod, Whose::Workload] {
+    for (whose, first) in [(Whose::Pod, 6), (Whose::Workload, 2)] {
         let at = |(second, times)| {
             assert_eq!(times, 1);
             second
@@ -63,15 +65,13 @@ fn a_stage_is_told_within_seconds_and_one_a_minute_where_there_are_many() {
             .into_iter()
             .map(at)
             .collect();
-        assert_eq!(at[..6], [2, 12, 22, 62, 122, 182]);
+        let later = [0, 10, 20, 60, 120, 180].map(|after| first + after);
+        assert_eq!(at[..6], later);
     }
     // After a silence the object has Events to spare again.
     let late = [0, 9, 18, 27].map(|second| heard(600 + second));
     let heard = [0, 9, 18].map(heard).into_iter().chain(late);
-    assert_eq!(
-        told(Whose::Pod, heard),
-        [(0, 1), (18, 1), (600, 1), (618, 1)]
-    );
+    assert_eq!(told(Whose::Pod, heard), [(9, 1), (600, 1), (618, 1)]);
 }
 
 #[test]
@@ -99,6 +99,42 @@ fn figures_are_no_stage_but_a_reason_and_a_cause_are() {
     assert_ne!(before, topic(&answer("NotReady", caused)));
 }
 
+/// The text of an image that cannot be pulled has another port each time.
+#[test]
+fn a_port_that_differs_is_no_news() {
+    let pull = |second: u64| {
+        let port = 32_768 + second;
+        let text = format!(
+            "cannot pull image r/a:1: read udp 10.0.0.7:{port}->10.96.0.10:53: i/o timeout"
+        );
+        (second, news(EventReason::Waiting, &text))
+    };
+    let of_pod = told(Whose::Pod, (0..1_800).map(pull));
+    assert_eq!(of_pod, [(4, 1), (604, 2), (1_204, 3)]);
+    let of_workload = told(Whose::Workload, (0..1_800).map(pull));
+    assert_eq!(of_workload, [(0, 1), (600, 2), (1_200, 3)]);
+    let before = pull(0).1;
+    assert!(pull(9).1.is_same(&before));
+    let other = news(EventReason::Waiting, "cannot pull image r/a:1: not found");
+    assert!(!other.is_same(&before));
+}
+
+#[test]
+fn a_wait_that_is_long_is_worth_a_warning() {
+    let (mut told, began) = (Told::default(), Instant::now());
+    for (second, severity) in [(0, "Normal"), (599, "Normal"), (600, "Warning")] {
+        let now = began + Duration::from_secs(second);
+        let news = news(EventReason::Waiting, "a");
+        told.hear(&news, Whose::Pod, now);
+        assert_eq!(
+            news.reason.severity(told.is_long(now)),
+            severity,
+            "{second}"
+        );
+    }
+    assert_eq!(EventReason::Released.severity(true), "Normal");
+}
+
 #[test]
 fn the_wait_of_another_revision_is_another_wait() {
     let of = |wait| news(EventReason::Waiting, "a").of_wait(Some(wait));
@@ -121,6 +157,13 @@ fn pods_that_wait_for_different_things_do_not_take_turns() {
 }
 
 #[test]
+fn a_short_wait_of_a_pod_is_worth_no_event() {
+    let heard = |to| (2..to).map(|second| (second, stage(&second.to_string())));
+    assert_eq!(told(Whose::Pod, heard(6)), []);
+    assert_eq!(told(Whose::Pod, heard(7)), [(6, 1)]);
+}
+
+#[test]
 fn what_is_missing_is_told_six_seconds_after_the_wait_began() {
     let missing = |second| (second, news(EventReason::NotFound, "a"));
     assert_eq!(told(Whose::Pod, (2..600).map(missing)), [(6, 1)]);
@@ -130,7 +173,7 @@ fn what_is_missing_is_told_six_seconds_after_the_wait_began() {
         .map(missing)
         .chain([there])
         .chain((6..100).map(missing));
-    assert_eq!(told(Whose::Pod, heard), [(5, 1), (15, 1)]);
+    assert_eq!(told(Whose::Pod, heard), [(10, 1)]);
 }
 
 #[test]
@@ -143,9 +186,9 @@ fn the_end_of_a_wait_and_its_timeout_are_told_at_once() {
         (2, open.clone()),
         (3, open),
     ];
-    for whose in [Whose::Pod, Whose::Workload] {
-        assert_eq!(told(whose, heard.clone()), [(0, 1), (1, 1), (2, 1)]);
-    }
+    let of_workload = told(Whose::Workload, heard.clone());
+    assert_eq!(of_workload, [(0, 1), (1, 1), (2, 1)]);
+    assert_eq!(told(Whose::Pod, heard), [(1, 1), (2, 1)]);
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! The root causes behind waiting pods, each with the number of pods that wait for it.
+
+use crate::output::counted;
+use jiff::Timestamp;
+use rules::cause::{Cause, RootCause};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use wire::{Answer, Report};
+
+/// A pod that waits, and the ends of the chains behind its unsatisfied dependencies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WaitingPod<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    /// The begin of the wait, where it is known.
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) roots: &'a [RootCause],
+}
+
+/// A root cause, and the pods that it holds up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct HeldUp {
+    #[serde(flatten)]
+    pub(crate) cause: RootCause,
+    pub(crate) namespace: String,
+    /// How many pods wait for it, directly or because of others that wait.
+    pub(crate) pods: usize,
+    /// The begin of the longest of these waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<Timestamp>,
+}
+
+/// The heading of the root causes.
+pub(crate) const TITLE: &str = "What holds the others up:";
+
+/// The most root causes that a text shows.
+const SHOWN: usize = 3;
+
+/// The root causes that a text shows, and a line about those that are left out. A pod that waits alone tells its own cause.
+pub(crate) fn shown(causes: &[HeldUp]) -> (&[HeldUp], Option<String>) {
+    let many = causes.iter().map(|it| it.pods).sum::<usize>() > 1;
+    let shown = &causes[..if many { causes.len().min(SHOWN) } else { 0 }];
+    let left = if many { causes.len() - shown.len() } else { 0 };
+    let more = (left > 0).then(|| format!("and {}", counted(left, "other cause")));
+    (shown, more)
+}
+
+/// The pods by namespace and name.
+type Pods<'a> = BTreeMap<(&'a str, &'a str), &'a [RootCause]>;
+
+/// The root causes of the waits of these pods, the one with the most pods first.
+pub(crate) fn held_up<'a>(pods: &[WaitingPod<'a>]) -> Vec<HeldUp> {
+    let by_name: Pods<'a> = pods
+        .iter()
+        .map(|pod| ((pod.namespace, pod.name), pod.roots))
+        .collect();
+    let mut found: BTreeMap<(&str, &str, &str), HeldUp> = BTreeMap::new();
+    for pod in pods {
+        let mut roots = BTreeMap::new();
+        let mut seen = BTreeSet::from([pod.name]);
+        follow(pod.namespace, pod.roots, &by_name, &mut seen, &mut roots);
+        for (key, root) in roots {
+            let held = found.entry(key).or_insert_with(|| HeldUp {
+                cause: root.clone(),
+                namespace: pod.namespace.to_owned(),
+                pods: 0,
+                since: None,
+            });
+            held.pods += 1;
+            let times = [held.since, pod.since].into_iter().flatten();
+            held.since = times.min();
+        }
+    }
+    let mut found: Vec<HeldUp> = found.into_values().collect();
+    found.sort_by_key(|it| (std::cmp::Reverse(it.pods), !it.cause.broken));
+    found
+}
+
+/// Adds the ends of these chains. A chain that ends at the gate of another of the pods goes on with the chains of that pod.
+fn follow<'a>(
+    namespace: &'a str,
+    roots: &'a [RootCause],
+    pods: &Pods<'a>,
+    seen: &mut BTreeSet<&'a str>,
+    ends: &mut BTreeMap<(&'a str, &'a str, &'a str), &'a RootCause>,
+) {
+    for root in roots {
+        let at_gate = root.reason == Cause::Gate.word();
+        let next = root.pod.as_deref().filter(|_| at_gate);
+        let further = next.and_then(|pod| Some((pod, *pods.get(&(namespace, pod))?)));
+        match further {
+            Some((pod, further)) if !further.is_empty() => {
+                if seen.insert(pod) {
+                    follow(namespace, further, pods, seen, ends);
+                }
+            }
+            _ => {
+                let thing = root.pod.as_deref().unwrap_or(&root.object);
+                ends.insert((namespace, thing, root.reason.as_str()), root);
+            }
+        }
+    }
+}
+
+/// Takes the outcome of an address from the answer, where only the gate could tell it and has told.
+pub(crate) fn hear(roots: &mut Vec<RootCause>, answer: &Answer) {
+    let report = |root: &RootCause| -> Option<&Report> {
+        let mut reports = answer.dependencies.iter();
+        reports.find(|it| it.dependency == root.object)
+    };
+    roots.retain(|root| report(root).is_none_or(|it| !it.satisfied));
+    for root in roots {
+        if let Some(report) = report(root).filter(|it| it.reason != root.reason)
+            && root.pod.is_none()
+        {
+            let message = report.message.clone();
+            root.reason = report.reason.clone();
+            root.message = message.unwrap_or_default();
+        }
+    }
+}
+
+impl HeldUp {
+    /// The number of its pods in words: `58 pods wait for it`.
+    pub(crate) fn count(&self) -> String {
+        match self.pods {
+            1 => "1 pod waits for it".to_owned(),
+            pods => format!("{} wait for it", counted(pods, "pod")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(object: &str, pod: Option<&str>, reason: &str) -> RootCause {
+        RootCause {
+            object: object.to_owned(),
+            pod: pod.map(ToOwned::to_owned),
+            reason: reason.to_owned(),
+            broken: false,
+            message: "so".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_chain_of_gates_is_followed_to_its_end() {
+        let at_gate = |pod: &str| root("Deployment/x", Some(pod), Cause::Gate.word());
+        let pull = root("Service/db", Some("db-0"), "ImagePull");
+        let other = root("StatefulSet/db", Some("db-0"), "ImagePull");
+        let job = root("Job/seed", None, "JobNotComplete");
+        let chains = [
+            ("a", vec![pull.clone()]),
+            ("b", vec![at_gate("a")]),
+            ("c", vec![at_gate("b"), other]),
+            ("d", vec![at_gate("e"), job.clone()]),
+            ("e", vec![at_gate("d")]),
+            ("f", vec![at_gate("elsewhere")]),
+        ];
+        let at = |second: i64| Timestamp::from_second(second).ok();
+        let pods: Vec<WaitingPod<'_>> = (1..)
+            .zip(&chains)
+            .map(|(second, (name, roots))| WaitingPod {
+                namespace: "shop",
+                name,
+                since: at(second),
+                roots,
+            })
+            .collect();
+        let told: Vec<_> = held_up(&pods)
+            .into_iter()
+            .map(|it| (it.cause, it.pods, it.since))
+            .collect();
+        let expected = [
+            (pull, 3, at(1)),
+            (job, 2, at(4)),
+            (at_gate("elsewhere"), 1, at(6)),
+        ];
+        assert_eq!(told, expected);
+    }
+}

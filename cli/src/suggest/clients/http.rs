@@ -1,0 +1,109 @@
+//! The programs that ask by HTTP.
+
+use crate::suggest::kubectl;
+use crate::suggest::reason::Reason;
+use crate::suggest::shell::Call;
+use crate::suggest::wait::{Address, Asks, For};
+
+/// `curl -fsS -o /dev/null http://api:8080/ready`
+pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
+    let with_value: &[&str] = if program == "wget" {
+        &[
+            "-O",
+            "-T",
+            "-t",
+            "-o",
+            "-qO",
+            "-P",
+            "--header",
+            "--timeout",
+            "--tries",
+            "--post-data",
+            "-U",
+            "--output-document",
+        ]
+    } else {
+        &[
+            "-o",
+            "-w",
+            "-H",
+            "-X",
+            "-d",
+            "-u",
+            "-m",
+            "-A",
+            "-F",
+            "-b",
+            "-c",
+            "-K",
+            "-E",
+            "-k0",
+            "-so",
+            "-sko",
+            "-sSo",
+            "-fso",
+            "-sw",
+            "-sX",
+            "-kX",
+            "-XGET",
+            "--header",
+            "--data",
+            "--request",
+            "--user",
+            "--output",
+            "--write-out",
+            "--max-time",
+            "--connect-timeout",
+            "--retry",
+            "--retry-delay",
+            "--retry-max-time",
+            "--cacert",
+            "--cert",
+            "--key",
+            "--capath",
+            "--resolve",
+            "--unix-socket",
+            "--data-binary",
+            "--data-raw",
+            "--proxy",
+            "-x",
+        ]
+    };
+    let mut before = "";
+    let mut found = None;
+    for argument in arguments {
+        let of_option = with_value.contains(&before);
+        let is_option =
+            argument.starts_with(['-', '>', '<', '2', '@']) && !argument.contains("://");
+        if argument.contains("://") && !of_option {
+            found = Some(*argument);
+            break;
+        }
+        if !of_option && !is_option && found.is_none() && !argument.is_empty() {
+            found = Some(*argument);
+        }
+        before = argument;
+    }
+    let Some(url) = found else {
+        return vec![For::Nothing(Reason::NoHost(program.to_owned()))];
+    };
+    if let Some(of_api) = kubectl::of_url(url) {
+        return vec![of_api];
+    }
+    let asks_for_success = |it: &&str| {
+        let is_short = it.starts_with('-') && !it.starts_with("--");
+        it.starts_with("--fail") || it.contains("_code}") || is_short && it[1..].contains('f')
+    };
+    vec![For::Address(Address {
+        // `curl` alone takes any answer.
+        succeeds: program != "curl" || arguments.iter().any(asks_for_success),
+        ..Address::of(url, Asks::Http)
+    })]
+}
+
+/// Whether a command fetches something once: a loop, or an option to try again, makes a wait of it.
+pub(super) fn fetches(call: &Call) -> bool {
+    let program = call.words[0].rsplit('/').next().unwrap_or_default();
+    let again = |it: &String| it.starts_with("--retry") || it.starts_with("--tries");
+    matches!(program, "curl" | "wget") && !call.looped && !call.words.iter().any(again)
+}

@@ -1,0 +1,181 @@
+//! Functions of images, and scripts, whose name tells what they do; and the checks of migrations.
+
+use super::arguments::{address, each, is_port, positional};
+use crate::suggest::reason::Reason;
+use crate::suggest::wait::{Asks, For};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The waits of a function of an image, or of a script, whose name tells what it does: `x_wait_for_db_connection URL`.
+pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
+    let words = || program.split(['_', '-']);
+    let waits = words().any(|it| it == "wait" || it == "ready");
+    if words().any(|it| it.starts_with("migration")) && waits {
+        return Some(vec![For::Migration]);
+    }
+    let executes = program.contains("remote_execute");
+    let url = arguments.iter().find(|it| it.contains("://"));
+    if let Some(url) = url.filter(|_| waits || executes) {
+        return Some(each(url, Asks::Protocol));
+    }
+    match positional(arguments).as_slice() {
+        [host, port, ..] if (waits || executes) && is_port(port) => {
+            Some(vec![address(&format!("{host}:{port}"), Asks::Protocol)])
+        }
+        [host, ..] if executes => Some(vec![address(host, Asks::Protocol)]),
+        [host, ..] if waits && host.contains(':') => Some(each(host, Asks::Port)),
+        _ => None,
+    }
+}
+
+/// The waits of an image's function, or of a script, that waits in any place: `x_wait_for_db_connection`. Its name does not tell the
+/// address, and one variable of the environment may.
+pub(super) fn after_a_wait(
+    program: &str,
+    arguments: &[&str],
+    env: &BTreeMap<String, String>,
+) -> Option<Vec<For>> {
+    let waits = program.contains("wait_for_") || program.contains("wait-for-");
+    let unsaid = || vec![For::Nothing(Reason::NoHost(program.to_owned()))];
+    let told = || by_name(program, arguments).or_else(|| by_environment(program, env));
+    waits.then(|| told().unwrap_or_else(unsaid))
+}
+
+/// The address of the thing that a wait is named after, where the environment has one address of such a thing: `wait_for_db` with
+/// `DATABASE_HOST`.
+fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
+    let name = program.to_lowercase();
+    let (_, name) = name
+        .split_once("wait_for_")
+        .or(name.split_once("wait-for-"))?;
+    let name = name.split('.').next().unwrap_or_default();
+    let is_more =
+        |it: &&str| !matches!(*it, "connection" | "ready" | "to" | "be" | "up" | "server");
+    let words: Vec<&str> = name.split(['_', '-']).filter(is_more).collect();
+    let [thing] = words.as_slice() else {
+        return None;
+    };
+    let things = THINGS.iter().find(|it| it.contains(thing))?;
+    let is_of = |name: &String, ends: &[&str]| {
+        let name = name.to_lowercase();
+        let words: Vec<&str> = name.split('_').collect();
+        let is_thing = words.iter().any(|it| things.contains(it));
+        is_thing && words.last().is_some_and(|it| ends.contains(it))
+    };
+    let with = |ends: &[&str]| {
+        let all = env.iter().filter(|it| is_of(it.0, ends));
+        let values = all.map(|it| it.1.as_str()).filter(|it| !it.is_empty());
+        values.collect::<BTreeSet<&str>>()
+    };
+    let hosts = with(&[
+        "host",
+        "hostname",
+        "server",
+        "servers",
+        "address",
+        "addr",
+        "brokers",
+        "endpoint",
+        "endpoints",
+    ]);
+    let urls = with(&["url", "uri", "dsn"]);
+    let (found, is_host) = match (hosts.len(), urls.len()) {
+        (1, _) => (hosts.first()?, true),
+        (0, 1) => (urls.first()?, false),
+        _ => return None,
+    };
+    let ports = with(&["port"]);
+    let numbers = env
+        .iter()
+        .filter(|it| it.0.ends_with("_PORT_NUMBER") && is_of(it.0, &["number"]));
+    let ports: BTreeSet<&str> = ports
+        .into_iter()
+        .chain(numbers.map(|it| it.1.as_str()))
+        .collect();
+    let port = ports
+        .first()
+        .filter(|_| ports.len() == 1 && is_host && !found.contains(':'));
+    let port = port.map_or(String::new(), |it| format!(":{it}"));
+    Some(each(&format!("{found}{port}"), Asks::Protocol))
+}
+
+/// The address of the database that a command of an application only connects to, such as `airflow db check`; `None` where the
+/// environment does not have that address alone.
+pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Option<Vec<For>> {
+    let asks = |it: &[String]| matches!(it, [db, check] if db == "db" && check == "check");
+    let connects = words.windows(2).any(asks) || words.iter().any(|it| it == "checkdb");
+    let found = connects.then(|| by_environment("wait_for_db", env));
+    found.flatten()
+}
+
+/// The words of a kind of server, as names of waits and of variables have them.
+const THINGS: [&[&str]; 12] = [
+    &[
+        "db",
+        "database",
+        "postgres",
+        "postgresql",
+        "pg",
+        "mysql",
+        "mariadb",
+        "sql",
+    ],
+    &["redis", "valkey", "cache"],
+    &["kafka"],
+    &["rabbitmq", "amqp", "rabbit"],
+    &["elasticsearch", "opensearch", "elastic"],
+    &["mongo", "mongodb"],
+    &["cassandra"],
+    &["clickhouse"],
+    &["zookeeper", "zk"],
+    &["etcd"],
+    &["minio", "s3"],
+    &["nats"],
+];
+
+/// The script that an interpreter runs, and its arguments: `python wait_for_db.py db:5432`, `python manage.py wait_for_db`. `None` where
+/// the script does not have the name of a wait.
+pub(super) fn script<'w>(program: &str, words: &'w [String]) -> Option<&'w [String]> {
+    let program = program.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
+    if !matches!(program, "python" | "node" | "php" | "ruby" | "perl") {
+        return None;
+    }
+    let waits = |it: &String| {
+        let it = it.to_lowercase();
+        !it.contains(char::is_whitespace) && (it.contains("wait_for") || it.contains("wait-for"))
+    };
+    let at = words.iter().take(3).skip(1).position(waits)? + 1;
+    Some(&words[at..])
+}
+
+/// Whether a command asks if a database has been migrated.
+pub(super) fn is_migration(words: &[String]) -> bool {
+    let text = words.join(" ").to_lowercase();
+    // These three do nothing but migrate.
+    let tools = ["alembic ", "flyway ", "liquibase "];
+    let asks = ["current", "check", "info", "validate", "status"];
+    let is_asked = |it: &&str| {
+        asks.iter()
+            .any(|asks| text.contains(&format!("{it}{asks}")))
+    };
+    if tools.iter().any(is_asked) {
+        return true;
+    }
+    let migrates =
+        text.contains("migrat") || text.contains("db:version") || text.contains("db check");
+    let checks = [
+        "check",
+        "status",
+        "list",
+        "plan",
+        "wait",
+        "pending",
+        "version",
+        "up-to-date",
+        "needs",
+    ];
+    migrates
+        && checks.iter().any(|it| text.contains(it))
+        && words[0] != "echo"
+        && words[0] != "printf"
+        && words[0] != "info"
+}

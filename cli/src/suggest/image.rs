@@ -1,0 +1,67 @@
+//! The programs that images run where a container has no command of its own.
+
+/// Returns the program that an image runs with the arguments of a container; `None` for an image that is not known.
+pub(super) fn program(image: &str) -> Option<&'static str> {
+    let image = image.split('@').next().unwrap_or_default();
+    let (owner, name) = image.rsplit_once('/').unwrap_or(("", image));
+    let name = name.split(':').next().unwrap_or_default();
+    Some(match name {
+        "wait-for-it" | "docker-wait-for-it" => "wait-for-it",
+        "waitforit" => "waitforit",
+        "wait-for" | "docker-wait-for" => "wait-for",
+        "wait4x" => "wait4x",
+        "wait-on" => "wait-on",
+        "wait-port" => "wait-port",
+        "wait" if owner.ends_with("dokku") => "dokku-wait",
+        "dockerize" => "dockerize",
+        "curl" => "curl",
+        "grpc-health-probe" | "grpc_health_probe" => "grpc_health_probe",
+        _ => return None,
+    })
+}
+
+/// The commands of `wait4x`.
+pub(super) const PROTOCOLS: [&str; 10] = [
+    "tcp",
+    "http",
+    "postgresql",
+    "mysql",
+    "redis",
+    "mongodb",
+    "rabbitmq",
+    "kafka",
+    "dns",
+    "exec",
+];
+
+/// Whether the first argument is one for the image's program: most such images run a shell, or their program, that stands there instead.
+pub(super) fn takes(argument: &str) -> bool {
+    argument.starts_with('-') || argument.contains(':') || PROTOCOLS.contains(&argument)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_that_waits_is_known_by_its_name() {
+        for (image, expected) in [
+            ("willwill/wait-for-it", Some("wait-for-it")),
+            ("docker.io/atkrad/wait4x:2.14", Some("wait4x")),
+            ("localhost:5000/dokku/wait:0.9.3", Some("dokku-wait")),
+            ("curlimages/curl@sha256:0", Some("curl")),
+            ("example.com/wait", None),
+            ("busybox", None),
+        ] {
+            assert_eq!(program(image), expected, "{image}");
+        }
+        for (argument, expected) in [
+            ("-c", true),
+            ("db:5432", true),
+            ("/bin/sh", false),
+            ("curl", false),
+        ] {
+            assert_eq!(takes(argument), expected, "{argument}");
+        }
+    }
+}
