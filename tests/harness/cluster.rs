@@ -28,7 +28,7 @@ mod report;
 mod runs;
 pub mod sluice;
 
-pub use await_until::{LIMIT, await_until};
+pub use await_until::{LIMIT, TIMEOUT, await_until};
 pub use chart::Chart;
 pub use custom::Defined;
 pub use manifest::{

@@ -6,6 +6,9 @@ use tokio::time::{Instant, sleep};
 /// The time limit of a step. It is generous, because only a failing test waits for so long.
 pub const LIMIT: Duration = Duration::from_mins(5);
 
+/// `LIMIT` as Helm and kubectl take it.
+pub const TIMEOUT: &str = "--timeout=5m";
+
 /// The pause between two looks: a gate's opening is seen in time, and the API server has little work.
 const PAUSE: Duration = Duration::from_millis(250);
 

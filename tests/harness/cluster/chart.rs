@@ -1,5 +1,6 @@
 //! A chart that a test writes itself.
 
+use super::await_until::TIMEOUT;
 use super::manifest::{Manifest, yaml};
 use super::namespace::Namespace;
 use super::program::Outcome;
@@ -53,18 +54,18 @@ impl Chart {
         let chart = self.folder.path().to_string_lossy();
         let release = ["upgrade", "--install", self.release, &chart];
         let program = ns.program(self.helm).args(release);
-        program.args(["--timeout", "2m"]).args(args).run().await
+        program.args([TIMEOUT]).args(args).run().await
     }
 
     /// Runs `helm rollback` to the previous release, with further arguments.
     pub async fn rollback(&self, ns: &Namespace, args: &[&str]) -> Outcome {
-        let release = ["rollback", self.release, "--timeout", "2m"];
+        let release = ["rollback", self.release, TIMEOUT];
         ns.program(self.helm).args(release).args(args).run().await
     }
 
     /// Runs `helm uninstall`, and waits until every object is gone.
     pub async fn uninstall(&self, ns: &Namespace) -> Outcome {
-        let release = ["uninstall", self.release, "--wait", "--timeout", "2m"];
+        let release = ["uninstall", self.release, "--wait", TIMEOUT];
         ns.program(self.helm).args(release).run().await
     }
 

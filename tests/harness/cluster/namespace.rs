@@ -4,7 +4,7 @@ use super::manifest::{Manifest, yaml};
 use super::object::{Look, text};
 use super::pod::Pod;
 use super::program::{Outcome, Program};
-use super::{LIMIT, await_until};
+use super::{LIMIT, TIMEOUT, await_until};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 
@@ -75,13 +75,7 @@ impl Namespace {
             let wait = reference.starts_with("customresourcedefinition/");
             let wait = format!("--wait={wait}");
             let outcome = Program::new("kubectl")
-                .args([
-                    "delete",
-                    &wait,
-                    "--timeout=60s",
-                    "--ignore-not-found",
-                    reference,
-                ])
+                .args(["delete", &wait, TIMEOUT, "--ignore-not-found", reference])
                 .run()
                 .await;
             if outcome.code != Some(0) {

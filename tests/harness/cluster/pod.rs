@@ -228,9 +228,9 @@ impl Pod {
     }
 
     /// Waits for an Event on the pod with this reason, whose message contains `message`.
-    pub async fn has_event(&self, reason: &str, message: &str, limit: Duration) {
+    pub async fn has_event(&self, reason: &str, message: &str) {
         let what = format!("{} has an event {reason} with {message:?}", self.name);
-        await_until(&what, limit, async || {
+        await_until(&what, LIMIT, async || {
             let events = self.events().await;
             let wanted = |(its, note): &&(String, String)| its == reason && note.contains(message);
             if events.iter().any(|event| wanted(&event)) {

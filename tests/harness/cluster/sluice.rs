@@ -2,7 +2,7 @@
 
 use super::object::{Look, text};
 use super::program::{Outcome, Program};
-use super::{LIMIT, await_until, finally};
+use super::{LIMIT, TIMEOUT, await_until, finally};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -126,7 +126,7 @@ pub async fn requests() -> BTreeMap<String, u64> {
 
 /// Waits until every replica of the Deployment is ready.
 pub async fn all_ready() {
-    kubectl(["rollout", "status", "deployment/sluice", "--timeout=90s"]).await;
+    kubectl(["rollout", "status", "deployment/sluice", TIMEOUT]).await;
 }
 
 /// Waits until terminating replicas are gone: until then they admit pods.
@@ -179,7 +179,7 @@ pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
 
 /// Runs `helm test` of the release with this helm.
 pub async fn tested_by(helm: &str) -> Outcome {
-    let test = ["test", RELEASE, "--namespace", NAMESPACE, "--timeout", "2m"];
+    let test = ["test", RELEASE, "--namespace", NAMESPACE, TIMEOUT];
     Program::new(helm).args(test).run().await
 }
 
@@ -213,7 +213,7 @@ impl Release {
     pub async fn install_with(&self, arguments: &[&str]) {
         let more = std::env::var("SLUICE_HELM_ARGS").unwrap_or_default();
         helm(["upgrade", "--install", RELEASE, CHART, "--create-namespace"])
-            .args(["--wait", "--timeout", "3m", "--values", "-"])
+            .args(["--wait", TIMEOUT, "--values", "-"])
             .args(more.split_whitespace())
             .args(arguments)
             .input(&self.values)
@@ -224,9 +224,7 @@ impl Release {
 
     /// Runs `helm uninstall`.
     pub async fn uninstall(&self) -> Outcome {
-        helm(["uninstall", RELEASE, "--wait", "--timeout", "2m"])
-            .run()
-            .await
+        helm(["uninstall", RELEASE, "--wait", TIMEOUT]).run().await
     }
 }
 

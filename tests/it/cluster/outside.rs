@@ -49,8 +49,7 @@ async fn waiting(ns: &Namespace, name: &str, list: &str, dependency: &str, reaso
     ns.apply([pod(name).depends_on(list)]).await.ok();
     let waiting = ns.pod_of(name).await;
     waiting.waits_for(dependency, reason).await;
-    let limit = Duration::from_secs(30);
-    waiting.has_event("Waiting", reason, limit).await;
+    waiting.has_event("Waiting", reason).await;
 }
 
 #[tokio::test]

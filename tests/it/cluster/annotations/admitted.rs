@@ -225,6 +225,16 @@ async fn a_diff_shows_nothing_that_an_apply_would_not_do() {
             cron_job("nightly").depends_on(LIST),
         ];
         ns.apply(manifests.clone()).await.ok();
+        // What the Deployment's controller writes while kubectl compares is a difference too.
+        ns.until("deployment/api", "says nothing new", |api| {
+            let status = &api["status"];
+            [
+                &status["observedGeneration"],
+                &status["updatedReplicas"],
+                &status["unavailableReplicas"],
+            ] == [1, 1, 1]
+        })
+        .await;
         let diff = ns.pipe("diff", &manifests, &[]).await;
         assert_eq!(diff.code, Some(0), "{diff}");
         let diff = ns

@@ -1,5 +1,5 @@
 use harness::cluster::{
-    LIMIT, Look, Namespace, Pod, config_map, deployment, items, pod, service, text, with_namespace,
+    Look, Namespace, Pod, config_map, deployment, items, pod, service, text, with_namespace,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -26,7 +26,7 @@ async fn an_entry_that_waits_says_that_its_time_is_up_and_waits_on() {
         let api = times_out(ns, "wait").await;
         let said = "the timeout of 1s of ConfigMap/absent has passed, and the wait goes on";
         api.gate_says(said).await;
-        api.has_event("TimedOut", said, LIMIT).await;
+        api.has_event("TimedOut", said).await;
         ns.apply([config_map("go")]).await.ok();
         api.stays_shut().await;
         ns.apply([config_map("absent")]).await.ok();
@@ -48,7 +48,7 @@ async fn an_entry_that_fails_ends_the_gate_whatever_the_others_are() {
         ] {
             assert!(message.contains(part), "{message}");
         }
-        api.has_event("TimedOut", "refused", LIMIT).await;
+        api.has_event("TimedOut", "refused").await;
         ns.apply([config_map("absent"), config_map("go")])
             .await
             .ok();
@@ -65,7 +65,7 @@ async fn an_entry_is_given_up_alone_and_the_next_pod_asks_for_it_again() {
         let without = "without ConfigMap/absent, given up after 1s (NotFound)";
         let line = api.gate_says(without).await;
         assert!(line.contains("for ConfigMap/go: NotFound"), "{line}");
-        api.has_event("TimedOut", without, LIMIT).await;
+        api.has_event("TimedOut", without).await;
         api.stays_shut().await;
         ns.apply([config_map("go")]).await.ok();
         api.starts().await;

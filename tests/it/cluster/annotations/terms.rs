@@ -1,6 +1,4 @@
-use harness::cluster::{
-    LIMIT, Manifest, Namespace, Pod, config_map, deployment, job, with_namespace,
-};
+use harness::cluster::{Manifest, Namespace, Pod, config_map, deployment, job, with_namespace};
 use serde_json::json;
 use std::time::Duration;
 
@@ -22,7 +20,7 @@ async fn times_out(ns: &Namespace, on_timeout: &str) -> Pod {
 async fn wait_says_that_the_timeout_has_passed_and_waits_on() {
     with_namespace("timeout-wait", async |ns| {
         let api = times_out(ns, "wait").await;
-        api.has_event("TimedOut", "the timeout of 1s", LIMIT).await;
+        api.has_event("TimedOut", "the timeout of 1s").await;
         let line = api.gate_says("has passed, and the wait goes on").await;
         assert!(line.contains("for ConfigMap/go: "), "{line}");
         api.stays_shut().await;
@@ -46,7 +44,7 @@ async fn fail_ends_the_gate_with_the_reason_and_it_opens_once_the_dependency_is_
         ] {
             assert!(message.contains(part), "{message}");
         }
-        api.has_event("TimedOut", "refused", LIMIT).await;
+        api.has_event("TimedOut", "refused").await;
 
         ns.apply([config_map("go")]).await.ok();
         api.starts().await; // the kubelet starts the gate of the same pod again
@@ -76,7 +74,7 @@ async fn proceed_starts_without_the_dependency_and_is_not_remembered() {
         let first = times_out(ns, "proceed").await;
         first.starts().await;
         first
-            .has_event("TimedOut", "opened without ConfigMap/go (NotFound", LIMIT)
+            .has_event("TimedOut", "opened without ConfigMap/go (NotFound")
             .await;
 
         ns.annotate("deployment/api", "sluice.dev/timeout", "1h")
@@ -116,7 +114,7 @@ async fn a_failed_job_ends_the_gate_where_that_is_asked_for() {
         ] {
             assert!(message.contains(part), "{message}");
         }
-        api.has_event("DependencyFailed", "refused", LIMIT).await;
+        api.has_event("DependencyFailed", "refused").await;
 
         ns.kubectl(["delete", "job/migrate"]).await.ok();
         ns.apply([job("migrate")]).await.ok();
@@ -135,7 +133,7 @@ async fn a_failed_job_is_waited_for_unless_that_is_asked_for() {
         ns.apply([job("migrate").runs("exit 1"), api]).await.ok();
         let api = ns.pod_of("api").await;
         api.waits_for("Job/migrate", "JobFailed").await;
-        api.has_event("DependencyFailed", "waiting for Job/migrate", LIMIT)
+        api.has_event("DependencyFailed", "waiting for Job/migrate")
             .await;
         api.stays_shut().await;
 
@@ -158,7 +156,7 @@ async fn skip_on_the_pod_or_on_its_owner_opens_at_once_and_is_not_remembered() {
         let pod = format!("pod/{}", first.name);
         ns.annotate(&pod, "sluice.dev/skip", "true").await;
         first.starts().await;
-        first.has_event("Released", "on the pod", LIMIT).await;
+        first.has_event("Released", "on the pod").await;
 
         let second = second(ns, &first).await;
         second.waits_for("ConfigMap/go", "NotFound").await;
@@ -166,9 +164,7 @@ async fn skip_on_the_pod_or_on_its_owner_opens_at_once_and_is_not_remembered() {
             .await
             .ok();
         second.starts().await;
-        second
-            .has_event("Released", "on Deployment/api", LIMIT)
-            .await;
+        second.has_event("Released", "on Deployment/api").await;
         assert_eq!(ns.look.list("replicaset", "").await.len(), 1);
     })
     .await;
@@ -206,7 +202,7 @@ async fn a_job_that_may_not_fail_once_waits_beyond_its_timeout_and_completes() {
         ns.apply([seed]).await.ok();
         let pod = ns.pod_of("seed").await;
         pod.waits_for("ConfigMap/go", "NotFound").await;
-        pod.has_event("TimedOut", "", LIMIT).await;
+        pod.has_event("TimedOut", "").await;
         tokio::time::sleep(Duration::from_secs(10)).await;
         pod.is_shut().await;
         let seed = ns.look.get("job/seed").await;

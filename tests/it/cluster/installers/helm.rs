@@ -1,4 +1,4 @@
-use harness::cluster::{Namespace, Program, Runs, items, text, with_namespace};
+use harness::cluster::{Namespace, Program, Runs, TIMEOUT, items, text, with_namespace};
 use serde_json::Value;
 use std::path::Path;
 use tokio::sync::OnceCell;
@@ -63,7 +63,7 @@ async fn installs_and_upgrades(helm: &str) {
 
 async fn release<const N: usize>(ns: &Namespace, helm: &str, args: [&str; N]) {
     let program = ns.program(helm).args(args);
-    program.args(["--wait", "--timeout", "3m"]).run().await.ok();
+    program.args(["--wait", TIMEOUT]).run().await.ok();
 }
 
 async fn running(ns: &Namespace, component: &str) -> usize {

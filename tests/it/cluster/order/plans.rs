@@ -187,12 +187,8 @@ async fn a_cycle_is_named_on_every_member() {
         let (a, b) = (ns.pod_of("a").await, ns.pod_of("b").await);
         a.waits_for("Deployment/b", "Cycle").await;
         b.waits_for("Deployment/a", "Cycle").await;
-        a.has_event(
-            "Cycle",
-            "Deployment/a -> Deployment/b -> Deployment/a",
-            LIMIT,
-        )
-        .await;
+        a.has_event("Cycle", "Deployment/a -> Deployment/b -> Deployment/a")
+            .await;
         ns.now_depends_on("deployment/b", "").await;
         a.starts().await;
     })

@@ -1,11 +1,10 @@
 //! `ready` for kinds that kstatus alone judges in another way.
 
 use harness::cluster::{
-    Manifest, Namespace, await_until, daemon_set, deployment, other, service, stateful_set,
+    LIMIT, Manifest, Namespace, await_until, daemon_set, deployment, other, service, stateful_set,
     with_namespace,
 };
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// A StorageClass for one test, with its name. It is cluster-scoped, so it is named after the test's namespace.
 fn class(ns: &Namespace, binding: &str) -> (String, Manifest) {
@@ -77,7 +76,7 @@ async fn an_address_that_is_published_too_early_does_not_serve() {
         .await
         .ok();
         ns.pod_of("db").await.says("started").await;
-        await_until("it is published", Duration::from_secs(60), async || {
+        await_until("it is published", LIMIT, async || {
             let slices = ns.look.list("endpointslice", "").await;
             let ready = |it: &Value| it["endpoints"][0]["conditions"]["ready"] == true;
             if slices.iter().any(ready) {

@@ -1,5 +1,5 @@
 use harness::cluster::{
-    Defined, LIMIT, Manifest, Namespace, Pod, deployment, service, stateful_set, with_namespace,
+    Defined, Manifest, Namespace, Pod, deployment, service, stateful_set, with_namespace,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ async fn a_sub_chart_that_turns_up_after_a_gate_has_opened_without_it_holds_back
         let first = ns.pod_of("api").await;
         first.starts().await;
         let told = "opened without subchart/redis (no object of it is in release shop)";
-        first.has_event("Absent", told, LIMIT).await;
+        first.has_event("Absent", told).await;
 
         // As older charts say it, and as `helm template` renders it.
         let redis = stateful_set("shop-redis")

@@ -1,5 +1,6 @@
 use harness::cluster::{
-    LIMIT, Namespace, UNTIL_ENOUGH, await_until, config_map, deployment, job, with_namespace,
+    LIMIT, Namespace, TIMEOUT, UNTIL_ENOUGH, await_until, config_map, deployment, job,
+    with_namespace,
 };
 
 /// A Job that completes and is removed at once.
@@ -93,7 +94,7 @@ async fn a_revision_that_has_started_once_does_not_wait_again() {
         })
         .await;
         ns.apply([config_map("go")]).await.ok();
-        let status = ["rollout", "status", "deployment/api", "--timeout=60s"];
+        let status = ["rollout", "status", "deployment/api", TIMEOUT];
         ns.kubectl(status).await.ok();
     })
     .await;

@@ -1,7 +1,7 @@
 //! Traces of an older state, which an upgrade, a rollback or a late controller leaves behind.
 
 use harness::cluster::{
-    Chart, LIMIT, Manifest, await_until, config_map, daemon_set, deployment, items, job,
+    Chart, LIMIT, Manifest, TIMEOUT, await_until, config_map, daemon_set, deployment, items, job,
     stateful_set, text, with_namespace,
 };
 use serde_json::{Value, json};
@@ -235,7 +235,7 @@ async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback(
             assert!(ready <= starts, "{step}: {starts} is before {ready}");
             old = (db, api);
             // While the pod of the revision before is there, an undone upgrade needs no other.
-            ns.kubectl(["rollout", "status", "deployment/api", "--timeout=60s"])
+            ns.kubectl(["rollout", "status", "deployment/api", TIMEOUT])
                 .await
                 .ok();
         }

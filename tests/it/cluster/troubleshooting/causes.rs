@@ -1,15 +1,12 @@
 //! Root causes: the reason why the pods of a dependency do not become ready, in every place that tells of a wait.
 
 use harness::cluster::{
-    Defined, LIMIT, Manifest, Namespace, Program, await_until, config_map, deployment, job, other,
-    pod, service, stateful_set, with_namespace,
+    Defined, LIMIT, Manifest, Namespace, Program, TIMEOUT, await_until, config_map, deployment,
+    job, other, pod, service, stateful_set, with_namespace,
 };
 use harness::process::binary;
 use serde_json::{Value, json};
 use std::time::Duration;
-
-/// A cause that has been found is an Event within fifteen seconds, and within a minute where too much has been told before it.
-const EVENT: Duration = Duration::from_secs(75);
 
 /// An image that no registry has, on a port where nothing listens.
 const NO_IMAGE: &str = "127.0.0.1:1/shop/db:17.2";
@@ -43,7 +40,7 @@ async fn is_told<const N: usize>(
     } else {
         "Waiting"
     };
-    api.has_event(reason, cause, EVENT).await;
+    api.has_event(reason, cause).await;
 }
 
 async fn says<const N: usize>(ns: &Namespace, args: [&str; N], cause: &str) {
@@ -169,12 +166,7 @@ async fn a_job_whose_pod_fails() {
     with_namespace("cause-job", async |ns| {
         ns.apply([job("migrate").runs("exit 4")]).await.ok();
         // Before, the same is said of a Job that may try again, by another reason.
-        let failed = [
-            "wait",
-            "--for=condition=Failed",
-            "--timeout=90s",
-            "job/migrate",
-        ];
+        let failed = ["wait", "--for=condition=Failed", TIMEOUT, "job/migrate"];
         ns.kubectl(failed).await.ok();
         let cause = "has failed: container \"app\" ended with exit code 4";
         is_told(ns, [], ("job/migrate", "Job/migrate"), cause).await;

@@ -2,8 +2,7 @@
 
 use crate::cluster::command_line::judged::status;
 use harness::cluster::{
-    Chart, LIMIT, Manifest, Namespace, Pod, config_map, deployment, job, pod, service,
-    with_namespace,
+    Chart, Manifest, Namespace, Pod, config_map, deployment, job, pod, service, with_namespace,
 };
 
 const HOOK: &str = "helm.sh/hook";
@@ -17,7 +16,7 @@ const LATER_WAVE: &str = "Job/migrate is in sync wave 1 of Argo CD, which comes 
 
 /// Asserts that gate, Event and command say this of the only dependency of a pod.
 async fn all_say(ns: &Namespace, pod: &Pod, event: &str, words: &str) {
-    pod.has_event(event, words, LIMIT).await;
+    pod.has_event(event, words).await;
     pod.gate_says(words).await;
     let told = status(ns, pod, &[]).await;
     let reports = told

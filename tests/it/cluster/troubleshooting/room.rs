@@ -1,6 +1,6 @@
 //! Room on the nodes: a pod at its gate holds what it requests, and what it waits for may need just that.
 
-use harness::cluster::{LIMIT, Manifest, Namespace, deployment, finally, text, with_namespace};
+use harness::cluster::{Manifest, Namespace, deployment, finally, text, with_namespace};
 use serde_json::{Value, json};
 
 /// A resource of which one node has a known amount, and that no other pod in the cluster asks for.
@@ -51,7 +51,7 @@ async fn waiting_pods_that_hold_what_their_dependency_lacks_are_named() {
                 api.name
             );
             assert!(line.contains(&held), "{line}");
-            api.has_event("Waiting", &held, LIMIT).await;
+            api.has_event("Waiting", &held).await;
 
             // A kubelet that has not seen the new amount rejects the pod, and the ReplicaSet makes another: so no pod of db is named here.
             room.is(ns, json!("2")).await;

@@ -1,4 +1,4 @@
-use harness::cluster::{LIMIT, Program, config_map, deployment, with_namespace};
+use harness::cluster::{Program, config_map, deployment, with_namespace};
 use harness::process::binary;
 
 #[tokio::test]
@@ -10,11 +10,11 @@ async fn events_on_the_pod_tell_that_it_waits_and_that_it_does_not_any_more() {
             .ok();
         let api = ns.pod_of("api").await;
         api.waits_for("ConfigMap/go", "NotFound").await;
-        api.has_event("NotFound", "ConfigMap/go", LIMIT).await;
+        api.has_event("NotFound", "ConfigMap/go").await;
 
         ns.apply([config_map("go")]).await.ok();
         api.starts().await;
-        api.has_event("Released", "", LIMIT).await;
+        api.has_event("Released", "").await;
     })
     .await;
 }

@@ -1,7 +1,8 @@
 //! The condition `sluice.dev/Released`, which the chart's value `podConditions.enabled` asks for.
 
 use harness::cluster::{
-    LIMIT, Namespace, Pod, Program, alone, await_until, config_map, deployment, sluice, text,
+    LIMIT, Namespace, Pod, Program, TIMEOUT, alone, await_until, config_map, deployment, sluice,
+    text,
 };
 use harness::process::Process;
 use serde_json::{Value, json};
@@ -47,11 +48,7 @@ async fn a_pod_says_by_a_condition_what_it_waits_for() {
             the_account_may_write_nothing_else(ns, &api).await;
 
             ns.apply([config_map("go")]).await.ok();
-            let wait = [
-                "wait",
-                "--for=condition=sluice.dev/Released",
-                "--timeout=90s",
-            ];
+            let wait = ["wait", "--for=condition=sluice.dev/Released", TIMEOUT];
             for pod in [&api, &web] {
                 let kubectl = ns.program("kubectl").args(wait);
                 kubectl.args([format!("pod/{}", pod.name)]).run().await.ok();

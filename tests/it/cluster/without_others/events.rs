@@ -13,7 +13,7 @@ async fn one_wait_is_one_event_on_the_pod_and_one_on_the_workload() {
         ns.apply([api.with("/spec/replicas", 3)]).await.ok();
         let pods = ns.pods_of("api", 3).await;
         for pod in &pods {
-            pod.has_event("NotFound", "ConfigMap/go", LIMIT).await;
+            pod.has_event("NotFound", "ConfigMap/go").await;
         }
         sluice::roll().await;
         await_until("the new replicas have told it, too", LIMIT, async || {
@@ -33,7 +33,7 @@ async fn one_wait_is_one_event_on_the_pod_and_one_on_the_workload() {
         ns.apply([config_map("go")]).await.ok();
         for pod in &pods {
             pod.starts().await;
-            pod.has_event("Released", "", LIMIT).await;
+            pod.has_event("Released", "").await;
         }
         await_until("the Deployment is told once more", LIMIT, async || {
             let told = told(ns, "Deployment").await;

@@ -1,7 +1,7 @@
 use super::waiting_pods;
 use harness::cluster::{
-    LIMIT, Look, Manifest, Namespace, alone, await_until, config_map, deployment, items, pod,
-    sluice, text,
+    LIMIT, Look, Manifest, Namespace, TIMEOUT, alone, await_until, config_map, deployment, items,
+    pod, sluice, text,
 };
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ async fn nothing_is_left_and_nobody_is_blocked() {
             release.uninstall().await.ok();
             nothing_is_left(&look).await;
             new_pods_start_at_once(ns).await;
-            ns.kubectl(["delete", "deployment/wait-1", "--timeout=30s"])
+            ns.kubectl(["delete", "deployment/wait-1", TIMEOUT])
                 .await
                 .ok();
 
@@ -27,7 +27,7 @@ async fn nothing_is_left_and_nobody_is_blocked() {
         .await;
         for pod in waiting.iter().skip(1) {
             pod.is_shut().await; // there is another CA now: they wait until a user deletes them
-            pod.has_event("Stranded", "delete the pod", LIMIT).await;
+            pod.has_event("Stranded", "delete the pod").await;
         }
         what_came_in_between_is_not_rolled(ns).await;
         what_came_in_between_is_not_blocked(ns).await;

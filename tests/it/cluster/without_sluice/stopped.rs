@@ -1,7 +1,7 @@
 use super::waiting_pods;
 use harness::cluster::{
-    Manifest, Namespace, alone, config_map, cron_job, daemon_set, deployment, job, other, pod,
-    service, sluice, stateful_set,
+    Manifest, Namespace, TIMEOUT, alone, config_map, cron_job, daemon_set, deployment, job, other,
+    pod, service, sluice, stateful_set,
 };
 use serde_json::{Value, json};
 
@@ -65,11 +65,11 @@ async fn nobody_else_notices(ns: &Namespace) {
         let workload = format!("{kind}/plain-{kind}");
         let restart = ["rollout", "restart", &workload];
         ns.kubectl(restart).await.ok();
-        ns.kubectl(["rollout", "status", "--timeout=60s", &workload])
+        ns.kubectl(["rollout", "status", TIMEOUT, &workload])
             .await
             .ok();
     }
-    ns.pipe("delete", &changed, &["--wait=true", "--timeout=60s"])
+    ns.pipe("delete", &changed, &["--wait=true", TIMEOUT])
         .await
         .ok();
 }
@@ -112,7 +112,7 @@ async fn an_annotated_workload_scales_and_goes(ns: &Namespace) {
         .await
         .ok();
     ns.patch("deployment/goes", &finalizers(&Value::Null)).await;
-    ns.kubectl(["wait", "--for=delete", "deployment/goes", "--timeout=60s"])
+    ns.kubectl(["wait", "--for=delete", "deployment/goes", TIMEOUT])
         .await
         .ok();
 }

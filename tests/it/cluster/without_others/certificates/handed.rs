@@ -67,7 +67,7 @@ async fn a_gate_follows_a_new_ca_that_its_kubelet_hands_on() {
             has(new).await;
             ns.apply([config_map("go")]).await.ok();
             pod.starts().await;
-            without.has_event("Stranded", "delete the pod", LIMIT).await;
+            without.has_event("Stranded", "delete the pod").await;
             without.is_shut().await;
             let events = ns.look.list("event", "").await;
             let stranded = |it: &&Value| text(it, "/reason") == "Stranded";

@@ -111,7 +111,7 @@ async fn what_an_issuer_signs_is_served_and_taken_up_anew() {
                 "{bundle}"
             );
             // No old CA signs an issuer's CA.
-            waiting.has_event("Stranded", "delete the pod", LIMIT).await;
+            waiting.has_event("Stranded", "delete the pod").await;
             let new = waits(ns, "new", "more").await;
             ns.apply([config_map("more")]).await.ok();
             new.starts().await;

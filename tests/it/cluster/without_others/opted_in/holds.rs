@@ -5,7 +5,7 @@ use crate::cluster::readiness::memory::seeded;
 use crate::cluster::troubleshooting::room::Room;
 use futures::future::join_all;
 use harness::cluster::{
-    LIMIT, Namespace, Pod, alone, config_map, daemon_set, deployment, finally, job, opted_in, pod,
+    Namespace, Pod, alone, config_map, daemon_set, deployment, finally, job, opted_in, pod,
     reported, sluice, text,
 };
 use serde_json::{Value, json};
@@ -80,8 +80,7 @@ async fn each_says_who_is_held(ns: &Namespace) {
     never.waits_for("ConfigMap/go", "NotFound").await;
     held.push(ns.pod_of("later").await);
     for pod in &held {
-        pod.has_event("NotFound", "waiting for ConfigMap/go", LIMIT)
-            .await;
+        pod.has_event("NotFound", "waiting for ConfigMap/go").await;
         pod.is_held().await;
     }
     plain.is_shut().await;
@@ -109,7 +108,7 @@ async fn one_room_is_enough_for_two(ns: &Namespace) {
 
         ns.apply([train("train").held("true")]).await.ok();
         let train = ns.pod_of("train").await;
-        train.has_event("NotFound", "Job/prepare", LIMIT).await;
+        train.has_event("NotFound", "Job/prepare").await;
         train.is_held().await;
         ns.apply([room.taken_by(job("prepare"))]).await.ok();
         let prepared = ns.pod_of("prepare").await.says("started").await;
@@ -138,7 +137,7 @@ async fn a_refusal_is_said_by_the_gate(ns: &Namespace) {
     assert!(message.contains("the timeout of 1s"), "{message}");
     let message = failed.is_refused().await;
     assert!(message.contains("JobFailed"), "{message}");
-    late.has_event("TimedOut", "refused", LIMIT).await;
+    late.has_event("TimedOut", "refused").await;
 }
 
 /// A word of the user's, or what is remembered.
@@ -192,8 +191,7 @@ async fn the_node_is_left_to_the_gate(ns: &Namespace) {
     let here = deployment("here").depends_on(list).held("true");
     ns.apply([csi, here]).await.ok();
     let here = ns.pod_of("here").await;
-    here.has_event("NotFound", "waiting for ConfigMap/go", LIMIT)
-        .await;
+    here.has_event("NotFound", "waiting for ConfigMap/go").await;
     here.is_held().await;
 
     ns.apply([config_map("go")]).await.ok();
