@@ -24,6 +24,8 @@ pub(crate) struct Extent {
     pub(crate) crowds: &'static [usize],
     /// The number of pods whose gates have opened.
     pub(crate) passed: usize,
+    /// The number of pods whose images are pulled while their gates wait.
+    pub(crate) pulls: usize,
     /// The number of gates on two replicas.
     pub(crate) replicas: usize,
     /// The objects of a kind that a dependent names.
@@ -46,6 +48,7 @@ pub(crate) const WHOLE: Extent = Extent {
         Part::Creations,
         Part::Addresses,
         Part::Passed,
+        Part::Prefetch,
         Part::Replicas,
     ],
     gates: 500,
@@ -58,6 +61,7 @@ pub(crate) const WHOLE: Extent = Extent {
     unschedulable: &[1000, 2000],
     crowds: &[1000, 10_000],
     passed: 20_000,
+    pulls: 3,
     // A process may often have no more than 20,000 files open.
     replicas: 19_800,
     objects: Objects {
@@ -87,6 +91,7 @@ pub(crate) const QUICK: Extent = Extent {
         Part::Unschedulable,
         Part::Crowds,
         Part::Passed,
+        Part::Prefetch,
         Part::Replicas,
     ],
     gates: 60,
@@ -99,6 +104,7 @@ pub(crate) const QUICK: Extent = Extent {
     unschedulable: &[200],
     crowds: &[300],
     passed: 600,
+    pulls: 1,
     replicas: 600,
     objects: Objects {
         counts: &[1000],

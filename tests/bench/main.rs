@@ -45,8 +45,12 @@ mod objects;
 mod passed;
 /// Computed figures of a cluster that is too large for this machine.
 mod plan;
+/// Images that are pulled while gates wait.
+mod prefetch;
 /// Gates while the controller may read every kind of the presets.
 mod presets;
+/// A registry that takes its time.
+mod registry;
 /// How long a gate takes to notice.
 mod release;
 /// Gates of more than one controller.
@@ -85,7 +89,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: bench TARGET IMAGES [quick] [PART...], the folders of the static binaries and of the image archives;
          the parts are sizes, scope, statuses, api-server, admission, creations, objects, gates, presets, addresses, waiters, unschedulable, crowds,
-         passed and replicas
+         passed, prefetch and replicas
        bench scope, which needs neither
        bench count review|list|gate TIMES, for callgrind
        bench plan FILE, a large cluster by what bench has written
@@ -118,11 +122,12 @@ enum Part {
     Unschedulable,
     Crowds,
     Passed,
+    Prefetch,
     Replicas,
 }
 
 impl Part {
-    const ALL: [(&str, Self); 15] = [
+    const ALL: [(&str, Self); 16] = [
         ("sizes", Self::Sizes),
         ("scope", Self::Scope),
         ("statuses", Self::Statuses),
@@ -138,6 +143,7 @@ impl Part {
         ("unschedulable", Self::Unschedulable),
         ("crowds", Self::Crowds),
         ("passed", Self::Passed),
+        ("prefetch", Self::Prefetch),
         ("replicas", Self::Replicas),
     ];
 
@@ -255,6 +261,7 @@ async fn measure(
             }
             Part::Crowds => crowd::all(paths, cluster, extent, table).await?,
             Part::Passed => passed::measure(paths, cluster, extent.passed, table).await?,
+            Part::Prefetch => prefetch::measure(cluster, extent.pulls, table).await?,
             Part::Replicas => {
                 replicas::measure(paths, cluster, extent.replicas, extent.window, table).await?;
             }

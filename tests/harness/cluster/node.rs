@@ -5,6 +5,7 @@ use super::program::{Outcome, Program};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddrV4, UdpSocket};
+use std::path::{Path, PathBuf};
 
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
 /// The folder of the kubelet's static pods, as in config/kubelet.yaml.
@@ -113,6 +114,19 @@ impl Node {
         lose(&lost).await;
     }
 
+    /// Makes the container runtime pull the images of `host` from the registry at this URL.
+    pub fn pulls_from(&self, host: &str, registry: &str) {
+        let folder = registries().join(host);
+        std::fs::create_dir_all(&folder).expect("the folder is ours");
+        let hosts = format!("server = \"{registry}\"\n");
+        std::fs::write(folder.join("hosts.toml"), hosts).expect("the folder is there");
+    }
+
+    /// Ends what [`Node::pulls_from`] began.
+    pub fn pulls_from_nowhere(&self, host: &str) {
+        std::fs::remove_dir_all(registries().join(host)).expect("the folder is there");
+    }
+
     /// Stops dropping packets.
     pub async fn lose_nothing(&self) {
         change_rules("add table inet lost\ndelete table inet lost\n").await;
@@ -162,6 +176,12 @@ fn socket(line: &str) -> Option<(SocketAddrV4, u64)> {
     let sent = line.split_once("bytes_sent:")?.1;
     let sent = sent.split_whitespace().next()?.parse().ok()?;
     Some((far.parse().ok()?, sent))
+}
+
+/// The folder in which containerd looks for registries, as in config/containerd.toml: beside the kubeconfig.
+fn registries() -> PathBuf {
+    let kubeconfig = std::env::var_os("KUBECONFIG").unwrap_or_default();
+    Path::new(&kubeconfig).with_file_name("registries")
 }
 
 async fn cluster<const N: usize>(args: [&str; N]) -> Outcome {
