@@ -144,7 +144,7 @@ fn the_diff_applies_and_the_chart_is_in_order() {
 /// A chart with a great many switches ends by a count of renders, not by the clock; each wait is told.
 #[test]
 fn a_chart_of_many_switches_is_rendered_a_bounded_number_of_times() {
-    const SWITCHES: usize = 150;
+    const SWITCHES: usize = 70;
     if !has_helm() {
         println!("skipped: there is no helm");
         return;
