@@ -102,6 +102,27 @@ fn an_owner_that_cannot_be_read_is_waited_for_where_no_other_list_is_known() {
     }
 }
 
+/// Such a list was written while sluice was not there to refuse it.
+#[test]
+fn a_list_that_cannot_be_read_holds_a_pod_until_it_is_corrected() {
+    let pod = owned("Pod", "w", Some(("Job", "seed")), json!({}));
+    let told = |text: &str| {
+        let seed = owned("Job", "seed", None, list(text));
+        let cluster = Cluster::of(vec![seed, config_map("shop", "a")]);
+        let Lookup::Found(dependent) = Dependent::resolve(&pod, &[], &cluster) else {
+            panic!("resolved")
+        };
+        let policy = Policy::of_the_chart();
+        let verdict = decide(&dependent, &policy, &cluster, Timestamp::UNIX_EPOCH, true);
+        (verdict.why, verdict.answer.note.unwrap_or_default())
+    };
+    let (why, note) = told("configmapp/a");
+    assert_eq!(why, Why::Unread);
+    assert!(note.contains("correct them"), "{note}");
+    assert!(note.contains("configmapp"), "{note}");
+    assert_eq!(told("configmap/a").0, Why::Satisfied);
+}
+
 #[test]
 fn owners_that_own_each_other_end_somewhere() {
     let a = owned("ReplicaSet", "a", Some(("ReplicaSet", "b")), json!({}));
