@@ -119,7 +119,7 @@ impl Installation {
         let settings = settings(&self.deployments, self.published.as_ref());
         if let Some(it) = self.published.as_ref().filter(|it| !it.withheld.is_empty()) {
             unseen.push(Unseen {
-                part: Some("lists of namespaces"),
+                part: Some("withheld values"),
                 told: format!(
                     "cannot see {}: judged as if these values of the chart were empty; that takes the right to list Deployments in namespace \
                      {home}",

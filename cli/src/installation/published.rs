@@ -10,7 +10,7 @@ pub(super) const MAP: &str = "sluice-installation";
 /// The published settings of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Published {
-    /// The settings without the lists that name namespaces.
+    /// The settings without the values that are withheld.
     pub(super) settings: Settings,
     /// The version of the chart.
     pub(crate) version: String,
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(parts(Published::of(&map(""))), (false, vec!["rights"]));
         assert_eq!(
             parts(Published::of(&map("nodeRules"))),
-            (false, vec!["lists of namespaces", "rights"])
+            (false, vec!["withheld values", "rights"])
         );
     }
 

@@ -95,14 +95,17 @@ impl Settings {
     }
 }
 
-/// The value of one of the controller's arguments; empty for one without a value.
+/// The value of one of the controller's arguments, `--flag=value` or `--flag value`; empty for one without a value. The controller takes
+/// the last of several, so an entry of the chart's `extraArgs` counts before what the chart writes itself.
 pub(crate) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str> {
     let args = deployment.pointer("/spec/template/spec/containers/0/args")?;
-    let mut args = args.as_array()?.iter().filter_map(Value::as_str);
-    args.find_map(|it| match it.strip_prefix(flag)? {
-        "" => Some(""),
+    let args: Vec<&str> = args.as_array()?.iter().filter_map(Value::as_str).collect();
+    let after = |at: usize| args.get(at + 1).filter(|it| !it.starts_with("--"));
+    let value = |at: usize| match args[at].strip_prefix(flag)? {
+        "" => Some(after(at).copied().unwrap_or_default()),
         value => value.strip_prefix('='),
-    })
+    };
+    (0..args.len()).rev().find_map(value)
 }
 
 /// The pairs in the value of a flag of the controller, such as `a->b,c->d`.
@@ -113,4 +116,28 @@ fn pairs(deployment: &Value, flag: &str, separator: &str) -> Vec<(String, String
     pairs
         .map(|(left, right)| (owned(left), owned(right)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_argument_is_read_as_the_controller_reads_it() {
+        let args = [
+            "--regate-default=once",
+            "--quiet",
+            "--regate-default",
+            "always",
+            "--of=a=b",
+        ];
+        let container = json!({"args": args});
+        let deployment = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
+        let read = |flag| argument(&deployment, flag);
+        assert_eq!(read("--regate-default"), Some("always"), "the last counts");
+        assert_eq!(read("--quiet"), Some(""));
+        assert_eq!(read("--of"), Some("a=b"));
+        assert_eq!(read("--regate"), None);
+    }
 }

@@ -193,11 +193,12 @@ fn every_account_reads_the_public_settings_alone() {
         "crossNamespace.allow[0].from=secret-team,crossNamespace.allow[0].to=data",
         "clusterScoped.allow[0].from=secret-team,clusterScoped.allow[0].kind=ClusterIssuer.cert-manager.io",
         "clusterScoped.allow[1].from=*,clusterScoped.allow[1].kind=APIService",
+        "extraArgs[0]=--follow-helm-releases",
     ]);
     let data = map(&set);
     assert_eq!(
         data["withheld"],
-        "crossNamespace.allow, clusterScoped.allow"
+        "crossNamespace.allow, clusterScoped.allow, extraArgs"
     );
     let deployment = set.only("Deployment");
     let all = strings(&deployment["spec"]["template"]["spec"]["containers"][0]["args"]);
