@@ -49,7 +49,7 @@ enum Command {
     /// StorageClasses, a custom resource by its CustomResourceDefinition.
     ///
     /// Exit code 0: nothing waits, or every object is Current; 1: an error, after what came before it; 2: wrong arguments;
-    /// 3: a pod waits, or an object is not as it has to be.
+    /// 3: a pod waits, a creation is held, or an object is not as it has to be.
     #[command(verbatim_doc_comment)]
     Status(StatusArgs),
     /// Break-glass: opens a pod's gate at once, without its dependencies.
@@ -118,10 +118,11 @@ enum Command {
     /// Whether the installed sluice can do its work, with --pre whether it can be installed, or with --health-rules what is
     /// wrong with a file of health rules.
     ///
-    /// Without an option: looks at the controller, its webhook configuration, the administrator's health rules, what
-    /// the controller may read, the versions, and the namespaces in which every pod is gated; and has the API server admit a
-    /// gated pod in the namespace of -n, as a dry run. A line for each: `ok`, `warning` or `problem`, and the way out. Reads
-    /// the cluster with your own rights and changes nothing.
+    /// Without an option: looks at the controller, its webhook configurations, the administrator's health rules, what
+    /// the controller may read, the versions, the namespaces in which every pod is gated, the agents that node rules name, gates
+    /// that can never open, and pods and Jobs that are held; and has the API server admit a gated pod in the namespace of -n,
+    /// as a dry run, also with images that are pulled early. A line for each: `ok`, `warning` or `problem`, and the way out.
+    /// Reads the cluster with your own rights and changes nothing.
     ///
     /// With --pre: looks at the version of Kubernetes, at your rights to create what the chart makes, in the namespace of -n or
     /// in sluice-system, at other installations, and at NetworkPolicies that gates could not get past.

@@ -20,7 +20,7 @@ struct Plan {
     api_cores: u64,
     /// The memory limit of the container, in bytes.
     memory: u64,
-    /// The number of questions that a replica holds within that memory.
+    /// The number of gates that may wait at a replica within that memory.
     held: u64,
 }
 
@@ -31,7 +31,7 @@ const PLAN: Plan = Plan {
     cores: 2,
     api_cores: 8,
     memory: 256 << 20,
-    held: 10_240,
+    held: 10_080,
 };
 /// The time within which all gates come, as after a restart of every replica.
 const WITHIN: Duration = Duration::from_secs(1);

@@ -64,7 +64,9 @@
     summary: A health rule of the administrator is broken
     description: "Objects that this rule would judge are not ready. To see the error: kubectl sluice check"
 - alert: SluiceTurnsClientsAway
-  expr: sum by (port) (rate(sluice_turned_away_total{reason=~"full|crowded"}[5m])) > 0
+  expr: >-
+    sum by (port) (rate(sluice_turned_away_total{reason=~"full|crowded"}[5m])
+    or label_replace(rate(sluice_answers_total{result="no_place"}[5m]), "port", "status", "", "")) > 0
   for: {{ .Values.prometheusRule.for }}
   labels: {severity: warning}
   annotations:

@@ -114,7 +114,7 @@ async fn slow(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(attack.ended().await)
 }
 
-/// More than the limit of its memory lets in, which is 10,240: it turns some away, and does not die of the others. A pod may
+/// More than the limit of its memory lets wait, which is 10,080: it answers some at once, and does not die of the others. A pod may
 /// ask four times at a time, so these are the questions of 2,700 pods.
 async fn questions(site: &Site<'_>) -> Broken {
     const PODS: usize = 2700;

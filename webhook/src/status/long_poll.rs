@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 pub(super) const SHORTEST: Duration = Duration::from_secs(15);
 
 /// The word in metrics for a gate that is told at once to wait, because the gates of its namespace fill this replica.
-const CROWDED: &str = "crowded";
+const NO_PLACE: &str = "no_place";
 
 /// The query of a gate's request.
 #[derive(Debug, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) fn until_news(
         drop(asking);
         let answer = answer?;
         if answer.verdict == Decision::Wait && !entry.has_place() {
-            service.tell.metrics.refused(CROWDED);
+            service.tell.metrics.refused(NO_PLACE);
         } else {
             service.tell.metrics.answered(answer.verdict);
         }

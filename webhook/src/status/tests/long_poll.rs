@@ -184,7 +184,7 @@ async fn a_gate_of_a_crowd_gives_its_place_to_a_gate_of_another_namespace() {
         [(0, true)],
         "not held"
     );
-    assert!(desk.metrics().contains("crowded"));
+    assert!(desk.metrics().contains("no_place"));
     desk.put("configmap", &config_map());
     assert_eq!(desk.ask(&first.digest).await.verdict, wire::Decision::Open);
     drop((crowd, another));
