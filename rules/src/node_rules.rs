@@ -55,7 +55,8 @@ pub(crate) fn entries(
 fn is_labelled(namespace: &str, world: &dyn World) -> Result<bool, Unavailable> {
     match world.object(&Kind::Builtin(kinds::NAMESPACE), None, namespace) {
         Lookup::Found(found) => Ok(found["metadata"]["labels"][keys::INJECT] == keys::INJECT_VALUE),
-        Lookup::NotFound => Ok(false),
+        // The Namespace exists, since the pod is in it; the watch of pods may be ahead of the watch of Namespaces.
+        Lookup::NotFound => Err(Unavailable::Syncing),
         Lookup::Unavailable(why) => Err(why),
     }
 }

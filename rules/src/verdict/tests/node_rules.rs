@@ -128,6 +128,16 @@ fn while_the_namespace_is_unread_no_pod_passes_for_that_its_revision_has() {
     );
 }
 
+/// The watch of pods may be ahead of the watch of Namespaces.
+#[test]
+fn while_the_namespace_is_not_seen_no_pod_passes() {
+    let mut unseen = objects(false, json!({}));
+    unseen.retain(|it| it["metadata"]["name"] != "vault");
+    let pod = in_namespace(on_node(json!({})), "vault");
+    let verdict = decided(&pod, &Cluster::of(unseen), RULE);
+    assert_eq!((verdict.why, verdict.provisional), (Why::Unread, true));
+}
+
 /// The verdict on a pod of a revision that has passed, whose Job has this list, beside this plan and under this rule.
 fn after_another(list: &str, plan: Option<&str>, rules: &str, plans: Option<Unavailable>) -> Why {
     let mut pod = on_node(json!({}));
@@ -190,8 +200,14 @@ fn a_boot_of_the_node_makes_the_pod_wait_again() {
         };
         let verdict = decide(&dependent, &policy, &cluster, Timestamp::UNIX_EPOCH, true);
         assert_eq!(verdict.why, Why::Unmet, "{regate:?}");
-        assert!(!verdict.answer.for_good);
     }
+    let verdict = decided(
+        &on_node(json!({})),
+        &Cluster::of(objects(true, json!({}))),
+        RULE,
+    );
+    assert_eq!(verdict.why, Why::Satisfied);
+    assert!(!verdict.answer.for_good, "the gate asks again after a boot");
 }
 
 /// Each of them would wait for the agent, and the agent for it.
