@@ -18,7 +18,12 @@ pub(crate) fn masked(text: &str) -> String {
     while !rest.is_empty() {
         let end = rest.find(|it| !is_of_word(it)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(end);
-        out.push_str(&masked_word(word));
+        // A user has written the address of a dependency: its port tells one dependency from another.
+        if out.ends_with("://") {
+            out.push_str(word);
+        } else {
+            out.push_str(&masked_word(word));
+        }
         let mark = behind.chars().next();
         out.extend(mark);
         rest = &behind[mark.map_or(0, char::len_utf8)..];
@@ -132,6 +137,8 @@ mod tests {
             "container \"db\" ended with exit code 137 (OOMKilled)",
             "Serving endpoints: 1/12",
             "no pod has the labels that it selects (app=db1)",
+            "waiting for tcp://db.example.com:5432 (ConnectionRefused)",
+            "waiting for http://10.0.0.5:9200/_cluster/health (HttpStatus)",
         ] {
             assert_eq!(masked(text), text);
         }
