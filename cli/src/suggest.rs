@@ -3,6 +3,7 @@
 //! A chart is rendered by Helm with several sets of values, and what its containers wait for is read of that; the annotation is
 //! written into the template and rendered again, and stands only where it then says the same. A template that does not render is read as text.
 
+mod acts;
 mod blocks;
 mod by_text;
 mod candidates;

@@ -13,8 +13,8 @@ use super::reason::Reason;
 use super::shell::Call;
 use super::wait::{Address, Asks, For, usual_port};
 use arguments::{address, conninfo, each, is_port, option, places, positional};
-pub(super) use data::asks_for_members;
 use data::looks_for_data;
+pub(super) use data::{asks_for_members, is_asked_for_data};
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client, Plain};
 
@@ -56,7 +56,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
     }
     let bare = program.trim_end_matches(".sh").trim_end_matches(".py");
     if let Some(client) = CLIENTS.iter().find(|it| it.programs.contains(&bare)) {
-        return Some(client.of(bare, &arguments, env));
+        return Some(client.of(bare, &arguments, call.is_read, env));
     }
     let found = code::given(bare, &arguments).map(|it| code::of(it, env));
     if let Some(found) = found.filter(|it| !it.is_empty()) {
@@ -66,6 +66,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
         return Some(found);
     }
     match bare {
+        "nc" | "ncat" | "netcat" if listens(&arguments) => Some(Vec::new()),
         "nc" | "ncat" | "netcat" | "telnet" => Some(port(&arguments)),
         "curl" | "wget" | "http" => Some(http::of(bare, &arguments)),
         "nslookup" | "getent" | "host" | "dig" => name(&arguments),
@@ -90,7 +91,13 @@ pub(super) fn asks_once(call: &Call) -> bool {
 }
 
 impl Client {
-    fn of(&self, program: &str, arguments: &[&str], env: &BTreeMap<String, String>) -> Vec<For> {
+    fn of(
+        &self,
+        program: &str,
+        arguments: &[&str],
+        is_read: bool,
+        env: &BTreeMap<String, String>,
+    ) -> Vec<For> {
         let is_asking = |it: &&str| self.asks_with.contains(it);
         if !self.asks_with.is_empty() && !arguments.iter().any(is_asking) {
             return Vec::new();
@@ -113,7 +120,7 @@ impl Client {
             let program = program.to_owned();
             return vec![For::Nothing(Reason::NoHost(program))];
         };
-        if looks_for_data(program, arguments) {
+        if looks_for_data(program, arguments, is_read) {
             return vec![For::Nothing(Reason::Data(program.to_owned()))];
         }
         let found = found.strip_prefix(self.prefix).unwrap_or(&found);
@@ -158,6 +165,14 @@ fn test(program: &str, arguments: &[&str], looped: bool) -> Option<Vec<For>> {
     } else {
         Vec::new()
     })
+}
+
+/// Whether `nc` is a server: `nc -lk -p 8080`.
+fn listens(arguments: &[&str]) -> bool {
+    let mut short = arguments
+        .iter()
+        .filter(|it| it.starts_with('-') && !it.starts_with("--"));
+    short.any(|it| it.contains('l')) || arguments.contains(&"--listen")
 }
 
 /// The addresses that a look at a port names, such as `nc -z -w3 db 5432`.

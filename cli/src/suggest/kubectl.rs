@@ -9,15 +9,15 @@ pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
     if matches!(program, "kubectl" | "oc" | "k3s") {
-        return Some(of_kubectl(&words[1..], looks));
+        return Some(of_kubectl(&words[1..], looks, call.is_read));
     }
     // Only arguments, for an image whose program is known.
     let is_kubectl = image.contains("kubectl") || image.contains("origin-cli");
     if program == "wait" && (is_kubectl || words.iter().any(|it| it.starts_with("--for"))) {
-        return Some(of_kubectl(&words, looks));
+        return Some(of_kubectl(&words, looks, call.is_read));
     }
     if is_kubectl && matches!(program, "get" | "rollout") {
-        return Some(of_kubectl(&words, looks));
+        return Some(of_kubectl(&words, looks, call.is_read));
     }
     let is_script = matches!(program, "wait_for.sh" | "wait-for-k8s" | "wait_for");
     let arguments = if is_script { &words[1..] } else { &words[..] };
@@ -42,7 +42,8 @@ fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     Some(vec![object(kind, name, namespace, None)])
 }
 
-fn of_kubectl(arguments: &[&str], looks: bool) -> Vec<For> {
+/// `is_read`: another command reads what `kubectl` prints.
+fn of_kubectl(arguments: &[&str], looks: bool, is_read: bool) -> Vec<For> {
     let namespace = value(arguments, &["-n", "--namespace"]);
     let plain = plain(arguments);
     let selector = value(arguments, &["-l", "--selector"]);
@@ -56,7 +57,13 @@ fn of_kubectl(arguments: &[&str], looks: bool) -> Vec<For> {
         ["rollout", "status", rest @ ..] => named(rest, selector, namespace, None),
         ["get" | "describe", rest @ ..] if looks => {
             let asked = arguments.join(" ").to_lowercase();
-            named(rest, selector, namespace, state_asked(rest.first(), &asked))
+            let is_read = is_read || is_formatted(arguments);
+            named(
+                rest,
+                selector,
+                namespace,
+                state_asked(rest.first(), &asked, is_read),
+            )
         }
         ["exec" | "logs", ..] if looks => vec![For::Nothing(Reason::Inside)],
         _ => Vec::new(),
@@ -67,17 +74,29 @@ fn of_kubectl(arguments: &[&str], looks: bool) -> Vec<For> {
 fn state_of(condition: &str) -> Option<&'static str> {
     let condition = condition.to_lowercase();
     let named = condition.strip_prefix("condition=").unwrap_or(&condition);
+    if named == "create" {
+        return Some("present");
+    }
     (named.starts_with("available")).then_some("available")
 }
 
-/// The state that a look at an object asks for; `present` where the look only asks whether the object exists.
-fn state_asked(kind: Option<&&str>, asked: &str) -> Option<&'static str> {
+/// The state that a look at an object asks for; `present` where nothing reads what the look prints, so that it only asks whether the object
+/// exists. A definition is of use only once it is ready.
+fn state_asked(kind: Option<&&str>, asked: &str, is_read: bool) -> Option<&'static str> {
     let kind = kind.and_then(|it| it.split('/').next()).unwrap_or_default();
     let is_service = matches!(kind, "svc" | "service" | "services");
     if is_service && (asked.contains("loadbalancer") || asked.contains("ingress")) {
         return Some("addressed");
     }
-    is_service.then_some("present")
+    let is_definition = kind.starts_with("crd") || kind.starts_with("customresourcedefinition");
+    (is_service || !is_read && !is_definition).then_some("present")
+}
+
+/// Whether an option formats what `kubectl get` prints, for something that reads it.
+fn is_formatted(arguments: &[&str]) -> bool {
+    arguments.iter().any(|it| {
+        it.starts_with("-o") || it.starts_with("--output") || it.starts_with("--template")
+    })
 }
 
 /// `KIND NAME ...`, `KIND/NAME ...`, or a kind and a selector.
@@ -271,6 +290,11 @@ mod tests {
                 "svc/front:addressed",
             ),
             ("kubectl get crd a.example.com", "crd/a.example.com"),
+            ("kubectl get job migrate", "job/migrate:present"),
+            (
+                "kubectl wait --for=create job/migrate",
+                "job/migrate:present",
+            ),
             (
                 "wait job.batch/keycloak-init --for condition=complete",
                 "job.batch/keycloak-init",
@@ -285,7 +309,7 @@ mod tests {
         }
         assert_eq!(
             found("get job migrate", "bitnami/kubectl:1.30"),
-            "job/migrate"
+            "job/migrate:present"
         );
     }
 

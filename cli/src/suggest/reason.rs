@@ -42,6 +42,8 @@ pub(super) enum Reason {
     Inside,
     /// An object that has to be deleted.
     Deleted,
+    /// One of several waits, joined by `||`, of which one is enough.
+    OneOf,
     /// An entry of a kind that needs its group.
     Kind(String),
     /// A Secret that is waited for.
@@ -160,6 +162,9 @@ impl fmt::Display for Reason {
                 "it looks into a container; make that the container's readiness probe, and wait for its workload",
             ),
             Self::Deleted => out.write_str("it waits until something is gone, and a list waits for what is there; it stays"),
+            Self::OneOf => out.write_str(
+                "the loop ends as soon as this or another address answers; write both below any, as in {any: [service/a, service/b]}",
+            ),
             Self::Kind(entry) => write!(
                 out,
                 "the group of {entry} is not said; write Kind.group/name, and let rbac.kinds have sluice follow it"

@@ -3,20 +3,28 @@
 use super::container::Container;
 use super::object::{ChartObject, own_pods, text};
 use super::outcome::ListEntry;
+use super::survey::SeenContainer;
 use super::target::{Form, Target};
 use super::wait::Asks;
+use rules::keys;
 use rules::selector::Selector;
 use serde_json::Value;
 
 /// The remarks about the things to delete once the list replaces the loop.
-pub(super) fn of(container: &Container, workload: (&str, &str), objects: &[ChartObject]) -> String {
-    let mut told = if container.init {
-        format!("delete the init container {}", container.name)
-    } else {
-        format!("delete the loop of the container {}", container.name)
+pub(super) fn of(seen: &SeenContainer, workload: (&str, &str), objects: &[ChartObject]) -> String {
+    let container = &seen.container;
+    let more = seen.does.as_ref().filter(|_| container.init);
+    let mut told = match more {
+        Some(does) => format!(
+            "delete the wait from the init container {}, which stays for {does}",
+            container.name
+        ),
+        None if container.init => format!("delete the init container {}", container.name),
+        None => format!("delete the loop of the container {}", container.name),
     };
     let others = images(objects).filter(|it| *it == container.image).count();
-    if container.init && !container.image.is_empty() && others <= 1 {
+    let goes = container.init && more.is_none();
+    if goes && !container.image.is_empty() && others <= 1 {
         let image = container.image.as_str();
         told.extend([" and its image ", image, ", which nothing else here has"]);
     }
@@ -100,6 +108,16 @@ fn rights_of(account: &str, objects: &[ChartObject]) -> Vec<String> {
         )
     });
     told.collect()
+}
+
+/// The remark about an entry in another namespace, which has to agree; `None` for an entry of the pods' own namespace.
+pub(super) fn consent(target: &Target, entry: &ListEntry) -> Option<String> {
+    target.namespace.as_ref()?;
+    Some(format!(
+        "{} is in another namespace; the list opens once that Namespace agrees by its annotation {}",
+        entry.text,
+        keys::ALLOW_DEPENDENTS_FROM
+    ))
 }
 
 /// The remark about an entry whose object was not rendered, or whose pods have no readiness probe, so that the list knows less than

@@ -1,8 +1,10 @@
 //! The commands that a shell is told to run, as far as a reader knows their words.
 
+mod branches;
 mod expand;
 mod fed;
 mod inner;
+mod loops;
 mod outputs;
 mod run;
 mod tokens;

@@ -26,6 +26,8 @@ pub(super) struct SeenContainer {
     pub(super) found: Vec<Found>,
     /// Whether the container looks like a wait.
     pub(super) looks: bool,
+    /// The first command of the container that does something else than wait.
+    pub(super) does: Option<String>,
 }
 
 impl SeenContainer {
@@ -95,7 +97,9 @@ pub(super) fn of(
             let is_job = object.value["kind"] == "Job";
             if container.init || is_job {
                 let script = scripts::followed(&container, objects);
-                reading.join(script.map(|it| waits::of(&it)).unwrap_or_default());
+                if let Some(script) = script {
+                    reading.join(waits::of(&script));
+                }
             }
             let reading = reading.of_job(is_job);
             if !reading.looks {
@@ -113,6 +117,7 @@ pub(super) fn of(
                 ),
                 found: found.collect(),
                 looks: reading.looks,
+                does: reading.does,
                 container,
                 set,
             });

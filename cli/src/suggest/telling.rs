@@ -96,7 +96,9 @@ fn of_container(
         match &found.target {
             Ok(Some(target)) if taken == Taken::Yes => {
                 let entry = entry(known, seen, at, target);
-                if let Some(note) = removed::note(target, &entry, objects, &known.missing) {
+                let note = removed::note(target, &entry, objects, &known.missing);
+                let consent = removed::consent(target, &entry);
+                for note in note.into_iter().chain(consent) {
                     report.tell(place.to_owned(), name, Says::Note(note));
                 }
                 entries.push(entry.text);
@@ -132,7 +134,7 @@ fn of_container(
             } else if let Some(values) = unknown(known, group) {
                 format!("the loop stays: with {values} nothing tells what it waits for")
             } else {
-                removed::of(&seen.container, workload, objects)
+                removed::of(seen, workload, objects)
             };
             report.tell(place.to_owned(), name, Says::Replaced { entries, removed });
         }

@@ -81,9 +81,12 @@ impl Address {
         let scheme = scheme.rsplit(':').next().unwrap_or_default();
         // `postgresql+psycopg2` names the driver, too.
         let scheme = scheme.split('+').next().unwrap_or_default();
-        let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (rest, path) = rest.split_at(end);
+        // A path may have an `@` too, such as `/users/@me`; a password of a database may have a slash.
+        let is_http = matches!(scheme, "http" | "https");
+        let end_of = |text: &str| text.find(['/', '?']).unwrap_or(text.len());
+        let user = if is_http { &rest[..end_of(rest)] } else { rest };
+        let rest = user.rfind('@').map_or(rest, |at| &rest[at + 1..]);
+        let (rest, path) = rest.split_at(end_of(rest));
         let (host, port) = match rest.strip_prefix('[').and_then(|it| it.split_once(']')) {
             Some((host, port)) => (host, port.trim_start_matches(':')),
             None => rest.split_once(':').unwrap_or((rest, "")),
@@ -193,6 +196,16 @@ mod tests {
                 "https://auth.example.com/ready",
                 Asks::Http,
                 Some("https://auth.example.com/ready"),
+            ),
+            (
+                "http://u:p@auth.example.com/users/@me",
+                Asks::Http,
+                Some("http://auth.example.com/users/@me"),
+            ),
+            (
+                "postgres://u:p/w@db.example.com/shop",
+                Asks::Protocol,
+                Some("tcp://db.example.com:5432"),
             ),
             ("[fd00::1]:80", Asks::Port, Some("tcp://[fd00::1]:80")),
             ("db.example.com", Asks::Port, None),

@@ -1,5 +1,6 @@
 //! Reads the waits of a container from its words and its environment.
 
+use super::acts;
 use super::clients;
 use super::container::Container;
 use super::declared;
@@ -8,6 +9,7 @@ use super::kubectl;
 use super::reason::Reason;
 use super::shell::{self, Call};
 use super::wait::{Asks, For, Wait};
+use std::collections::BTreeMap;
 
 /// The waits of a container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub(super) struct Reading {
     pub(super) looks: bool,
     /// Whether a loop of the container pauses between its rounds, as that of a server may.
     pub(super) pauses: bool,
+    /// The first command of the container that does something else than wait.
+    pub(super) does: Option<String>,
 }
 
 impl Reading {
@@ -27,6 +31,8 @@ impl Reading {
         self.waits.extend(new);
         self.looks |= other.looks;
         self.pauses |= other.pauses;
+        let own = self.does.take().filter(|it| !acts::runs_a_script(it));
+        self.does = own.or(other.does);
     }
 
     /// The reading of a container that may be a Job's, which runs through: a loop with a pause is a wait there.
@@ -40,15 +46,24 @@ impl Reading {
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
     let mut waits = declared::of(container);
+    let is_declared = !waits.is_empty();
+    let mut does = None;
+    // The sides of `||` on which waits stand, by the number of the wait.
+    let mut sides = BTreeMap::new();
     let named = container.init && is_called_like_a_wait(&container.name);
     for (at, call) in script.calls.iter().enumerate() {
         if !named && clients::asks_once(call) {
+            does = does.or_else(|| acts::program(call));
+            continue;
+        }
+        // A server asks others as long as it lives, and begins without them.
+        if call.endless && !container.init {
             continue;
         }
         let looks = container.init || call.looped;
         let before = at.checked_sub(1).map(|it| &script.calls[it]);
         if looks && clients::asks_for_members(before, call) {
-            let program = call.words[0].clone();
+            let program = program_of(call);
             waits.push(Wait {
                 what: shown(call),
                 for_what: For::Nothing(Reason::Data(program)),
@@ -58,11 +73,26 @@ pub(super) fn of(container: &Container) -> Reading {
         let found = kubectl::of(call, looks, &container.image);
         let found = found.or_else(|| clients::of(call, looks, &container.env));
         let found = found.unwrap_or_default();
-        waits.extend(found.into_iter().map(|for_what| Wait {
-            what: shown(call),
-            for_what,
-        }));
+        if found.is_empty() && !acts::is_harmless(call) || acts::changes(call) {
+            does = does.or_else(|| acts::program(call));
+        }
+        for for_what in found {
+            let is_of_the_pod = matches!(for_what, For::File(_));
+            let for_what = match for_what {
+                For::Address(_) if clients::is_asked_for_data(before) => {
+                    For::Nothing(Reason::Data(program_of(call)))
+                }
+                _ if call.while_it_succeeds && !is_of_the_pod => For::Nothing(Reason::Deleted),
+                other => other,
+            };
+            sides.insert(waits.len(), call.side);
+            waits.push(Wait {
+                what: shown(call),
+                for_what,
+            });
+        }
     }
+    leave_alternatives(&mut waits, &sides);
     let counts = container.words.iter().any(|it| counts_answers(it));
     for wait in &mut waits {
         match &mut wait.for_what {
@@ -99,7 +129,43 @@ pub(super) fn of(container: &Container) -> Reading {
         looks: !once.is_empty() || named || (script.pauses && container.init),
         pauses: script.pauses,
         waits: once,
+        // A tool that is told by its environment is the wait itself.
+        does: does.filter(|_| !is_declared),
     }
+}
+
+/// Leaves the waits of which one is enough: `nc -z a 1 || nc -z b 1`. `sides` tells where each stands, by its number.
+fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)>) {
+    let target = |wait: &Wait| match &wait.for_what {
+        For::Address(it) => Some((it.host.clone(), it.port.clone())),
+        For::Name(name) => Some((name.clone(), String::new())),
+        For::Object(it) => Some((it.kind.clone(), it.name.clone())),
+        _ => None,
+    };
+    let targets: Vec<_> = waits.iter().map(target).collect();
+    let is_enough = |one: usize| {
+        let mut others = sides.iter().filter(|it| *it.0 != one);
+        sides.get(&one).is_some_and(|(statement, side)| {
+            others.any(|(other, its)| {
+                let differs = targets[one] != targets[*other];
+                its.0 == *statement && its.1 != *side && differs && targets[*other].is_some()
+            })
+        })
+    };
+    let alternatives = (0..waits.len()).filter(|it| targets[*it].is_some() && is_enough(*it));
+    let alternatives: Vec<usize> = alternatives.collect();
+    for at in alternatives {
+        waits[at].for_what = For::Nothing(Reason::OneOf);
+    }
+}
+
+/// The program of a command, for a message.
+fn program_of(call: &Call) -> String {
+    call.words[0]
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Whether a script compares the number of an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. That the address answers is less.
@@ -179,6 +245,113 @@ fn shown(call: &Call) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
+
+    fn told(script: &str, init: bool) -> Vec<String> {
+        let value = json!({"name": "x", "command": ["sh", "-c", script]});
+        let container = Container::of(&value, init, &Value::Null).unwrap();
+        let waits = of(&container).waits.into_iter();
+        waits
+            .map(|it| match it.for_what {
+                For::Address(it) => format!("{}:{}", it.host, it.port),
+                For::Nothing(reason) => format!("{reason:?}"),
+                other => format!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_of_two_addresses_is_no_list_of_both() {
+        for (script, expected) in [
+            (
+                "until nc -z a 1 || nc -z b 1; do sleep 1; done",
+                vec!["OneOf"],
+            ),
+            (
+                "until [ $(curl -s http://a:1) ] || [ $(curl -s http://b:1) ]; do sleep 1; done",
+                vec!["OneOf"],
+            ),
+            (
+                "until nc -z a 1 && nc -z b 1; do sleep 1; done",
+                vec!["a:1", "b:1"],
+            ),
+            (
+                "nc -z a 1 || exit 1\nnc -z b 1 || exit 1",
+                vec!["a:1", "b:1"],
+            ),
+            ("(nc -z a 1 || exit 1) && nc -z b 1", vec!["a:1", "b:1"]),
+            (
+                "pg_isready -h a -p 1 || psql -h a -p 1 -c 'select 1'",
+                vec!["a:1"],
+            ),
+        ] {
+            assert_eq!(told(script, true), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn a_text_in_a_pipe_asks_for_data() {
+        let ask = |text: &str| {
+            format!("until echo \"{text}\" | psql -h db -p 1 | grep x; do sleep 1; done")
+        };
+        assert_eq!(told(&ask("select 1"), true), ["db:1"]);
+        assert_eq!(
+            told(&ask("SELECT title FROM boards"), true),
+            ["Data(\"psql\")"]
+        );
+        let list = "until kafka-topics --bootstrap-server db:1 --list";
+        assert_eq!(told(&format!("{list}; do sleep 1; done"), true), ["db:1"]);
+        let looked = format!("{list} | grep orders; do sleep 1; done");
+        assert_eq!(told(&looked, true), ["Data(\"kafka-topics\")"]);
+    }
+
+    #[test]
+    fn a_loop_that_goes_on_while_something_answers_waits_until_it_is_gone() {
+        for (script, expected) in [
+            ("while nc -z old 1; do sleep 1; done", vec!["Deleted"]),
+            ("until ! nc -z old 1\ndo sleep 1; done", vec!["Deleted"]),
+            ("while ! nc -z db 1; do sleep 1; done", vec!["db:1"]),
+            ("until nc -z db 1; do sleep 1; done", vec!["db:1"]),
+            (
+                "while kubectl get job a | grep 0/1; do sleep 1; done",
+                vec![
+                    "Object(NamedObject { kind: \"job\", name: \"a\", namespace: None, state: None, same_node: false })",
+                ],
+            ),
+            (
+                "fails() { ! nc -z db 1; }; while fails; do sleep 1; done",
+                vec!["db:1"],
+            ),
+        ] {
+            assert_eq!(told(script, true), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_asks_for_ever_waits_for_nothing() {
+        let asks = "while true; do curl -sf http://api:1/x; sleep 30; done";
+        let waits = "while true; do if curl -sf http://api:1/x; then break; fi; sleep 3; done; app";
+        let calls = "done_() { exit 0; }; while :; do nc -z api 1 && done_; sleep 1; done";
+        for (script, init, expected) in [
+            (asks, false, vec![]),
+            (asks, true, vec!["api:1"]),
+            (waits, false, vec!["api:1"]),
+            (calls, false, vec!["api:1"]),
+            (
+                "while true; do until nc -z api 1; do sleep 1; done; work; done",
+                false,
+                vec!["api:1"],
+            ),
+            ("while true; do nc -z api 1; sleep 1; done", false, vec![]),
+            (
+                "while true; do nc -z api 1; sleep 1; done",
+                true,
+                vec!["api:1"],
+            ),
+        ] {
+            assert_eq!(told(script, init), expected, "{script}");
+        }
+    }
 
     #[test]
     fn a_number_of_an_answer_is_more_than_an_answer() {

@@ -1,5 +1,6 @@
 //! Commands that look for data in a store: a list would have to name the writer of the data, and the command does not tell it.
 
+use super::arguments::places;
 use crate::suggest::shell::Call;
 
 /// Whether a command asks ZooKeeper for its sessions or clients, which others have to open: `echo dump | nc zookeeper 2181`.
@@ -11,18 +12,46 @@ pub(in crate::suggest) fn asks_for_members(before: Option<&Call>, call: &Call) -
     is_port && asked.is_some_and(|it| OF_MEMBERS.contains(&it.as_str()))
 }
 
-/// Whether a client asks for a table, a topic or a node of a tree, rather than whether it is answered.
-pub(super) fn looks_for_data(program: &str, arguments: &[&str]) -> bool {
+/// Whether a command is given, by a pipe, a text that asks for data: `echo "select x from y" | psql -h db`.
+pub(in crate::suggest) fn is_asked_for_data(before: Option<&Call>) -> bool {
+    let asked = before.filter(|it| it.is_read && matches!(it.words[0].as_str(), "echo" | "printf"));
+    asked.is_some_and(|it| asks_for_rows(&it.words.join(" ").to_lowercase()))
+}
+
+/// Whether a text in a store's language asks for more than an answer.
+fn asks_for_rows(text: &str) -> bool {
+    let asks = [
+        " from ",
+        "show tables",
+        "show databases",
+        "describe keyspace ",
+        "desc keyspace ",
+        "describe table ",
+    ];
+    asks.iter().any(|it| text.contains(it))
+}
+
+/// Whether a client asks for a table, a topic, a key or a node of a tree, rather than whether it is answered. `is_read`: another command
+/// looks for something in the answer.
+pub(super) fn looks_for_data(program: &str, arguments: &[&str], is_read: bool) -> bool {
     let text = arguments.join(" ").to_lowercase();
-    let asks = [" from ", "show tables", "show databases"];
     // The root of the tree exists as soon as the server answers.
     let of_node = || {
         let mut behind = text.split(" /").skip(1);
         behind.any(|it| it.starts_with(|it: char| it.is_ascii_alphanumeric()))
     };
+    let asks_by = |words: &[&str]| {
+        let mut places = places(arguments).into_iter();
+        places.any(|it| words.contains(&it.to_lowercase().as_str()))
+    };
     match program {
         "zookeeper-shell" | "zkCli" => of_node(),
-        "kafka-topics" => text.contains("--topic"),
+        "kafka-topics" => text.contains("--topic") || is_read && text.contains("--list"),
+        "redis-cli" | "valkey-cli" => {
+            is_read && asks_by(&["get", "exists", "keys", "hget", "llen", "scan"])
+        }
+        "etcdctl" => is_read && asks_by(&["get"]),
+        "consul" | "nats" => asks_by(&["kv", "stream"]),
         "psql"
             if arguments
                 .iter()
@@ -30,6 +59,6 @@ pub(super) fn looks_for_data(program: &str, arguments: &[&str]) -> bool {
         {
             true
         }
-        _ => asks.iter().any(|it| text.contains(it)),
+        _ => asks_for_rows(&text) || is_read && text.contains("describe keyspaces"),
     }
 }

@@ -27,6 +27,14 @@ fn found(script: &str, env: &[(&str, &str)]) -> Vec<String> {
 /// Calls of clients, and what is read in each.
 const CALLS: &[(&str, &str)] = &[
     ("nc -zv -w 3 db 5432", "db:5432"),
+    (
+        "cqlsh db -e 'describe keyspace orders'",
+        "nothing: Data(\"cqlsh\")",
+    ),
+    (
+        "redis-cli -h cache -p 6379 get seeded | grep yes",
+        "nothing: Data(\"redis-cli\")",
+    ),
     ("until nc -z db:5432; do sleep 1; done", "db:5432"),
     ("pg_isready -h db -p 5432", "db:5432"),
     ("pg_isready -d postgres://u@db:5432/d", "db:5432"),
@@ -147,6 +155,7 @@ fn what_serves_or_subscribes_is_no_wait() {
     for script in [
         "while true; do socat TCP-LISTEN:80,fork TCP:db:5432; done",
         "while true; do mosquitto_sub -h mqtt -t x; done",
+        "while true; do nc -lk -p 8080 -e app; done",
         "openssl req -new",
         "log info 'migrations are done'",
     ] {

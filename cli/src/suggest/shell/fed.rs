@@ -22,7 +22,7 @@ fn text(tokens: &[Token]) -> Option<&str> {
     while open > 0 {
         let word = match rest.next()? {
             Token::Word(word) => word.as_str(),
-            Token::End | Token::Function(_) => {
+            _ => {
                 starts = true;
                 continue;
             }
@@ -36,7 +36,7 @@ fn text(tokens: &[Token]) -> Option<&str> {
     }
     let words = rest.map_while(|it| match it {
         Token::Word(word) => Some(word.as_str()),
-        Token::End | Token::Function(_) => None,
+        _ => None,
     });
     let mut fed = words.skip_while(|it| !it.starts_with("<<<"));
     let first = fed.next()?.trim_start_matches('<');

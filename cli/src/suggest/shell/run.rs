@@ -1,8 +1,11 @@
-//! The commands that a shell runs, with their variables and functions resolved. Nothing is decided: every branch is taken.
+//! The commands that a shell runs, with their variables and functions resolved. Every branch is taken that the environment does not
+//! rule out.
 
+use super::branches;
 use super::expand::Scope;
 use super::fed;
 use super::inner::shell_text;
+use super::loops;
 use super::tokens::{Token, body, tokens};
 use std::collections::BTreeMap;
 
@@ -19,6 +22,14 @@ pub(in crate::suggest) struct Call {
     pub(in crate::suggest) looped: bool,
     /// The variables that the script sets before the command, each to the one text that it may have.
     pub(in crate::suggest) own: BTreeMap<String, String>,
+    /// Whether every loop around the command is one that never ends, as a server's may be.
+    pub(in crate::suggest) endless: bool,
+    /// Whether another command reads what the command prints.
+    pub(in crate::suggest) is_read: bool,
+    /// Whether a loop goes on as long as the command succeeds.
+    pub(in crate::suggest) while_it_succeeds: bool,
+    /// The number of the statement that the command is in, and the number of the command's side of `||` there.
+    pub(in crate::suggest) side: (usize, usize),
 }
 
 /// The commands of a container.
@@ -35,6 +46,7 @@ pub(in crate::suggest) fn of_words(words: &[String], env: &BTreeMap<String, Stri
     for (name, value) in env {
         runner.scope.set(name, vec![value.clone()]);
     }
+    runner.env = runner.scope.clone();
     match words {
         [] => {}
         // A whole line stands where a program belongs.
@@ -49,15 +61,26 @@ struct Runner {
     scope: Scope,
     functions: BTreeMap<String, Vec<Token>>,
     script: Script,
-    /// The number of loops that are open.
-    loops: usize,
+    /// The variables of the container.
+    env: Scope,
+    /// The loops that are open: whether each may end.
+    loops: Vec<bool>,
+    /// Whether the loop whose head is read next may end.
+    ends: bool,
+    /// Whether another command reads what the command prints that is read next.
+    is_read: bool,
+    /// Whether the head of a loop is nothing but the command that is read next.
+    is_head: bool,
+    /// The number of the present statement, and of the present side of `||` in it.
+    side: (usize, usize),
     /// The variables that the script has set.
     set: BTreeMap<String, String>,
 }
 
 impl Runner {
     fn run(&mut self, tokens: &[Token], depth: usize) {
-        let outer = self.loops;
+        let tokens = &branches::taken(tokens, &self.env);
+        let outer = self.loops.len();
         let mut words: Vec<String> = Vec::new();
         let mut at = 0;
         while let Some(token) = tokens.get(at) {
@@ -73,8 +96,14 @@ impl Runner {
                         let lines = lines.collect();
                         self.scope.set(name, lines);
                     }
+                    self.ends = loops::ends(&words, &tokens[at..], &self.functions);
+                    self.is_read = tokens.get(at) == Some(&Token::Pipe);
+                    self.is_head = loops::is_head(&words, &tokens[at..]);
                     self.command(&words, depth);
                 }
+                Token::Next => self.side = (self.side.0 + 1, 0),
+                Token::Or => self.side.1 += 1,
+                Token::Pipe => {}
                 Token::Function(name) => {
                     let (body, next) = body(tokens, at);
                     self.functions.insert(name.clone(), body.to_vec());
@@ -83,20 +112,28 @@ impl Runner {
             }
         }
         self.command(&words, depth);
-        self.loops = outer;
+        self.loops.truncate(outer);
     }
 
     /// Reads a command that follows words such as `while` and `!`.
     fn command(&mut self, words: &[String], depth: usize) {
         let mut rest = words;
+        let mut while_it_succeeds = false;
         loop {
             match rest {
                 [word, behind @ ..] if matches!(word.as_str(), "until" | "while") => {
-                    self.loops += 1;
+                    self.loops.push(self.ends);
+                    while_it_succeeds = self.is_head && word == "while";
                     rest = behind;
+                    if let [word, behind @ ..] = rest
+                        && word == "!"
+                    {
+                        while_it_succeeds = self.is_head && !while_it_succeeds;
+                        rest = behind;
+                    }
                 }
                 [word, behind @ ..] if word == "for" => {
-                    self.loops += 1;
+                    self.loops.push(true);
                     if let [name, of, each @ ..] = behind
                         && of == "in"
                     {
@@ -110,7 +147,7 @@ impl Runner {
                 }
                 // Nothing but the lines that feed the loop follows.
                 [word, ..] if word == "done" => {
-                    self.loops = self.loops.saturating_sub(1);
+                    self.loops.pop();
                     return;
                 }
                 [word, behind @ ..] if STEERING.contains(&word.as_str()) => rest = behind,
@@ -125,7 +162,15 @@ impl Runner {
                 _ => break,
             }
         }
+        let first = self.script.calls.len();
         self.call(rest, depth);
+        // A function may turn the answer of its commands round.
+        let is_function = rest
+            .first()
+            .is_some_and(|it| self.functions.contains_key(it));
+        if let [call] = &mut self.script.calls[first..] {
+            call.while_it_succeeds |= while_it_succeeds && !is_function;
+        }
     }
 
     /// Takes `NAME=value`.
@@ -223,7 +268,7 @@ impl Runner {
                 self.scope.arguments.remove(0);
             }
             "read" => self.read(rest),
-            "sleep" | "usleep" => self.script.pauses |= self.loops > 0,
+            "sleep" | "usleep" => self.script.pauses |= !self.loops.is_empty(),
             "eval" => self.run(&again(&rest.join(" ")), depth + 1),
             "timeout" => {
                 let skipped = rest.iter().take_while(|it| is_time(it)).count();
@@ -240,7 +285,7 @@ impl Runner {
             }
             _ if asks_again => {
                 self.script.pauses = true;
-                self.loops += 1;
+                self.loops.push(true);
                 match rest.first() {
                     Some(text) if text.contains(' ') || self.functions.contains_key(text) => {
                         self.run(&again(text), depth + 1);
@@ -248,7 +293,7 @@ impl Runner {
                     Some(_) => self.inner(rest, depth),
                     None => {}
                 }
-                self.loops -= 1;
+                self.loops.pop();
             }
             // A function of an image that runs one of the script's.
             _ => match run_by_it {
@@ -277,9 +322,15 @@ impl Runner {
     }
 
     fn keep(&mut self, words: Vec<String>) {
-        let looped = self.loops > 0;
-        let own = self.set.clone();
-        self.script.calls.push(Call { words, looped, own });
+        self.script.calls.push(Call {
+            words,
+            looped: !self.loops.is_empty(),
+            own: self.set.clone(),
+            endless: !self.loops.is_empty() && !self.loops.contains(&true),
+            is_read: self.is_read,
+            while_it_succeeds: false,
+            side: self.side,
+        });
     }
 }
 

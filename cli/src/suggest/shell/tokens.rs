@@ -6,6 +6,12 @@ pub(super) enum Token {
     Word(String),
     /// `;`, `|`, `&`, a line break, a bracket: a command ends.
     End,
+    /// `;`, a line break or a closing bracket, behind the command's end: what follows does not depend on the command.
+    Next,
+    /// `||`, behind a command's end: the next command runs where this one fails.
+    Or,
+    /// `|`, or the end of `$( )`, behind a command's end: another command reads what this one prints.
+    Pipe,
     /// `name()`: what follows in braces is a function.
     Function(String),
 }
@@ -47,6 +53,7 @@ impl ShellReader {
                     self.finish();
                     self.take_here();
                     self.end();
+                    self.found.push(Token::Next);
                 }
                 ' ' | '\t' | '\r' => self.finish(),
                 '#' if !self.begun => self.skip_line(),
@@ -69,7 +76,20 @@ impl ShellReader {
                     }
                 }
                 '(' if self.peek(0) == Some('(') => self.skip_sum(),
-                ';' | '|' | '&' | '(' | ')' => self.end(),
+                '|' if self.peek(0) == Some('|') => {
+                    self.at += 1;
+                    self.end();
+                    self.found.push(Token::Or);
+                }
+                ';' | ')' => {
+                    self.end();
+                    self.found.push(Token::Next);
+                }
+                '|' => {
+                    self.end();
+                    self.found.push(Token::Pipe);
+                }
+                '&' | '(' => self.end(),
                 _ => self.push(letter),
             }
         }
@@ -105,6 +125,7 @@ impl ShellReader {
         self.found.push(Token::End);
         for inside in std::mem::take(&mut self.inside) {
             self.found.extend(tokens(&inside));
+            self.found.push(Token::Pipe);
         }
     }
 
@@ -226,7 +247,7 @@ impl ShellReader {
         let inside = self.up_to(')');
         let items = tokens(&inside).into_iter().filter_map(|it| match it {
             Token::Word(word) => Some(word),
-            Token::End | Token::Function(_) => None,
+            _ => None,
         });
         let items: Vec<String> = items.collect();
         self.word.push_str(&items.join(" "));
@@ -285,7 +306,7 @@ impl ShellReader {
 pub(super) fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
     let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
     let mut start = from;
-    while start < tokens.len() && tokens[start] == Token::End {
+    while start < tokens.len() && matches!(tokens[start], Token::End | Token::Next) {
         start += 1;
     }
     if start >= tokens.len() || !is(start, "{") {
@@ -310,6 +331,8 @@ mod tests {
         let words = found.iter().map(|token| match token {
             Token::Word(word) => format!("<{word}>"),
             Token::End => ";".to_owned(),
+            Token::Next | Token::Pipe => String::new(),
+            Token::Or => "|".to_owned(),
             Token::Function(name) => format!("{name}()"),
         });
         words.collect()
@@ -320,6 +343,7 @@ mod tests {
         for (text, expected) in [
             ("nc -z 'a b' \"c $D\"", "<nc><-z><a b><c $D>;"),
             ("a; b && c | d", "<a>;<b>;;<c>;<d>;"),
+            ("a || b", "<a>;|<b>;"),
             ("a \\\n  b # c\nd", "<a><b>;<d>;"),
             (
                 "until [ $(curl -s http://a) != 200 ]",

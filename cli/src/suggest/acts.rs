@@ -1,0 +1,182 @@
+//! Commands that do something else than wait: a container that runs one stays when its loop goes.
+
+use super::shell::Call;
+
+/// The programs that look, print, or steer a script.
+const HARMLESS: [&str; 66] = [
+    ".",
+    ":",
+    "[",
+    "[[",
+    "apk",
+    "apt",
+    "apt-get",
+    "awk",
+    "basename",
+    "bc",
+    "break",
+    "cat",
+    "cd",
+    "command",
+    "continue",
+    "cut",
+    "date",
+    "debug",
+    "dirname",
+    "dnf",
+    "echo",
+    "egrep",
+    "error",
+    "exit",
+    "export",
+    "expr",
+    "false",
+    "fgrep",
+    "grep",
+    "hash",
+    "head",
+    "hostname",
+    "id",
+    "info",
+    "install_packages",
+    "jq",
+    "kill",
+    "let",
+    "log",
+    "microdnf",
+    "pip",
+    "pip3",
+    "printf",
+    "pwd",
+    "read",
+    "return",
+    "sed",
+    "seq",
+    "set",
+    "shift",
+    "sleep",
+    "sort",
+    "source",
+    "tail",
+    "test",
+    "tr",
+    "trap",
+    "true",
+    "type",
+    "uniq",
+    "unset",
+    "usleep",
+    "wait",
+    "warn",
+    "wc",
+    "which",
+];
+
+/// The texts of commands by which a client changes what is in a store.
+const CHANGES: [&str; 9] = [
+    "create ", "insert ", "grant ", "alter ", "drop ", "update ", "--create", "--alter", "restore",
+];
+
+/// The program of a command, by its name alone; `None` where nothing tells it.
+pub(super) fn program(call: &Call) -> Option<String> {
+    let program = call.words[0].rsplit('/').next()?;
+    (!program.is_empty() && !program.contains('$')).then(|| program.to_owned())
+}
+
+/// Whether a program runs a script, which is read by itself.
+pub(super) fn runs_a_script(program: &str) -> bool {
+    matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh") || program.ends_with(".sh")
+}
+
+/// Whether a command without a wait changes nothing that others see.
+pub(super) fn is_harmless(call: &Call) -> bool {
+    let first = call.words[0].as_str();
+    let program = first.rsplit('/').next().unwrap_or_default();
+    let in_place = program == "sed" && call.words.iter().any(|it| it.starts_with("-i"));
+    // Behind a closing bracket a redirection stands alone.
+    let is_known = HARMLESS.contains(&program) || is_redirection(first);
+    is_known && !in_place && !writes(&call.words)
+}
+
+fn is_redirection(word: &str) -> bool {
+    let word = word.trim_start_matches(|it: char| it.is_ascii_digit());
+    word.starts_with(['>', '<'])
+}
+
+/// Whether a client changes what is in a store, rather than look whether it answers.
+pub(super) fn changes(call: &Call) -> bool {
+    let text = call.words[1..].join(" ").to_lowercase();
+    let is_fed =
+        |it: &String| it.starts_with('<') && !it.starts_with("<<") && !it.contains("/dev/");
+    let is_change = CHANGES.iter().any(|it| text.contains(it)) || call.words.iter().any(is_fed);
+    is_change && !is_harmless(call)
+}
+
+/// Whether a command writes a file that others may read.
+fn writes(words: &[String]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let word = word.trim_start_matches(|it: char| it.is_ascii_digit());
+        let Some(target) = word.strip_prefix('>') else {
+            continue;
+        };
+        let target = match target.trim_start_matches('>') {
+            "" => words.next().map_or("", String::as_str),
+            target => target,
+        };
+        let is_lost = target.is_empty()
+            || ["/dev/", "/tmp/", "&"]
+                .iter()
+                .any(|it| target.starts_with(it));
+        if !is_lost {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Call {
+        let words = line.split(' ').map(str::to_owned).collect();
+        Call {
+            words,
+            ..Call::default()
+        }
+    }
+
+    #[test]
+    fn a_command_that_only_looks_is_harmless() {
+        for (line, expected) in [
+            ("echo waiting for db", true),
+            ("echo x >&2", true),
+            ("cat /etc/hosts 2>/dev/null", true),
+            ("echo x > /dev/null", true),
+            ("grep -q ok", true),
+            ("2>/dev/null", true),
+            ("echo x >/etc/app/conf", false),
+            ("cat a >> /data/b", false),
+            ("sed -i s/a/b/ /etc/x", false),
+            ("cp a b", false),
+            ("/opt/app/migrate up", false),
+        ] {
+            assert_eq!(is_harmless(&call(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_changes_a_store_does_more_than_wait() {
+        for (line, expected) in [
+            ("mysql -h db -e SELECT 1", false),
+            ("mysql -h db -e CREATE DATABASE x", true),
+            ("mysql -h db </init.sql", true),
+            ("kafka-topics --create --topic a", true),
+            ("nc -z db 1 </dev/null", false),
+            ("echo create it", false),
+        ] {
+            assert_eq!(changes(&call(line)), expected, "{line}");
+        }
+    }
+}
