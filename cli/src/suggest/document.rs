@@ -112,3 +112,19 @@ pub(super) fn is_action(line: &str) -> bool {
     let line = line.trim();
     line.starts_with("{{") && line.ends_with("}}")
 }
+
+/// The keys above a line of a file of values.
+pub(super) fn keys_above(lines: &[&str], line: usize) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut depth = indent(lines[line]) + 1;
+    for line in lines[..line].iter().rev() {
+        let text = line.trim_start();
+        let is_key = !text.is_empty() && !text.starts_with(['#', '-']) && indent(line) < depth;
+        if let Some((key, _)) = text.split_once(':').filter(|_| is_key) {
+            keys.push(key.trim_matches(['"', '\'']).to_owned());
+            depth = indent(line);
+        }
+    }
+    keys.reverse();
+    keys
+}

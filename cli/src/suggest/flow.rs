@@ -1,7 +1,8 @@
 //! The way from a chart, or a folder of manifests, to the proposed lists: the folder is rendered and surveyed, the lists are
 //! written and tried.
 
-use super::known::{Group, Known};
+use super::blocks::Block;
+use super::known::{self, Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, own_pods, text};
 use super::reason::Reason;
@@ -36,6 +37,8 @@ struct TriedSets<'f> {
     sets: Vec<Vec<Switch>>,
     rendered: Vec<Option<Vec<ChartObject>>>,
     seen: Vec<SeenContainer>,
+    /// The switches that change nothing alone.
+    idle: Vec<Switch>,
 }
 
 impl TriedSets<'_> {
@@ -50,9 +53,14 @@ impl TriedSets<'_> {
         let set = self.sets.len();
         let own = objects.as_deref().unwrap_or_default();
         let mut seen = survey::of(set, own, missing, &self.texts.values, &switches);
-        // A container of another folder is not the chart's own to change.
-        seen.retain(|it| self.texts.file(&self.folder.join(&it.source)).is_some());
+        // A container of another folder is not the chart's own to change, unless its text is the chart's.
+        seen.retain(|it| {
+            let is_file = self.texts.file(&self.folder.join(&it.source)).is_some();
+            is_file || known::is_in_values(self.texts, &it.container)
+        });
         if set > 0 && objects.is_some() && self.shows(other, own, &seen) {
+            self.idle
+                .extend(switches.into_iter().filter(|_| other == 0));
             return;
         }
         self.seen.extend(seen);
@@ -96,14 +104,70 @@ impl TriedSets<'_> {
             let mut seen = self.seen.iter().filter(|it| it.set == set);
             seen.any(|it| !has(0, it))
         };
-        let mut pairs = self.branches(0, &singles);
+        let mut pairs = self.chains(&singles);
+        pairs.extend(self.branches(0, &singles));
         for base in singles.iter().filter(|it| brings(**it)) {
             let own = &self.sets[*base];
             let others = singles.iter().map(|it| &self.sets[*it]);
             let others = others.filter(|it| it[0].path != own[0].path);
             pairs.extend(others.map(|it| (*base, [own.clone(), it.clone()].concat())));
         }
-        pairs
+        let mut once: Vec<(usize, Vec<Switch>)> = Vec::new();
+        for pair in pairs {
+            if once.iter().all(|it| it.1 != pair.1) {
+                once.push(pair);
+            }
+        }
+        once
+    }
+
+    /// The sets that bring a container in sight, or change what it waits for, each with a switch that the container's text reads: the
+    /// condition of a branch within another, and that of an `else if`, count only once the outer condition holds, or the first one does not.
+    fn chains(&self, singles: &[usize]) -> Vec<(usize, Vec<Switch>)> {
+        let named = |seen: &SeenContainer| -> Vec<String> {
+            let targets = seen.found.iter();
+            let targets = targets.filter_map(|it| it.target.as_ref().ok()?.as_ref());
+            targets.map(|it| it.plain().text).collect()
+        };
+        let own = self.seen.iter().filter(|it| it.set == 0);
+        let own: Vec<&SeenContainer> = own.collect();
+        let mut chains: Vec<(usize, Vec<Switch>)> = Vec::new();
+        for seen in self.seen.iter().filter(|it| singles.contains(&it.set)) {
+            let first = own.iter().find(|it| it.is_the_same(seen));
+            if first.is_some_and(|it| named(it) == named(seen)) {
+                continue;
+            }
+            let alone = singles.iter().flat_map(|it| &self.sets[*it]);
+            let alone = alone.filter(|_| first.is_none());
+            let set = &self.sets[seen.set];
+            let read = self.read(seen);
+            let is_read = |it: &&Switch| {
+                let is_other = set.iter().all(|one| one.path != it.path);
+                is_other && read.contains(&format!(".Values.{}", it.path))
+            };
+            for more in self.idle.iter().chain(alone).filter(is_read) {
+                let pair = [set.as_slice(), std::slice::from_ref(more)].concat();
+                if chains.iter().all(|it| it.1 != pair) {
+                    chains.push((seen.set, pair));
+                }
+            }
+        }
+        chains
+    }
+
+    /// The text of a container, with that of the helper that it stands in, and of the helpers that it includes.
+    fn read(&self, seen: &SeenContainer) -> String {
+        let mut read = String::new();
+        for file in &self.texts.files {
+            let is_it = |it: &&Block| it.branches.iter().any(|it| it.name == seen.container.name);
+            for block in file.blocks.iter().filter(is_it) {
+                let helper = switches::helper_of(file, block.first);
+                let helper = helper.and_then(|it| self.texts.helper(&it));
+                let own = file.text_of(block);
+                read.push_str(&self.texts.reach(helper.unwrap_or(&own)));
+            }
+        }
+        read
     }
 
     /// The branches of the workloads that one switch brings in sight.
@@ -226,6 +290,7 @@ pub(super) fn run(
         sets: Vec::new(),
         rendered: Vec::new(),
         seen: Vec::new(),
+        idle: Vec::new(),
     };
     let mut sets = vec![Vec::new()];
     let (switched, mut late) = switches::of(texts);

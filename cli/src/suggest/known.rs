@@ -292,8 +292,9 @@ impl Known<'_> {
         if object.source != group.source || !is_kind || own_pods(object).is_none() {
             return false;
         }
+        // A template of a chart beside this one has no text here.
         let Some(file) = self.file(&group.source) else {
-            return false;
+            return group.document.is_none();
         };
         let lines: Vec<&str> = file.text.lines().collect();
         let documents = document::all(&lines);
@@ -348,22 +349,28 @@ impl Known<'_> {
         let mut files: Vec<&File> = self.texts.files.iter().collect();
         files.sort_by_key(|it| (it.path != own, it.is_values()));
         let document = self.document(seen);
-        let mut best: Option<(usize, &File, usize)> = None;
+        let mut best: Option<(TextPlace, &File, usize)> = None;
         for file in files {
             for block in &file.blocks {
-                let score = block
-                    .branches
-                    .iter()
-                    .map(|it| likeness(file, it, &seen.container))
-                    .max()
-                    .unwrap_or(0);
-                let is_within = document
-                    .as_ref()
-                    .is_some_and(|it| it.contains(&block.first));
-                let is_own = score > 0 && is_within && file.path == own;
-                let score = score + if is_own { OWN } else { 0 };
-                if score > 0 && best.is_none_or(|it| score > it.0) {
-                    best = Some((score, file, block.first));
+                let branches = block.branches.iter();
+                let likeness = branches.map(|it| likeness(file, it, &seen.container));
+                let likeness = likeness.max().unwrap_or(0);
+                if likeness == 0 {
+                    continue;
+                }
+                let mut document = document.iter();
+                let is_within = document.any(|it| it.contains(&block.first));
+                let named = || {
+                    let lines: Vec<&str> = file.text.lines().collect();
+                    named_after(&document::keys_above(&lines, block.first), &seen.workload.1)
+                };
+                let place = TextPlace {
+                    likeness,
+                    is_own: is_within && file.path == own,
+                    named: if file.is_values() { named() } else { 0 },
+                };
+                if best.as_ref().is_none_or(|it| place > it.0) {
+                    best = Some((place, file, block.first));
                 }
             }
         }
@@ -377,11 +384,37 @@ impl Known<'_> {
     }
 }
 
+/// Whether a container stands in the values of a chart: a sub-chart that is in another folder may have rendered it.
+pub(super) fn is_in_values(texts: &Texts, container: &Container) -> bool {
+    let mut values = texts.files.iter().filter(|it| it.is_values());
+    values.any(|file| {
+        let mut branches = file.blocks.iter().flat_map(|it| &it.branches);
+        let is_it = |it: &Container| {
+            let same = 1 + 4 * it.words.len().min(container.words.len());
+            likeness(file, it, container) >= same
+        };
+        branches.any(is_it)
+    })
+}
+
 /// The most conditions that are put around a list because nothing renders with the other side of them.
 const MOST_GUARDS: usize = 3;
 
-/// The likeness that a container of the workload's own document has beyond an equal container elsewhere.
-const OWN: usize = 1;
+/// How well a place in the texts fits a rendered container, the most important first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct TextPlace {
+    likeness: usize,
+    /// Whether the place is in the workload's own document.
+    is_own: bool,
+    /// The length of the key of the values, above the place, that the workload is named after.
+    named: usize,
+}
+
+/// The length of the longest of these keys that a workload's name has in it.
+fn named_after(keys: &[String], workload: &str) -> usize {
+    let named = keys.iter().filter(|it| workload.contains(it.as_str()));
+    named.map(String::len).max().unwrap_or(0)
+}
 
 /// The likeness of a container in a text and a rendered container; 0 where they are different containers.
 fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {

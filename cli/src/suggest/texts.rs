@@ -121,6 +121,12 @@ impl File {
         self.path.display().to_string()
     }
 
+    /// The text of a container.
+    pub(super) fn text_of(&self, block: &Block) -> String {
+        let lines = self.text.lines().skip(block.first).take(block.length);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// Whether a container of the file looks like a wait.
     pub(super) fn looks(&self) -> bool {
         let of_block = |it: &Block| it.branches.iter().any(|it| waits::of(it).looks);

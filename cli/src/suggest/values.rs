@@ -254,7 +254,7 @@ fn paths(folder: &Path, texts: &Texts, lines: &[&str], wanted: &Wanted) -> Vec<V
     if let Some((path, line)) = &wanted.block
         && *path == folder.join(FILE)
     {
-        let mut around = keys(lines, *line);
+        let mut around = document::keys_above(lines, *line);
         while around.pop().is_some() {
             for name in ["podAnnotations", "annotations"] {
                 let mut path = around.clone();
@@ -263,33 +263,21 @@ fn paths(folder: &Path, texts: &Texts, lines: &[&str], wanted: &Wanted) -> Vec<V
             }
         }
     }
-    let template = folder.join(&wanted.source);
-    let file = texts
-        .file(&template)
-        .filter(|_| sub_chart(&wanted.source).is_some());
+    let file = texts.file(&folder.join(&wanted.source));
     let own = file.and_then(|file| annotations_value(file, &wanted.workload.0, &wanted.workload.1));
-    if let (Some(own), Some(chart)) = (own, sub_chart(&wanted.source)) {
-        let mut path = vec![chart];
+    // A helper may write the annotations.
+    let by_helper = || {
+        let read = texts.reach(&file?.text);
+        read.contains(".Values.podAnnotations")
+            .then(|| "podAnnotations".to_owned())
+    };
+    let chart = sub_chart(&wanted.source);
+    if let Some(own) = own.or_else(|| by_helper().filter(|_| chart.is_none())) {
+        let mut path: Vec<String> = chart.into_iter().collect();
         path.extend(own.split('.').map(str::to_owned));
         paths.push(path);
     }
     paths
-}
-
-/// The keys above a line of a file of values.
-fn keys(lines: &[&str], line: usize) -> Vec<String> {
-    let mut keys = Vec::new();
-    let mut depth = indent(lines[line]) + 1;
-    for line in lines[..line].iter().rev() {
-        let text = line.trim_start();
-        let is_key = !text.is_empty() && !text.starts_with(['#', '-']) && indent(line) < depth;
-        if let Some((key, _)) = text.split_once(':').filter(|_| is_key) {
-            keys.push(key.trim_matches(['"', '\'']).to_owned());
-            depth = indent(line);
-        }
-    }
-    keys.reverse();
-    keys
 }
 
 /// The value by which a workload's pods are annotated: `primary.podAnnotations`.
