@@ -80,7 +80,9 @@ const CHANGES: [&str; 9] = [
 /// The program of a command, by its name alone; `None` where nothing tells it.
 pub(super) fn program(call: &Call) -> Option<String> {
     let program = call.words[0].rsplit('/').next()?;
-    (!program.is_empty() && !program.contains('$')).then(|| program.to_owned())
+    let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+    let is_name = program.starts_with(|it: char| it.is_ascii_alphabetic());
+    (is_name && program.chars().all(is_letter)).then(|| program.to_owned())
 }
 
 /// Whether a program runs a script, which is read by itself.
@@ -163,6 +165,18 @@ mod tests {
             ("/opt/app/migrate up", false),
         ] {
             assert_eq!(is_harmless(&call(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_name() {
+        for (line, expected) in [
+            ("/usr/bin/cp a b", Some("cp")),
+            ("./setup.sh", Some("setup.sh")),
+            ("$(TOOL) run", None),
+            ("[0-9]+", None),
+        ] {
+            assert_eq!(program(&call(line)).as_deref(), expected, "{line}");
         }
     }
 

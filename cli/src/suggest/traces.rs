@@ -152,7 +152,9 @@ fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(Stri
     // A list, a text of a template, and a text that cannot stand in quotes name no single host.
     let unfit = |it: char| it.is_whitespace() || matches!(it, ',' | '{' | '"' | '\\');
     let is_named = is_server || named.iter().any(|it| key.contains(it));
-    if !is_named || key.contains("path") || own.contains(unfit) {
+    // `endpoints` are a list of several, or of URLs, whatever the chart's own value is.
+    let is_plural = key.ends_with('s') && !key.ends_with("address");
+    if !is_named || is_plural || key.contains("path") || own.contains(unfit) {
         return None;
     }
     let host = format!("sluice-{number}{DOMAIN}");
@@ -253,6 +255,19 @@ mod tests {
         };
         texts.add("templates/web.yaml".into(), template.to_owned());
         texts
+    }
+
+    #[test]
+    fn a_value_of_several_addresses_is_no_host() {
+        for (path, own, expected) in [
+            ("store.endpoints", "", false),
+            ("kafka.servers", "kafka:9092", false),
+            ("db.address", "", true),
+            ("db.host", "db", true),
+        ] {
+            let mark = mark(0, path, &json!(own), false);
+            assert_eq!(mark.is_some(), expected, "{path}");
+        }
     }
 
     #[test]

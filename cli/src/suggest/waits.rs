@@ -72,7 +72,9 @@ pub(super) fn of(container: &Container) -> Reading {
         }
         let found = kubectl::of(call, looks, &container.image);
         let found = found.or_else(|| clients::of(call, looks, &container.env));
-        let found = found.unwrap_or_default();
+        let mut found = found.unwrap_or_default();
+        // What is done to a server, and not told which, is no wait for it.
+        found.retain(|it| !matches!(it, For::Nothing(Reason::NoHost(_))) || !acts::changes(call));
         if found.is_empty() && !acts::is_harmless(call) || acts::changes(call) {
             does = does.or_else(|| acts::program(call));
         }
@@ -287,6 +289,13 @@ mod tests {
         ] {
             assert_eq!(told(script, true), expected, "{script}");
         }
+    }
+
+    #[test]
+    fn what_is_done_to_a_server_is_no_wait() {
+        let login = "until kcadm.sh config credentials --server http://a:1; do sleep 1; done";
+        let script = format!("{login}; while read it; do kcadm.sh create roles -s name=$it; done");
+        assert_eq!(told(&script, false), ["a:1"]);
     }
 
     #[test]

@@ -132,11 +132,55 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
         // The marks of a value are in the sets that follow it alone.
         let marks = same.iter().map(|it| it.1);
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
-        let within = candidates::condition(&marked(marks.unwrap_or(target)), &tried, &seen, root)?;
+        let sets = marked(marks.unwrap_or(target));
+        let mut within = candidates::condition(&sets, &tried, &seen, root)?;
+        if marks.is_some() {
+            let more = instead(known, group, &entry.text, root).into_iter();
+            let more = more.flat_map(|it| candidates::within(&it));
+            within.extend(more);
+        }
         let entry = entry.clone();
         list.push(Listed { entry, within });
     }
     Some(list)
+}
+
+/// The conditions without which a container waits for an object in the place of the address of values that the entry `text` is.
+fn instead(known: &Known<'_>, group: &Group, text: &str, root: &str) -> Vec<String> {
+    let name = |found: &Found| Some(found.target.as_ref().ok()?.as_ref()?.plain().text);
+    let is_object = |found: &Found| matches!(&found.target, Ok(Some(it)) if !matches!(it.form, Form::Address { .. }));
+    let all = || group.seen.iter().map(|it| &known.seen[*it]);
+    let mut conditions: Vec<String> = Vec::new();
+    for seen in all().filter(|it| traces::follow(&known.sets[it.set])) {
+        let plain: Vec<&Switch> = traces::without(&known.sets[seen.set]).collect();
+        let is_like = |it: &&SeenContainer| {
+            let is_plain = !traces::follow(&known.sets[it.set]);
+            is_plain && it.is_the_same(seen) && it.found.len() == seen.found.len()
+        };
+        let is_base = |it: &&SeenContainer| known.sets[it.set].iter().eq(plain.iter().copied());
+        let Some(base) = all().filter(is_like).find(is_base) else {
+            continue;
+        };
+        let numbers = 0..seen.found.len();
+        for at in numbers.filter(|at| known.written(seen, *at, root).as_deref() == Some(text)) {
+            for other in all().filter(is_like) {
+                let set = &known.sets[other.set];
+                let is_more =
+                    set.len() == plain.len() + 1 && plain.iter().all(|it| set.contains(it));
+                let found = &other.found[at];
+                if !is_more || !is_object(found) || name(found) == name(&base.found[at]) {
+                    continue;
+                }
+                let more = set.iter().filter(|it| !plain.contains(it));
+                for condition in more.filter_map(|it| it.holds_not(root)) {
+                    if !conditions.contains(&condition) {
+                        conditions.push(condition);
+                    }
+                }
+            }
+        }
+    }
+    conditions
 }
 
 /// The lists that only values can say: those of sub-charts, and of containers that stand in values.
