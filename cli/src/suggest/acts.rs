@@ -1,6 +1,7 @@
 //! Commands that do something else than wait: a container that runs one stays when its loop goes.
 
 use super::shell::Call;
+use std::path::Path;
 
 /// The programs that look, print, or steer a script.
 const HARMLESS: [&str; 66] = [
@@ -87,7 +88,8 @@ pub(super) fn program(call: &Call) -> Option<String> {
 
 /// Whether a program runs a script, which is read by itself.
 pub(super) fn runs_a_script(program: &str) -> bool {
-    matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh") || program.ends_with(".sh")
+    let is_script = Path::new(program).extension().is_some_and(|it| it == "sh");
+    is_script || matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh")
 }
 
 /// Whether a command without a wait changes nothing that others see.

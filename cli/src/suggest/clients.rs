@@ -51,7 +51,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
     if !looks {
         return named::after_a_wait(program, &arguments, env);
     }
-    if let Some(found) = test(program, &arguments, call.looped) {
+    if let Some(found) = test(program, &arguments, call.is_looped()) {
         return Some(found);
     }
     let bare = program.trim_end_matches(".sh").trim_end_matches(".py");

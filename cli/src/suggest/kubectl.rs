@@ -236,13 +236,14 @@ fn value(arguments: &[&str], names: &[&str]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shell::Looped;
     use super::*;
 
     fn found(line: &str, image: &str) -> String {
         let words = line.split(' ').map(str::to_owned).collect();
         let call = Call {
             words,
-            looped: true,
+            looped: Looped::MayEnd,
             ..Call::default()
         };
         let told = of(&call, true, image)

@@ -10,4 +10,4 @@ mod run;
 mod tokens;
 
 pub(super) use outputs::OWN_NAMESPACE;
-pub(super) use run::{Call, of_words};
+pub(super) use run::{Call, Looped, of_words};

@@ -7,7 +7,7 @@ use super::declared;
 use super::host::{self, Host};
 use super::kubectl;
 use super::reason::Reason;
-use super::shell::{self, Call};
+use super::shell::{self, Call, Looped};
 use super::wait::{Asks, For, Wait};
 use std::collections::BTreeMap;
 
@@ -57,10 +57,10 @@ pub(super) fn of(container: &Container) -> Reading {
             continue;
         }
         // A server asks others as long as it lives, and begins without them.
-        if call.endless && !container.init {
+        if call.looped == Looped::Endless && !container.init {
             continue;
         }
-        let looks = container.init || call.looped;
+        let looks = container.init || call.is_looped();
         let before = at.checked_sub(1).map(|it| &script.calls[it]);
         if looks && clients::asks_for_members(before, call) {
             let program = program_of(call);

@@ -31,7 +31,7 @@ pub(super) fn runs_once(call: &Call) -> bool {
         let pauses = ["sleep", "setTimeout", "setInterval"];
         loops && pauses.iter().any(|it| code.contains(it)) || code.contains("setInterval")
     };
-    !call.looped && given(program, &arguments).is_some_and(|it| !repeats(it))
+    !call.is_looped() && given(program, &arguments).is_some_and(|it| !repeats(it))
 }
 
 /// The addresses to which code connects; empty where the code connects to none, or does not tell to which.

@@ -105,5 +105,5 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
 pub(super) fn fetches(call: &Call) -> bool {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let again = |it: &String| it.starts_with("--retry") || it.starts_with("--tries");
-    matches!(program, "curl" | "wget") && !call.looped && !call.words.iter().any(again)
+    matches!(program, "curl" | "wget") && !call.is_looped() && !call.words.iter().any(again)
 }

@@ -159,9 +159,8 @@ impl BranchReader<'_> {
 fn says(test: &[&str]) -> Option<bool> {
     let number = |it: &str| it.parse::<i64>().ok();
     match test {
-        ["-n", word] => Some(!word.is_empty()),
         ["-z", word] => Some(word.is_empty()),
-        [word] => Some(!word.is_empty()),
+        ["-n", word] | [word] => Some(!word.is_empty()),
         [one, "=" | "==", other] => Some(one == other),
         [one, "!=", other] => Some(one != other),
         [one, operator, other] => {

@@ -20,13 +20,11 @@ fn text(tokens: &[Token]) -> Option<&str> {
     let mut starts = true;
     let mut rest = tokens.iter();
     while open > 0 {
-        let word = match rest.next()? {
-            Token::Word(word) => word.as_str(),
-            _ => {
-                starts = true;
-                continue;
-            }
+        let Token::Word(word) = rest.next()? else {
+            starts = true;
+            continue;
         };
+        let word = word.as_str();
         match word {
             "while" | "until" | "for" if starts => open += 1,
             "done" if starts => open -= 1,

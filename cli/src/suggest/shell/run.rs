@@ -18,18 +18,35 @@ const MOST: usize = 2000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::suggest) struct Call {
     pub(in crate::suggest) words: Vec<String>,
-    /// Whether the command is in a loop, or run by a program that repeats commands.
-    pub(in crate::suggest) looped: bool,
+    /// The loops around the command.
+    pub(in crate::suggest) looped: Looped,
     /// The variables that the script sets before the command, each to the one text that it may have.
     pub(in crate::suggest) own: BTreeMap<String, String>,
-    /// Whether every loop around the command is one that never ends, as a server's may be.
-    pub(in crate::suggest) endless: bool,
     /// Whether another command reads what the command prints.
     pub(in crate::suggest) is_read: bool,
     /// Whether a loop goes on as long as the command succeeds.
     pub(in crate::suggest) while_it_succeeds: bool,
     /// The number of the statement that the command is in, and the number of the command's side of `||` there.
     pub(in crate::suggest) side: (usize, usize),
+}
+
+/// The loops around a command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::suggest) enum Looped {
+    /// There is none.
+    #[default]
+    No,
+    /// One of them may end, or a program repeats the command.
+    MayEnd,
+    /// None of them ends, as a server's may not.
+    Endless,
+}
+
+impl Call {
+    /// Whether the command is in a loop, or run by a program that repeats commands.
+    pub(in crate::suggest) fn is_looped(&self) -> bool {
+        self.looped != Looped::No
+    }
 }
 
 /// The commands of a container.
@@ -322,11 +339,15 @@ impl Runner {
     }
 
     fn keep(&mut self, words: Vec<String>) {
+        let looped = match &*self.loops {
+            [] => Looped::No,
+            loops if loops.contains(&true) => Looped::MayEnd,
+            _ => Looped::Endless,
+        };
         self.script.calls.push(Call {
             words,
-            looped: !self.loops.is_empty(),
+            looped,
             own: self.set.clone(),
-            endless: !self.loops.is_empty() && !self.loops.contains(&true),
             is_read: self.is_read,
             while_it_succeeds: false,
             side: self.side,

@@ -6,7 +6,7 @@ fn calls(script: &str, env: &[(&str, &str)]) -> Vec<String> {
     let script = of_words(&words, &env.collect());
     let mut shown: Vec<String> = Vec::new();
     for call in script.calls {
-        let mark = if call.looped { "*" } else { "" };
+        let mark = if call.is_looped() { "*" } else { "" };
         shown.push(format!("{mark}{}", call.words.join(" ")));
     }
     shown
