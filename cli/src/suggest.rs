@@ -25,6 +25,7 @@ mod list;
 mod mask;
 mod object;
 mod outcome;
+mod places;
 mod reason;
 mod removed;
 mod render;

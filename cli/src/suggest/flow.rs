@@ -2,9 +2,10 @@
 //! written and tried.
 
 use super::blocks::Block;
-use super::known::{self, Group, Known};
+use super::known::{Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, own_pods, text};
+use super::places;
 use super::reason::Reason;
 use super::render;
 use super::settle::{self, Settled};
@@ -56,7 +57,7 @@ impl TriedSets<'_> {
         // A container of another folder is not the chart's own to change, unless its text is the chart's.
         seen.retain(|it| {
             let is_file = self.texts.file(&self.folder.join(&it.source)).is_some();
-            is_file || known::is_in_values(self.texts, &it.container)
+            is_file || places::is_in_values(self.texts, &it.container)
         });
         if set > 0 && objects.is_some() && self.shows(other, own, &seen) {
             self.idle

@@ -1,7 +1,6 @@
 //! The knowledge about a folder: its texts, the objects rendered with each set of values, and the waits of its containers.
 
 use super::candidates;
-use super::container::Container;
 use super::diff::Edit;
 use super::document::{self, Document};
 use super::edits;
@@ -9,6 +8,7 @@ use super::in_text::{self, Context};
 use super::list::{self, Listed};
 use super::object::{ChartObject, own_pods, text};
 use super::outcome::Outcome;
+use super::places;
 use super::reason::Reason;
 use super::render::Stubs;
 use super::survey::SeenContainer;
@@ -21,6 +21,9 @@ use super::wait::Wait;
 use rules::keys;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// The most conditions that are put around a list because nothing renders with the other side of them.
+const MOST_GUARDS: usize = 3;
 
 /// A workload's document, with the containers that were rendered from it.
 pub(super) struct Group {
@@ -332,101 +335,8 @@ impl Known<'_> {
         })
     }
 
-    /// The lines of the document that a container's workload is of.
-    fn document(&self, seen: &SeenContainer) -> Option<std::ops::Range<usize>> {
-        let (kind, name) = &seen.workload;
-        let text = &self.file(&seen.source)?.text;
-        let lines: Vec<&str> = text.lines().collect();
-        let documents = document::all(&lines);
-        let own = candidates::document_of(&documents, kind, name)?;
-        let held = (0..lines.len()).filter(|it| own.holds(*it));
-        Some(held.clone().min()?..held.max()? + 1)
-    }
-
     /// The place of a container, and its block among the texts.
     pub(super) fn place(&self, seen: &SeenContainer) -> (String, Option<(PathBuf, usize)>) {
-        let own = self.folder.join(&seen.source);
-        let mut files: Vec<&File> = self.texts.files.iter().collect();
-        files.sort_by_key(|it| (it.path != own, it.is_values()));
-        let document = self.document(seen);
-        let mut best: Option<(TextPlace, &File, usize)> = None;
-        for file in files {
-            for block in &file.blocks {
-                let branches = block.branches.iter();
-                let likeness = branches.map(|it| likeness(file, it, &seen.container));
-                let likeness = likeness.max().unwrap_or(0);
-                if likeness == 0 {
-                    continue;
-                }
-                let mut document = document.iter();
-                let is_within = document.any(|it| it.contains(&block.first));
-                let named = || {
-                    let lines: Vec<&str> = file.text.lines().collect();
-                    named_after(&document::keys_above(&lines, block.first), &seen.workload.1)
-                };
-                let place = TextPlace {
-                    likeness,
-                    is_own: is_within && file.path == own,
-                    named: if file.is_values() { named() } else { 0 },
-                };
-                if best.as_ref().is_none_or(|it| place > it.0) {
-                    best = Some((place, file, block.first));
-                }
-            }
-        }
-        match best {
-            Some((_, file, line)) => (
-                format!("{}:{}", file.name(), line + 1),
-                Some((file.path.clone(), line)),
-            ),
-            None => (own.display().to_string(), None),
-        }
+        places::of(self.texts, &self.folder.join(&seen.source), seen)
     }
-}
-
-/// Whether a container stands in the values of a chart: a sub-chart that is in another folder may have rendered it.
-pub(super) fn is_in_values(texts: &Texts, container: &Container) -> bool {
-    let mut values = texts.files.iter().filter(|it| it.is_values());
-    values.any(|file| {
-        let mut branches = file.blocks.iter().flat_map(|it| &it.branches);
-        let is_it = |it: &Container| {
-            let same = 1 + 4 * it.words.len().min(container.words.len());
-            likeness(file, it, container) >= same
-        };
-        branches.any(is_it)
-    })
-}
-
-/// The most conditions that are put around a list because nothing renders with the other side of them.
-const MOST_GUARDS: usize = 3;
-
-/// How well a place in the texts fits a rendered container, the most important first.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct TextPlace {
-    likeness: usize,
-    /// Whether the place is in the workload's own document.
-    is_own: bool,
-    /// The length of the key of the values, above the place, that the workload is named after.
-    named: usize,
-}
-
-/// The length of the longest of these keys that a workload's name has in it.
-fn named_after(keys: &[String], workload: &str) -> usize {
-    let named = keys.iter().filter(|it| workload.contains(it.as_str()));
-    named.map(String::len).max().unwrap_or(0)
-}
-
-/// The likeness of a container in a text and a rendered container; 0 where they are different containers.
-fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
-    let seen = |text: &str| file.template.masked.seen(text);
-    if !candidates::fits(&seen(&written.name), &rendered.name) {
-        return 0;
-    }
-    let literal = usize::from(written.name == rendered.name);
-    let same = written
-        .words
-        .iter()
-        .zip(&rendered.words)
-        .filter(|(a, b)| candidates::fits(&seen(a), b));
-    1 + 2 * literal + 4 * same.count()
 }

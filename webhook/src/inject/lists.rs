@@ -152,12 +152,19 @@ impl<'a> Lists<'a> {
 
     /// Returns the advice on another product's list, where this request writes it.
     pub(super) fn foreign(self, options: Options) -> Option<Advice> {
-        let written = |new: Option<&'a Annotations>, old: Option<&'a Annotations>| {
-            let value = new?.get(keys::CONFIG_DEPENDS_ON);
-            let stored = old.and_then(|old| old.get(keys::CONFIG_DEPENDS_ON));
-            advice::of_list(new?).filter(|_| options.config_depends_on && value != stored)
-        };
-        written(self.object, self.old_object).or_else(|| written(self.template, self.old_template))
+        let mut written = self.places().into_iter();
+        let key = keys::CONFIG_DEPENDS_ON;
+        let found =
+            written.find_map(|(new, old)| advice::of_list(new?).filter(|_| adds(new, old, key)));
+        found.filter(|_| options.config_depends_on)
+    }
+
+    /// The annotations of the object and of its pod template, each now and before this request.
+    fn places(self) -> [(Option<&'a Annotations>, Option<&'a Annotations>); 2] {
+        [
+            (self.object, self.old_object),
+            (self.template, self.old_template),
+        ]
     }
 
     /// Returns whether this request adds, changes or removes a list.
@@ -189,14 +196,9 @@ impl<'a> Lists<'a> {
 
     /// Returns the weight or the cap that this request writes, on the object or on its pod template.
     pub(super) fn writes_wave(self) -> Option<&'static str> {
-        let written = |new: Option<&'a Annotations>, old: Option<&'a Annotations>, key: &str| {
-            let value = new.and_then(|it| it.get(key));
-            value.is_some() && value != old.and_then(|it| it.get(key))
-        };
-        [keys::WEIGHT, keys::PARALLELISM].into_iter().find(|key| {
-            written(self.object, self.old_object, key)
-                || written(self.template, self.old_template, key)
-        })
+        let mut waves = [keys::WEIGHT, keys::PARALLELISM].into_iter();
+        let places = self.places();
+        waves.find(|key| places.iter().any(|(new, old)| adds(*new, *old, key)))
     }
 
     /// Returns whether this request asks for early pulls, in the annotations that pods get, where the API server has no image
@@ -294,4 +296,9 @@ fn changed(options: Options, new: Option<&Annotations>, old: Option<&Annotations
         .filter(|(key, value)| options.ours(key, new) && stored(key) != Some(value))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
+}
+/// Whether a request adds or changes the value of a key, by the annotations of one place now and before.
+fn adds(new: Option<&Annotations>, old: Option<&Annotations>, key: &str) -> bool {
+    let value = new.and_then(|it| it.get(key));
+    value.is_some() && value != old.and_then(|it| it.get(key))
 }

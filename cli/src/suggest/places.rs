@@ -1,0 +1,108 @@
+//! The places of containers among the texts of a folder.
+
+use super::candidates;
+use super::container::Container;
+use super::document;
+use super::survey::SeenContainer;
+use super::texts::{File, Texts};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The place of a container that was rendered from the file `own`, as a message names it, and its block among the texts: the file, and
+/// the number of its first line.
+pub(super) fn of(
+    texts: &Texts,
+    own: &Path,
+    seen: &SeenContainer,
+) -> (String, Option<(PathBuf, usize)>) {
+    let mut files: Vec<&File> = texts.files.iter().collect();
+    files.sort_by_key(|it| (it.path != own, it.is_values()));
+    let document = texts.file(own).and_then(|it| document_of(it, seen));
+    let mut best: Option<(TextPlace, &File, usize)> = None;
+    for file in files {
+        for block in &file.blocks {
+            let branches = block.branches.iter();
+            let likeness = branches.map(|it| likeness(file, it, &seen.container));
+            let likeness = likeness.max().unwrap_or(0);
+            if likeness == 0 {
+                continue;
+            }
+            let is_within = document
+                .as_ref()
+                .is_some_and(|it| it.contains(&block.first));
+            let named = || {
+                let lines: Vec<&str> = file.text.lines().collect();
+                named_after(&document::keys_above(&lines, block.first), &seen.workload.1)
+            };
+            let place = TextPlace {
+                likeness,
+                is_own: is_within && file.path == own,
+                named: if file.is_values() { named() } else { 0 },
+            };
+            if best.as_ref().is_none_or(|it| place > it.0) {
+                best = Some((place, file, block.first));
+            }
+        }
+    }
+    match best {
+        Some((_, file, line)) => (
+            format!("{}:{}", file.name(), line + 1),
+            Some((file.path.clone(), line)),
+        ),
+        None => (own.display().to_string(), None),
+    }
+}
+
+/// Whether a container stands in the values of a chart: a sub-chart that is in another folder may have rendered it.
+pub(super) fn is_in_values(texts: &Texts, container: &Container) -> bool {
+    let mut values = texts.files.iter().filter(|it| it.is_values());
+    values.any(|file| {
+        let mut branches = file.blocks.iter().flat_map(|it| &it.branches);
+        let is_it = |it: &Container| {
+            let same = 1 + 4 * it.words.len().min(container.words.len());
+            likeness(file, it, container) >= same
+        };
+        branches.any(is_it)
+    })
+}
+
+/// How well a place in the texts fits a rendered container, the most important first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct TextPlace {
+    likeness: usize,
+    /// Whether the place is in the workload's own document.
+    is_own: bool,
+    /// The length of the key of the values, above the place, that the workload is named after.
+    named: usize,
+}
+
+/// The length of the longest of these keys that a workload's name has in it.
+fn named_after(keys: &[String], workload: &str) -> usize {
+    let named = keys.iter().filter(|it| workload.contains(it.as_str()));
+    named.map(String::len).max().unwrap_or(0)
+}
+
+/// The likeness of a container in a text and a rendered container; 0 where they are different containers.
+fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
+    let seen = |text: &str| file.template.masked.seen(text);
+    if !candidates::fits(&seen(&written.name), &rendered.name) {
+        return 0;
+    }
+    let literal = usize::from(written.name == rendered.name);
+    let same = written
+        .words
+        .iter()
+        .zip(&rendered.words)
+        .filter(|(a, b)| candidates::fits(&seen(a), b));
+    1 + 2 * literal + 4 * same.count()
+}
+
+/// The lines of the document that a container's workload is of.
+fn document_of(file: &File, seen: &SeenContainer) -> Option<Range<usize>> {
+    let (kind, name) = &seen.workload;
+    let lines: Vec<&str> = file.text.lines().collect();
+    let documents = document::all(&lines);
+    let own = candidates::document_of(&documents, kind, name)?;
+    let held = (0..lines.len()).filter(|it| own.holds(*it));
+    Some(held.clone().min()?..held.max()? + 1)
+}
