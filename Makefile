@@ -109,7 +109,7 @@ bench: install ## how fast gates open and admission answers, beside peers (25 mi
 .PHONY: bench-release
 # One of the ways holds its pods.
 bench-release: HELM_FLAGS += --set holds.enabled=true
-bench-release: install ## how long until 30 workloads serve, by seven ways in turns (ROUNDS=5, 10 min each; WAYS='nothing lists' tries only those)
+bench-release: install ## how long until 30 workloads serve, by eight ways in turns (ROUNDS=5, 10 min each, more with Argo CD; WAYS='nothing lists' tries only those)
 	@tests/cluster/mkoci.py $(images)/bench-release.tar localhost/bench-release:dev '[]' $$(command -v kubectl)=/bin/kubectl \
 	  /bin/busybox=/bin/busybox $(foreach it,httpd nc sh sleep,ln:/bin/busybox=/bin/$(it))
 	@$(if $(LOAD),$(LOAD) $(images)/bench-release.tar)

@@ -42,7 +42,7 @@ pub struct CaParts {
     pub certificate: String,
     /// The private key of the certificate, PKCS#8, PEM.
     pub key: String,
-    /// The private keys of former CAs, the newest first; usually empty.
+    /// The private keys of the former CAs that vouch for this CA, PEM, the newest first. Empty until the first rotation.
     pub formers: String,
 }
 

@@ -17,13 +17,14 @@ mod trial;
 mod webhook;
 
 use crate::health_rules;
-use crate::installation::{Installation, argument};
+use crate::installation::{Installation, Published, Settings};
 use crate::output::{self, Output, counted};
 use crate::style::Style;
 use anyhow::{Result, bail};
 use before::Before;
 use finding::{Checked, Result as Outcome};
 use kube::Client;
+use rules::lookup::{Lookup, Unavailable};
 use seen::Seen;
 use std::path::Path;
 use std::process::ExitCode;
@@ -115,35 +116,62 @@ pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every check, in the order in which one needs the other: where nothing is installed, the rest says nothing.
+/// Every check, in the order in which one needs the other: where nothing is installed, the rest says nothing. For a caller that may not
+/// list Deployments the published settings count.
 fn judge(seen: &Seen) -> Vec<Checked> {
-    let deployment = match controller::find(&seen.installation.deployments) {
-        Ok(deployment) => deployment,
-        Err(finding) => {
-            let found = vec![finding, webhook::left_behind(&seen.configuration)];
-            let creations = creations::left_behind(&seen.creations);
-            let held = holds::left_behind(&seen.held);
-            let left = creations.into_iter().chain(held);
-            let left = left.filter(|_| seen.is_not_installed());
-            return found.into_iter().chain(left).collect();
+    let installation = &seen.installation;
+    let found = controller::find(&installation.deployments);
+    let (deployment, settings, mut findings) = match (found, &installation.published) {
+        (Ok(deployment), _) => {
+            let findings = vec![
+                controller::replicas(deployment),
+                controller::versions(deployment),
+            ];
+            (Some(deployment), Settings::of(deployment), findings)
         }
+        (Err(finding), Some(published)) => {
+            let mut findings = vec![finding, controller::version_of_chart(&published.version)];
+            findings.extend(withheld(published));
+            (None, published.settings.clone(), findings)
+        }
+        (Err(finding), None) => return without_controller(finding, seen),
     };
-    let mut findings = vec![
-        controller::replicas(deployment),
-        controller::versions(deployment),
-    ];
     findings.extend(webhook::configuration(&seen.configuration));
     findings.extend(creations::held(deployment, &seen.creations));
     findings.push(admission::judge(&seen.tried));
     findings.extend(prefetch::judge(&seen.tried.namespace, &seen.tried.pulls));
-    let (rules, of_rules) = health::rules(deployment, &seen.installation.health_rules);
+    let (rules, of_rules) = health::rules(&settings, &installation.health_rules);
     findings.extend(of_rules);
-    let watch_role = argument(deployment, "--watch-cluster-role");
-    findings.extend(rights::kinds(&seen.installation.roles, watch_role, &rules));
+    let watch_role = settings.watch_role.as_deref();
+    findings.extend(rights::kinds(&installation.roles, watch_role, &rules));
     findings.extend(namespaces::labelled(&seen.namespaces));
     findings.extend(node_rules::agents(&seen.agents));
     findings.push(gates::stranded(&seen.stranded, &seen.pending));
     findings.push(holds::kept(deployment, &seen.held));
+    findings
+}
+
+/// The line about values of the chart that `check` reads and that are not published.
+fn withheld(published: &Published) -> Option<Checked> {
+    let values = ["nodeRules", "extraArgs"].into_iter();
+    let values: Vec<_> = values.filter(|it| published.withholds(it)).collect();
+    (!values.is_empty()).then(|| {
+        let what = format!("the chart's values {}", values.join(", "));
+        Checked::unseen("settings", &what, Unavailable::Forbidden)
+    })
+}
+
+/// The lines where there is not one controller to look at, as `finding` says. Only a caller that sees that there is none may remove what
+/// another installation has left.
+fn without_controller(finding: Checked, seen: &Seen) -> Vec<Checked> {
+    let mut findings = vec![finding];
+    if seen.is_not_installed() {
+        findings.push(webhook::left_behind(&seen.configuration));
+        findings.extend(creations::left_behind(&seen.creations));
+        findings.extend(holds::left_behind(&seen.held));
+    } else if seen.configuration != Lookup::NotFound {
+        findings.extend(webhook::configuration(&seen.configuration));
+    }
     findings
 }
 

@@ -13,14 +13,13 @@ use std::process::ExitCode;
 use values::values;
 
 /// The pages of the documentation whose tables explain words.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 7] = [
     ("annotations.md", include_str!("../../docs/annotations.md")),
     ("order.md", include_str!("../../docs/order.md")),
     (
         "troubleshooting.md",
         include_str!("../../docs/troubleshooting.md"),
     ),
-    ("events.md", include_str!("../../docs/events.md")),
     ("metrics.md", include_str!("../../docs/metrics.md")),
     ("operating.md", include_str!("../../docs/operating.md")),
     ("cli.md", include_str!("../../docs/cli.md")),

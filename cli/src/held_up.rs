@@ -3,7 +3,7 @@
 use crate::output::counted;
 use jiff::Timestamp;
 use rules::cause::{Cause, RootCause};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::{Answer, Report};
 
@@ -23,8 +23,9 @@ pub(crate) struct HeldUp {
     #[serde(flatten)]
     pub(crate) cause: RootCause,
     pub(crate) namespace: String,
-    /// How many pods wait for it, directly or because of others that wait.
-    pub(crate) pods: usize,
+    /// The names of the pods that wait for it, directly or because of others that wait. JSON has their number.
+    #[serde(serialize_with = "as_number")]
+    pub(crate) pods: BTreeSet<String>,
     /// The begin of the longest of these waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<Timestamp>,
@@ -36,13 +37,23 @@ pub(crate) const TITLE: &str = "What holds the others up:";
 /// The most root causes that a text shows.
 const SHOWN: usize = 3;
 
-/// The root causes that a text shows, and a line about those that are left out. A pod that waits alone tells its own cause.
+/// The root causes that a text shows, and a line about those that are left out. A pod that waits alone tells its own causes.
 pub(crate) fn shown(causes: &[HeldUp]) -> (&[HeldUp], Option<String>) {
-    let many = causes.iter().map(|it| it.pods).sum::<usize>() > 1;
-    let shown = &causes[..if many { causes.len().min(SHOWN) } else { 0 }];
-    let left = if many { causes.len() - shown.len() } else { 0 };
+    let pods = causes.iter().flat_map(|it| {
+        let names = it.pods.iter();
+        names.map(move |name| (&it.namespace, name))
+    });
+    if pods.collect::<BTreeSet<_>>().len() < 2 {
+        return (&[], None);
+    }
+    let shown = &causes[..causes.len().min(SHOWN)];
+    let left = causes.len() - shown.len();
     let more = (left > 0).then(|| format!("and {}", counted(left, "other cause")));
     (shown, more)
+}
+
+fn as_number<S: Serializer>(pods: &BTreeSet<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    pods.len().serialize(serializer)
 }
 
 /// The pods by namespace and name.
@@ -54,26 +65,42 @@ pub(crate) fn held_up<'a>(pods: &[WaitingPod<'a>]) -> Vec<HeldUp> {
         .iter()
         .map(|pod| ((pod.namespace, pod.name), pod.roots))
         .collect();
-    let mut found: BTreeMap<(&str, &str, &str), HeldUp> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, &str), Vec<(&WaitingPod<'_>, &RootCause)>> = BTreeMap::new();
     for pod in pods {
         let mut roots = BTreeMap::new();
         let mut seen = BTreeSet::from([pod.name]);
         follow(pod.namespace, pod.roots, &by_name, &mut seen, &mut roots);
-        for (key, root) in roots {
-            let held = found.entry(key).or_insert_with(|| HeldUp {
-                cause: root.clone(),
-                namespace: pod.namespace.to_owned(),
-                pods: 0,
-                since: None,
-            });
-            held.pods += 1;
-            let times = [held.since, pod.since].into_iter().flatten();
-            held.since = times.min();
+        for ((namespace, thing, _), root) in roots {
+            found
+                .entry((namespace, thing))
+                .or_default()
+                .push((pod, root));
         }
     }
-    let mut found: Vec<HeldUp> = found.into_values().collect();
-    found.sort_by_key(|it| (std::cmp::Reverse(it.pods), !it.cause.broken));
+    let found = found.into_iter();
+    let mut found: Vec<HeldUp> = found
+        .filter_map(|((namespace, _), told)| of_one(namespace, &told))
+        .collect();
+    found.sort_by_key(|it| (std::cmp::Reverse(it.pods.len()), !it.cause.broken));
     found
+}
+
+/// What holds these pods up, which is one pod or one object, and the cause as most of the pods tell it. Of causes with as many pods one
+/// that time alone does not end comes first.
+fn of_one(namespace: &str, told: &[(&WaitingPod<'_>, &RootCause)]) -> Option<HeldUp> {
+    let mut causes: BTreeMap<&RootCause, usize> = BTreeMap::new();
+    for (_, cause) in told {
+        *causes.entry(cause).or_default() += 1;
+    }
+    let (cause, _) = causes
+        .into_iter()
+        .max_by_key(|(cause, pods)| (*pods, cause.broken))?;
+    Some(HeldUp {
+        cause: cause.clone(),
+        namespace: namespace.to_owned(),
+        pods: told.iter().map(|(pod, _)| pod.name.to_owned()).collect(),
+        since: told.iter().filter_map(|(pod, _)| pod.since).min(),
+    })
 }
 
 /// Adds the ends of these chains. A chain that ends at the gate of another of the pods goes on with the chains of that pod.
@@ -123,7 +150,7 @@ pub(crate) fn hear(roots: &mut Vec<RootCause>, answer: &Answer) {
 impl HeldUp {
     /// The number of its pods in words: `58 pods wait for it`.
     pub(crate) fn count(&self) -> String {
-        match self.pods {
+        match self.pods.len() {
             1 => "1 pod waits for it".to_owned(),
             pods => format!("{} wait for it", counted(pods, "pod")),
         }
@@ -170,7 +197,7 @@ mod tests {
             .collect();
         let told: Vec<_> = held_up(&pods)
             .into_iter()
-            .map(|it| (it.cause, it.pods, it.since))
+            .map(|it| (it.cause, it.pods.len(), it.since))
             .collect();
         let expected = [
             (pull, 3, at(1)),
@@ -178,5 +205,49 @@ mod tests {
             (at_gate("elsewhere"), 1, at(6)),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_pod_that_is_told_of_in_two_ways_is_one_cause() {
+        let no_node = root("Service/db", Some("db-0"), "Unschedulable");
+        let claim = root("StatefulSet/db", Some("db-0"), "Claim");
+        let all = [
+            ("a", [claim.clone()]),
+            ("b", [no_node]),
+            ("c", [claim.clone()]),
+        ];
+        let pods = all.iter().map(|(name, roots)| WaitingPod {
+            namespace: "shop",
+            name,
+            since: None,
+            roots,
+        });
+        let told = held_up(&pods.collect::<Vec<_>>());
+        let [HeldUp { cause, pods, .. }] = &told[..] else {
+            panic!("{told:?}");
+        };
+        assert_eq!((cause, pods.len()), (&claim, 3));
+    }
+
+    #[test]
+    fn a_pod_with_two_causes_is_not_several_pods() {
+        let both = [
+            root("Job/seed", None, "JobNotComplete"),
+            root("Service/db", Some("db-0"), "ImagePull"),
+        ];
+        let causes = |names: &[&'static str]| {
+            let pods = names.iter().map(|name| WaitingPod {
+                namespace: "shop",
+                name,
+                since: None,
+                roots: &both,
+            });
+            held_up(&pods.collect::<Vec<_>>())
+        };
+        for (names, count) in [(&["a"][..], 0), (&["a", "b"], 2)] {
+            assert_eq!(shown(&causes(names)).0.len(), count, "{names:?}");
+        }
+        let told = serde_json::to_value(&causes(&["a", "b"])[0]).unwrap();
+        assert_eq!(told["pods"], 2);
     }
 }

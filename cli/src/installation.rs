@@ -27,7 +27,11 @@ use serde_json::Value;
 /// The name of every object that the chart installs.
 pub(crate) const NAME: &str = "sluice";
 
-/// The namespace of sluice where no pod names another.
+/// The path of all MutatingWebhookConfigurations.
+pub(crate) const CONFIGURATIONS: &str =
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+
+/// The namespace of sluice where neither a pod nor the webhook configuration names another.
 const HOME: &str = "sluice-system";
 
 /// The chart's name for the ClusterRole that names custom kinds.
@@ -97,10 +101,19 @@ impl Installation {
         })
     }
 
+    /// The installation in the namespace `home`, where a caller that may not list the Deployments of all namespaces has not found it yet.
+    pub(crate) async fn sought_in(self, client: &Client, home: &str) -> Result<Self> {
+        match (&self.deployments, &self.published) {
+            (Lookup::Unavailable(_), None) => Self::read(client, Some(home)).await,
+            _ => Ok(self),
+        }
+    }
+
     /// Whether sluice is installed in a namespace, and so gates nothing there.
     pub(crate) fn is_in(&self, namespace: &str) -> bool {
         let Lookup::Found(deployments) = &self.deployments else {
-            return false;
+            let published = self.published.as_ref();
+            return published.is_some_and(|it| it.settings.namespace.as_deref() == Some(namespace));
         };
         let mut homes = deployments.iter().map(|it| &it["metadata"]["namespace"]);
         homes.any(|home| home == namespace)
@@ -198,10 +211,27 @@ fn settings(deployments: &Lookup<Vec<Value>>, published: Option<&Published>) -> 
 
 /// The published settings. A chart of an older version publishes none.
 async fn published(client: &Client, namespace: Option<&str>) -> Result<Option<Published>> {
-    let home = namespace.unwrap_or(HOME);
+    let asked = match namespace {
+        Some(_) => None,
+        None => service_namespace(client).await?,
+    };
+    let home = namespace.or(asked.as_deref()).unwrap_or(HOME);
     let path = format!("/api/v1/namespaces/{home}/configmaps");
     Ok(match get(client, &path, published::MAP).await? {
         Lookup::Found(map) => Published::of(&map),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    })
+}
+
+/// The namespace of the Service that the API server asks; `None` where the caller may not read that.
+async fn service_namespace(client: &Client) -> Result<Option<String>> {
+    let found = get(client, CONFIGURATIONS, NAME).await?;
+    let namespace = found.map(|it| {
+        let namespace = it.pointer("/webhooks/0/clientConfig/service/namespace");
+        namespace.and_then(Value::as_str).map(str::to_owned)
+    });
+    Ok(match namespace {
+        Lookup::Found(namespace) => namespace,
         Lookup::NotFound | Lookup::Unavailable(_) => None,
     })
 }

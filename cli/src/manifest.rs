@@ -39,11 +39,12 @@ pub(crate) struct Entry {
 pub(crate) struct Origin {
     /// The byte of the text at which the object's document begins.
     pub(crate) at: usize,
-    /// The index in each of the nested lists of the document.
+    /// The index of the object in each list around it, such as a `List` in a `List`, from the outside in; empty for an object that is in no
+    /// list.
     pub(crate) items: Vec<usize>,
 }
 
-/// A fault of a text, and its place. Reading ends at a text that is neither YAML nor JSON.
+/// A fault in the text of a manifest: the message, and the position. Behind a document that is neither YAML nor JSON nothing more is read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{place}: {text}")]
 pub(crate) struct Fault {
@@ -143,7 +144,8 @@ impl<'t> Entries<'t> {
         Fault { place, text }
     }
 
-    /// The first object of a document tells of its keys.
+    /// Adds an object of a document, or each item where the object is a list. The first object takes the faults in `twice`: the repeated
+    /// keys of the document.
     fn expand(
         &mut self,
         object: Value,
@@ -192,7 +194,7 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// The items of a `List` or `PodList`, else the object itself.
+/// The items of a `List`, or of a list of one kind such as `PodList`; as the error, an object that is no list.
 fn items(mut object: Value) -> Result<Vec<Value>, Value> {
     let kind = object.get("kind").and_then(Value::as_str);
     let Some(item_kind) = kind.and_then(list_of) else {
@@ -235,7 +237,8 @@ pub(crate) fn is_json_patch(document: &Value) -> bool {
     items.is_some_and(|items| !items.is_empty() && items.iter().all(is_operation))
 }
 
-/// `PodList` is a list of `Pod`, and `List` one of anything.
+/// The kind of the items of a list: `Pod` for `PodList`, and empty for `List`, whose items may be of any kind. `None` for a kind that is no
+/// list.
 fn list_of(kind: &str) -> Option<&str> {
     kind.strip_suffix("List")
 }

@@ -1,13 +1,15 @@
-//! `suggest -f CHART|DIR`: the annotations that say what a chart's own wait loops do, as a diff that applies.
+//! `suggest -f CHART|DIR`: writes the annotations that mean the same as a chart's own wait loops, as a diff that applies.
 //!
-//! A chart is rendered by Helm with several sets of values, and what its containers wait for is read of that; the annotation is
-//! written into the template and rendered again, and stands only where it then says the same. A template that does not render is read as text.
+//! Helm renders a chart with several sets of values, and the command reads from the rendered containers for which things they wait. It
+//! writes the annotation into the template and renders the chart again. The annotation is proposed only if it then says the same as the
+//! loops. A template that does not render is read as text.
 
 mod acts;
 mod blocks;
 mod by_text;
 mod candidates;
 mod clients;
+mod conditions;
 mod container;
 mod declared;
 mod diff;
@@ -38,10 +40,12 @@ mod switches;
 mod target;
 mod telling;
 mod template;
+mod tested;
 mod texts;
 mod told;
 mod traces;
 mod tried;
+mod tried_sets;
 mod values;
 mod wait;
 mod waits;
@@ -68,7 +72,7 @@ use wait::For;
 /// The paths to read, and the values to render charts with.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suggesting {
-    /// Charts, folders and files.
+    /// The paths of charts, folders and files.
     pub(crate) paths: Vec<PathBuf>,
     /// Files of values, in their order.
     pub(crate) values: Vec<PathBuf>,
@@ -76,9 +80,9 @@ pub(crate) struct Suggesting {
     pub(crate) set: Vec<String>,
 }
 
-/// An init container that waits by itself.
+/// An init container whose command waits for something by itself, so that a list can replace it.
 pub(crate) struct WaitLoop {
-    /// The index of the container among the init containers.
+    /// The index of the container among the init containers of its pod.
     pub(crate) at: usize,
     pub(crate) name: String,
     /// The command that waits: `nc -z db 5432`.
@@ -104,7 +108,7 @@ pub(crate) fn wait_loops(spec: &Value) -> Vec<WaitLoop> {
     others.filter_map(waits).collect()
 }
 
-/// Prints the diff, and on standard error what is left, what goes with the loops, and what to know.
+/// Prints the diff; and on standard error the waits that stay, the parts that go with the replaced loops, and further remarks.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
     let mut report = Report::default();
@@ -155,7 +159,8 @@ pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The manifests of a kustomization and of its bases, where a path names one: the annotation belongs where the workload stands.
+/// The manifests of a kustomization and of its bases, if `path` is one. Such a base may lie outside of the folder, and the annotation
+/// belongs into the file with the workload.
 fn kustomized(path: &Path, report: &mut Report) -> Option<Vec<PathBuf>> {
     let ManifestSource::Kustomization(it) = ManifestSource::of(path) else {
         return None;
@@ -167,7 +172,7 @@ fn kustomized(path: &Path, report: &mut Report) -> Option<Vec<PathBuf>> {
     Some(it.manifests())
 }
 
-/// The additions to a Compose file, where a path names one.
+/// The additions to a Compose file, if `path` is one.
 fn compose_file(path: &Path) -> Result<Option<Additions>> {
     if path.is_dir() || input::is_stdin(path) {
         return Ok(None);
@@ -176,7 +181,7 @@ fn compose_file(path: &Path) -> Result<Option<Additions>> {
     Ok(compose::of(&text).map(|file| Additions::of(&file)))
 }
 
-/// Prints a Compose file that goes over the one that was read.
+/// Prints the additions as a Compose file of their own, which goes over the one that was read.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     print!("{additions}");
@@ -193,7 +198,7 @@ fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     }
 }
 
-/// The charts of a folder; a chart's own sub-charts are rendered with it.
+/// Adds the charts in a folder to `charts`. A chart's own sub-charts are left out, because they are rendered with the chart.
 fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     if path.join("Chart.yaml").is_file() {
         charts.push(path.to_owned());
@@ -210,7 +215,8 @@ fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Renders every chart: what waits may stand in the helpers of a library alone.
+/// Renders a chart, and proposes lists for its wait loops. Even a chart whose own templates hold no wait is rendered, since the wait may
+/// stand in the helpers of a library.
 fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report) -> Result<()> {
     let mut given: Vec<String> = Vec::new();
     for file in &asked.values {
@@ -235,7 +241,7 @@ fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report
     Ok(())
 }
 
-/// Manifests are what they are; a template among them is read as text.
+/// Proposes lists for the wait loops in plain manifests, which need no rendering. A template among the manifests is read as text.
 fn of_manifests(folder: &Path, texts: &Texts, report: &mut Report) -> Result<()> {
     let (templates, plain): (Vec<_>, Vec<_>) =
         texts.files.iter().partition(|it| it.text.contains("{{"));
@@ -256,11 +262,10 @@ fn of_manifests(folder: &Path, texts: &Texts, report: &mut Report) -> Result<()>
     Ok(())
 }
 
-/// Reads what a document says without its containers: a sync wave of Argo CD becomes a weight; a migration that Helm runs last is named,
-/// because no pod can wait for it.
+/// Reports the facts that a document tells outside of its containers: a sync wave of Argo CD becomes a weight, and a migration that Helm
+/// runs last is named, because no pod can wait for it.
 fn by_document(file: &texts::File, report: &mut Report) {
-    let lines: Vec<&str> = file.text.lines().collect();
-    for document in document::all(&lines) {
+    for document in file.documents() {
         if let Some(edit) = edits::weigh(&document) {
             report
                 .edits

@@ -31,13 +31,14 @@ Exit codes: 0 open, 1 refused by policy, 2 misconfigured. It never gives up by i
 /// The settings of the gate.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The addresses in the order in which they are tried; never empty.
+    /// The addresses of the status service, in the order in which the gate tries them; never empty.
     pub(crate) addresses: Vec<Address>,
     /// The name that the service's certificate must carry.
     pub(crate) server_name: ServerName<'static>,
-    /// The authorities that may have signed the certificate, beside those in `authority_file`.
+    /// The authorities in `SLUICE_CA_BUNDLE`. One of these, or of those in `authority_file`, must have signed the certificate of the status
+    /// service.
     pub(crate) authorities: RootCertStore,
-    /// The file whose authorities the kubelet keeps up to date.
+    /// The file with further authorities, which the kubelet keeps up to date. The gate reads the file again for every request.
     pub(crate) authority_file: Option<PathBuf>,
     /// The token's file, read again for every request.
     pub(crate) token_file: PathBuf,

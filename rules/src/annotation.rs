@@ -40,7 +40,7 @@ pub use node_rules::node_rules;
 pub use order::order;
 pub use position::{GatePosition, gate_position};
 pub use prefetch::prefetch;
-pub use problem::Problem;
+pub use problem::{CliUtilsFault, HoldFault, PlanFault, Problem};
 pub use terms::{parallelism, weight};
 
 use crate::dependency::Dependency;
@@ -128,7 +128,11 @@ pub struct ReadTerms {
 ///
 /// The first variable that no container has.
 pub fn variables(annotations: &Map<String, Value>, pod: &Value) -> Result<Vec<Value>, ParseError> {
-    variables::definitions(&listed(annotations), pod).map_err(no_variable)
+    let entries = listed(annotations);
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    variables::definitions(&entries, pod).map_err(no_variable)
 }
 
 /// Refuses variables in a list on a workload: of that the pods carry nothing.

@@ -242,15 +242,14 @@ pub fn refusal(says: &str) -> String {
 
 /// Whether a workload's controller has made fewer pods than it is to make. A kind whose status does not tell gives no.
 pub fn lacks_pods(workload: &Value) -> bool {
-    let number = |pointer: &str| workload.pointer(pointer).and_then(Value::as_u64);
-    let status = |key: &str| number(&format!("/status/{key}")).unwrap_or(0);
+    let status = |key: &str| workload["status"][key].as_u64().unwrap_or(0);
     let is_suspended = workload["spec"]["suspend"] == true;
     let has_conditions = workload["status"]["conditions"]
         .as_array()
         .is_some_and(|it| !it.is_empty());
     match text(&workload["kind"]) {
         "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController" => {
-            status("replicas") < number("/spec/replicas").unwrap_or(1)
+            status("replicas") < workload["spec"]["replicas"].as_u64().unwrap_or(1)
         }
         "DaemonSet" => status("currentNumberScheduled") < status("desiredNumberScheduled"),
         "Job" => {
@@ -259,6 +258,19 @@ pub fn lacks_pods(workload: &Value) -> bool {
         }
         _ => false,
     }
+}
+
+/// The number of a workload's pods that are not ready, by its own status; `None` for a kind whose status does not tell.
+pub fn unready_pods(workload: &Value) -> Option<u64> {
+    let status = |key: &str| workload["status"][key].as_u64();
+    let (made, ready) = match text(&workload["kind"]) {
+        "DaemonSet" => ("currentNumberScheduled", "numberReady"),
+        "Job" => ("active", "ready"),
+        // The workloads of other projects have the words of a Deployment.
+        _ => ("replicas", "readyReplicas"),
+    };
+    // A number that is zero may be left out.
+    Some(status(made)?.saturating_sub(status(ready).unwrap_or(0)))
 }
 
 /// The containers that run on for a while after another container of the pod has ended well, so that the pod does not end. Those

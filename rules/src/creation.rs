@@ -14,7 +14,7 @@ pub enum Standing {
     Waits {
         /// The unsatisfied dependencies and the note: the text after "waits for".
         why: String,
-        /// The time at which time alone may end the wait.
+        /// The time at which the wait may end without a change in the cluster, such as the end of a timeout.
         again: Option<Timestamp>,
     },
     /// The object may be created.
@@ -42,14 +42,15 @@ const fn sum(pauses: &[i64]) -> i64 {
     sum
 }
 
-/// The place of a try, counted from 1, among the tries of one request. After the last of them the client gives up, and the next try is
-/// the first of another request, such as the next sync of Argo CD.
+/// The number of a client's last try within its request, counted from 1. `tries` counts the tries of all its requests. After [`TRIES`]
+/// tries the client gives up, and the next try is the first one of another request, such as the next sync of Argo CD.
 pub fn of_request(tries: usize) -> usize {
     tries.saturating_sub(1) % TRIES + 1
 }
 
-/// The pause after this try, counted from 1, in whole seconds. `again` is the time at which time alone may end the wait, such as the end
-/// of a timeout: the next try is then no later than a second after it, because another try may never come.
+/// The pause after try number `tries`, counted from 1, in whole seconds. `again` is the time at which the wait may end without a change in
+/// the cluster, such as the end of a timeout. The next try comes within a second after that time, because the client may make no further
+/// try.
 pub fn pause(tries: usize, now: Timestamp, again: Option<Timestamp>) -> SignedDuration {
     let planned = PAUSES[of_request(tries).min(PAUSES.len()) - 1];
     let until = again.map(|again| again.duration_since(now).as_secs() + 1);

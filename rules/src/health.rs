@@ -49,8 +49,8 @@ pub fn judge(
         .flatten()
 }
 
-/// Whether the rule for the object's kind, of the same origins, reads a generation: such a rule tells by itself whether a status
-/// is of the latest spec.
+/// Whether the health rule for the object's kind, the administrator's or else the library's, reads a generation. Such a rule tells by
+/// itself whether a status is of the latest spec.
 pub fn reads_a_generation(administrator: &Rules, builtin: bool, object: &Value) -> bool {
     if administrator.concerns(object) {
         return administrator.reads_a_generation(object);
@@ -58,7 +58,7 @@ pub fn reads_a_generation(administrator: &Rules, builtin: bool, object: &Value) 
     builtin && library::reads_a_generation(object)
 }
 
-/// Rules of one origin, by the group and kind that they are for.
+/// The health rules of one origin (the administrator or the built-in library), by the API group and the kind that each rule judges.
 #[derive(Debug, Default)]
 pub struct Rules {
     entries: HashMap<For, RuleEntry>,
@@ -66,19 +66,15 @@ pub struct Rules {
     unreadable: Option<String>,
 }
 
-/// A group and one of its kinds, or all others.
+/// The API group and the kind that a rule judges. Without a kind the rule judges every kind of the group that has no rule of its own.
 type For = (String, Option<String>);
 
-/// A health rule of the administrator, or the fault for which there is none.
-#[derive(Debug)]
-enum RuleEntry {
-    Rule(Box<Rule>),
-    Broken(String),
-}
+/// A health rule, or the message about a rule that could not be read.
+type RuleEntry = Result<Box<Rule>, String>;
 
 impl Rules {
-    /// Reads texts such as the values of a ConfigMap, each with its key there. Every fault is returned; a broken rule takes the
-    /// place of the rule that was meant, and holds its kind back.
+    /// Reads health rules from texts, each with its name, such as the values of a ConfigMap with their keys. Returns every fault. A
+    /// broken rule keeps its place among the rules, so that the objects of its kind wait.
     pub fn read<'a>(
         texts: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> (Self, Vec<RuleProblem>) {
@@ -90,7 +86,7 @@ impl Rules {
         (rules, problems)
     }
 
-    /// Rules that cannot be read, and why: an object that they may be for waits.
+    /// Makes rules that could not be read, for this reason. Every object waits that one of them may judge.
     pub fn unreadable(why: impl Into<String>) -> Self {
         Self {
             unreadable: Some(why.into()),
@@ -113,7 +109,7 @@ impl Rules {
         self.entries.is_empty()
     }
 
-    /// Whether an object is for these rules to judge.
+    /// Whether these rules judge the object, or make it wait because they could not be read.
     pub fn concerns(&self, object: &Value) -> bool {
         self.entry(object).is_some() || self.holds_back(object)
     }
@@ -121,10 +117,8 @@ impl Rules {
     /// Judges an object by the rule for its kind, if there is one. `statusless`: its kind is known to have no status.
     pub fn judge(&self, object: &Value, statusless: bool) -> Option<Judged> {
         match self.entry(object) {
-            Some(RuleEntry::Rule(rule)) => Some(rule.judge(object, statusless)),
-            Some(RuleEntry::Broken(why)) => {
-                Some(broken(format!("the health rule is broken: {why}")))
-            }
+            Some(Ok(rule)) => Some(rule.judge(object, statusless)),
+            Some(Err(why)) => Some(broken(format!("the health rule is broken: {why}"))),
             None if self.holds_back(object) => {
                 let why = self.unreadable.as_deref().unwrap_or_default();
                 Some(broken(format!("the health rules cannot be read: {why}")))
@@ -134,11 +128,11 @@ impl Rules {
     }
 
     fn reads_a_generation(&self, object: &Value) -> bool {
-        matches!(self.entry(object), Some(RuleEntry::Rule(rule)) if rule.reads_a_generation())
+        matches!(self.entry(object), Some(Ok(rule)) if rule.reads_a_generation())
     }
 
-    /// Unreadable rules are most likely for custom resources; to stop every Deployment for a misplaced comma would do
-    /// more harm than it prevents.
+    /// Whether the object waits because the rules could not be read. Such a rule is most likely for a custom resource, so objects of
+    /// built-in kinds go on: to stop every Deployment for a misplaced comma would do more harm than it prevents.
     fn holds_back(&self, object: &Value) -> bool {
         let (group, kind) = kstatus::group_and_kind(object);
         self.unreadable.is_some() && crate::kinds::builtin(group, kind).is_none()
@@ -153,8 +147,8 @@ impl Rules {
         self.candidates(object).next()
     }
 
-    /// The entries that could judge an object, the nearest first: the kind's, the group's, then those of the group's parent domains
-    /// (`*.upbound.io`).
+    /// The entries that could judge an object, the nearest first: the entry for its kind, the entry for its group, then the entries for
+    /// the parent domains of the group (`*.upbound.io`).
     fn candidates(&self, object: &Value) -> impl Iterator<Item = (&For, &RuleEntry)> {
         let (group, kind) = kstatus::group_and_kind(object);
         let mut rest = Some(group).filter(|_| !self.entries.is_empty());
@@ -173,7 +167,7 @@ impl Rules {
     }
 }
 
-/// The verdict on an object without the status that a rule reads.
+/// The finding about an object without a status, for which the health rule of its kind could not be evaluated.
 fn unwritten(message: String) -> Judged {
     crate::judged::unmet(kstatus::Status::InProgress, Reason::NoStatusYet, message)
 }

@@ -54,7 +54,7 @@ pub struct Running {
 /// Why no holder of a slot can be written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// The ConfigMap is full: the namespace has filled its share, or all namespaces together have filled it.
+    /// The ConfigMap has no room: the namespace has filled its share, or as much as it leaves free for other namespaces.
     Full,
     /// The API server refuses the write of the ConfigMap.
     Refused,

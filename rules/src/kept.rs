@@ -20,14 +20,14 @@ use crate::kinds::{Builtin, Kind};
 use crate::text::Quoted;
 use serde_json::Value;
 
-/// How much of a kind's objects is asked of the API server.
+/// The part of a kind's objects that sluice requests from the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// The metadata: for kinds of which only the existence counts. The contents of their objects never reach this process.
     Metadata,
     /// Each object of the kind is read, and trimmed on arrival.
     Object,
-    /// Each pod with a gate is read, and trimmed on arrival; further once it has passed its gate ([`trim_passed`]).
+    /// Each pod with a gate is read, and trimmed on arrival; a pod that has passed its gate is trimmed further ([`trim_passed`]).
     Gated,
     /// Each object of the kind is read, and every field is kept.
     Whole,
@@ -75,7 +75,8 @@ const ANNOTATIONS: [&str; 20] = [
     keys::DEFAULT_CLASS[1],
 ];
 
-/// The fields that are kept of the status of a container. What names its image, its volumes and its process is the bulk.
+/// The fields of a container's status that are kept. Most of the status names the image, the volumes and the process, and no rule reads
+/// that.
 const CONTAINER_STATUS: &[&str] = &[
     "name",
     "ready",
@@ -104,24 +105,24 @@ const TEMPLATE_ANNOTATIONS: [&str; 14] = [
     keys::CONFIG_DEPENDS_ON,
 ];
 
-/// A removal from the objects of a kind. A path consists of fields, with [`EACH`] for the items of a list.
+/// One step of trimming the objects of a kind. A path consists of fields, with [`EACH`] for the items of a list.
 enum Cut {
-    /// Everything of the mapping at this path but these fields.
+    /// Removes all fields of the mapping at this path but these.
     But(&'static [&'static str], &'static [&'static str]),
     /// Removes these fields from the mapping at this path.
     Only(&'static [&'static str], &'static [&'static str]),
-    /// The pod template in the mapping at this path, except for its labels, by which Services select its pods, and its
+    /// Removes the pod template in the mapping at this path, except for its labels, by which Services select its pods, and its
     /// [`TEMPLATE_ANNOTATIONS`].
     Template(&'static [&'static str]),
-    /// The schema and the printer columns of a version of a kind, except for those of the status.
+    /// Removes the schema and the printer columns from a version of a CustomResourceDefinition, except for those of the status.
     Version(&'static [&'static str]),
-    /// The containers of a pod, except for the requests of a gated pod.
+    /// Removes the containers of a pod, except for the requests of a gated pod.
     Containers,
 }
 
 const EACH: &str = "*";
 
-/// The removals from a built-in kind, beside the bookkeeping in its metadata.
+/// The fields that trimming removes from objects of a built-in kind, beside the bookkeeping in their metadata.
 fn cuts(kind: &Builtin) -> &'static [Cut] {
     use Cut::{But, Containers, Only, Template, Version};
     match (kind.group, kind.kind) {
@@ -189,7 +190,7 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
     }
 }
 
-/// How much of a kind's objects is asked of the API server.
+/// The part of a kind's objects that sluice requests from the API server.
 pub fn detail(kind: &Kind) -> Detail {
     match kind {
         Kind::Builtin(builtin) if METADATA_ONLY.contains(&(builtin.group, builtin.kind)) => {
@@ -210,16 +211,16 @@ pub fn says_its_health(object: &Value) -> bool {
     })
 }
 
-/// The field of `metadata` that marks an object which names its own health, and was too large to be kept whole. The API server
-/// has no such field, so no user can set it.
+/// The field of `metadata` that marks a trimmed object whose annotations ask for every field of it ([`says_its_health`]), but for which
+/// there was no room. The API server has no such field, so no user can set it.
 const CUT: &str = "cut";
 
-/// Marks an object that is not kept whole, for want of room.
+/// Marks an object whose annotations ask for every field of it, and which was trimmed all the same, for want of room.
 pub fn mark_cut(object: &mut Value) {
     object["metadata"][CUT] = Value::Bool(true);
 }
 
-/// Whether an object says its health and is not kept whole all the same.
+/// Whether an object's annotations ask for every field of it, and it was trimmed all the same, for want of room.
 pub fn is_cut(object: &Value) -> bool {
     object["metadata"][CUT] == true
 }
@@ -251,7 +252,7 @@ pub fn is_secret(kind: &Kind) -> bool {
     kind.group().is_empty() && kind.word() == "Secret"
 }
 
-/// Whether the expression looks at a field that is not kept of every object of the kind. A doubtful field counts as not kept.
+/// Whether the expression reads a field that trimming removes from objects of the kind. A doubtful field counts as removed.
 pub fn looks_beyond(kind: &Kind, expression: &Expression) -> bool {
     let Kind::Builtin(builtin) = kind else {
         return false;
@@ -263,7 +264,7 @@ pub fn looks_beyond(kind: &Kind, expression: &Expression) -> bool {
     detail(kind) == Detail::Metadata || cuts(builtin).iter().any(|cut| cut.hides(&path))
 }
 
-/// Why sluice never reads the field of the expression, for an object of this kind.
+/// Says why sluice never reads the field that the expression names, for an object of this kind; `None` where sluice can read the field.
 pub fn never_read(kind: &Kind, expression: &Expression) -> Option<String> {
     (is_secret(kind) && looks_beyond(kind, expression)).then(|| {
         format!(
@@ -283,7 +284,7 @@ fn beyond_metadata(path: &[Option<&str>]) -> bool {
 }
 
 impl Cut {
-    /// Whether an expression with this path looks at a removed field.
+    /// Whether this step of trimming removes a field that an expression with this path reads.
     fn hides(&self, path: &[Option<&str>]) -> bool {
         let field = |of: &[&str]| {
             let (begin, rest) = path.split_at_checked(of.len())?;

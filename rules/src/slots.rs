@@ -27,7 +27,7 @@ const REVISIONS: usize = 8;
 /// The entry of a wave: a value of the ConfigMap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The wave that the entry is of.
+    /// The wave whose holders the entry names.
     #[serde(flatten)]
     pub wave: Wave,
     /// The objects that run in the wave and hold its slots.
@@ -39,7 +39,7 @@ pub struct Entry {
 pub struct Claim {
     /// The wave of the slot.
     pub wave: Wave,
-    /// The claim's place in the queue: the least gets the next slot.
+    /// The claim's place in the queue. The claim with the least position gets the next free slot.
     pub position: Position,
     /// The object that would hold the slot.
     pub holder: Holder,
@@ -83,13 +83,13 @@ impl Claim {
     }
 }
 
-/// The holders after the finished ones are struck out and free slots are given away in turn.
+/// Decides which objects hold the slots of a wave: strikes out the finished holders, and gives the free slots to claims in their order.
 ///
-/// An object in `running` holds a slot even if it is not written down: a user may have deleted its entry, or a skip has let it
-/// through. Another revision of a running object shares its slot, which is free only when the object is ready, and that takes
-/// both. `claims` are those whose turn it may be: everything else that their dependents wait for is satisfied. `most` is the
-/// smallest cap among the dependents that wait in the wave, even those whose turn has not come; where the objects of one wave
-/// state different caps, the smallest counts, including those of the holders.
+/// An object in `running` holds a slot even if it is not written down: a user may have deleted its entry, or a skip has let it through.
+/// Another revision of a running object shares its slot, which becomes free only when the object is ready, and for that the object needs
+/// both. `claims` are the claims of dependents that wait for nothing but a slot. `most` is the smallest cap among all dependents that
+/// wait in the wave, also of those without a claim yet. Where the objects of one wave state different caps, the smallest counts,
+/// including those of the holders.
 pub fn allot(
     mut holders: Vec<Holder>,
     running: Vec<Holder>,
@@ -123,7 +123,7 @@ pub fn allot(
     holders
 }
 
-/// The holders of a wave that fit into this many bytes. A holder that was written down `before` is never left out.
+/// The holders of a wave whose entry fits into this many bytes. A holder that was written down `before` is never left out.
 pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usize) -> Vec<Holder> {
     let length = |it: &Holder| serde_json::to_string(it).map_or(0, |text| text.len() + 1);
     let empty = Entry {

@@ -298,6 +298,29 @@ pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) 
     }
 }
 
+/// The owner that a reference names; `None` where it is not there, or is of a kind that makes no pods, or of a custom kind that the
+/// administrator has not granted.
+pub fn owner_behind(reference: &Value, namespace: &str, world: &dyn World) -> Option<Value> {
+    let (group, kind) = group_kind(reference);
+    let kind = match kinds::builtin(group, kind) {
+        Some(builtin) if matches!(builtin.group, "apps" | "batch") => Kind::Builtin(builtin),
+        Some(_) => return None,
+        None => Kind::Custom {
+            group: group.to_owned(),
+            word: kind.to_owned(),
+        },
+    };
+    let custom = matches!(kind, Kind::Custom { .. });
+    if custom && !world.is_granted(&kind) {
+        return None;
+    }
+    let name = reference["name"].as_str().unwrap_or_default();
+    match world.object(&kind, Some(namespace), name) {
+        Lookup::Found(object) => Some(object),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    }
+}
+
 /// Whether two words mean one kind. Of custom kinds of one group only the API server can tell.
 pub(crate) fn means_same(world: &dyn World, one: &Kind, other: &Kind) -> bool {
     let custom = |kind: &Kind| matches!(kind, Kind::Custom { .. });

@@ -1,8 +1,10 @@
 //! `bench rollout`: how long it takes until a whole application serves, and what that costs, by several ways in turns.
 
 mod application;
+mod argo;
 mod course;
 mod meter;
+mod pace;
 mod picture;
 mod pods;
 mod report;
@@ -15,6 +17,7 @@ use course::Courses;
 use jiff::Timestamp;
 use kube::Client;
 use meter::{Cost, Meter};
+use pace::Pace;
 use pods::Release;
 use report::{Phase, Run};
 use stage::Stage;
@@ -31,11 +34,21 @@ const LONGEST: Duration = Duration::from_mins(10);
 /// The time after which the cluster has done what follows from a release, or from its end.
 const SETTLED: Duration = Duration::from_secs(5);
 
+/// The way that needs Argo CD.
+const WAVES: (&str, Way) = ("waves", Way::Waves);
+
 /// Measures `rounds` releases and upgrades by each way of these names, or by every way, and writes tables and picture into `folder`.
+/// The way by sync waves is left out where there is no Argo CD.
 pub(crate) async fn measure(folder: &Path, rounds: usize, names: &[&str]) -> Result<()> {
-    let ways = chosen(names)?;
+    let mut ways = chosen(names)?;
     let client = Client::try_default().await;
     let client = client.context("failed to find the API server")?;
+    let mut skipped = vec![];
+    if ways.contains(&WAVES) && !argo::is_up(&client).await? {
+        step(&format!("{}: {}", WAVES.0, argo::MISSING));
+        ways.retain(|it| *it != WAVES);
+        skipped.push((WAVES.1, argo::MISSING));
+    }
     let mut runs = vec![];
     let measured = in_turns(&client, rounds, &ways, &mut runs).await;
     let version = client.apiserver_version().await?.git_version;
@@ -44,7 +57,7 @@ pub(crate) async fn measure(folder: &Path, rounds: usize, names: &[&str]) -> Res
         harness::machine::describe()
     );
     for phase in Phase::ALL {
-        text.push_str(&report::tables(&runs, phase));
+        text.push_str(&report::tables(&runs, &skipped, phase));
     }
     // A reader that has gone is no error.
     let _ = std::io::stdout().write_all(text.as_bytes());
@@ -101,13 +114,15 @@ async fn both(client: &Client, stage: &Stage, way: Way, alone: &Cost) -> Result<
     let mut runs = vec![];
     for phase in Phase::ALL {
         sleep(SETTLED).await;
+        let prepared = stage.prepare(way, phase.number()).await?;
+        let pace = Pace::read(client).await?;
         let before = Meter::read(client).await?;
         let (pods, mut release) = (stage.pods(), Release::new(phase.number()));
         let sent = Timestamp::now();
-        let up =
-            async { tokio::try_join!(stage.release(way, phase.number()), release.come_up(&pods)) };
+        let up = async { tokio::try_join!(stage.release(&prepared), release.come_up(&pods)) };
         timeout(LONGEST, up).await.context("it takes too long")??;
         let cost = before.until(&Meter::read(client).await?, alone);
+        let pace = pace.until(&Pace::read(client).await?);
         let courses = Courses(release.courses(&pods, sent).await?);
         eprintln!("    {phase:?}: {:.1} s", courses.whole());
         runs.push(Run {
@@ -115,6 +130,7 @@ async fn both(client: &Client, stage: &Stage, way: Way, alone: &Cost) -> Result<
             phase,
             courses,
             cost,
+            pace,
         });
     }
     Ok(runs)
@@ -128,9 +144,10 @@ mod tests {
     fn a_way_that_is_not_known_is_refused_with_those_that_are() {
         assert_eq!(chosen(&[]).unwrap().len(), Way::ALL.len());
         assert_eq!(chosen(&["hooks"]).unwrap(), [("hooks", Way::Hooks)]);
-        let error = chosen(&["hooks", "waves"]).unwrap_err().to_string();
+        assert_eq!(chosen(&["waves"]).unwrap(), [WAVES]);
+        let error = chosen(&["hooks", "wave"]).unwrap_err().to_string();
         assert!(
-            error.starts_with("no way is called waves; the ways are nothing, "),
+            error.starts_with("no way is called wave; the ways are nothing, "),
             "{error}"
         );
     }

@@ -32,7 +32,7 @@ pub(crate) enum Port {
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) port: Port,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     tls: Option<Arc<ClientConfig>>,
 }
 

@@ -25,7 +25,7 @@ echo "==> installing the chart into $namespace"
 kubectl get namespace "$namespace" >/dev/null 2>&1 || kubectl create namespace "$namespace" >/dev/null
 kubectl label --overwrite namespace "$namespace" pod-security.kubernetes.io/enforce=restricted >/dev/null
 # shellcheck disable=SC2086 # HELM_FLAGS is a list
-helm upgrade --install sluice "$here/../../charts/sluice" --namespace "$namespace" --wait --timeout 3m \
+helm upgrade --install sluice "$here/../../charts/sluice" --namespace "$namespace" --wait --timeout 5m \
   --set-string "podAnnotations.sluice\.dev/images=$content" "${made_here[@]}" ${HELM_FLAGS:-} >/dev/null
 # Those of before take their connections with them when they go: whoever then sends by one of these has to try again.
 wanted=$(kubectl --namespace "$namespace" get deployment sluice -o 'jsonpath={.spec.replicas}')

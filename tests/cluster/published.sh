@@ -81,7 +81,7 @@ while read -r command; do
   [[ $command != 'kubectl apply'* ]] || shows
 done < commands
 kubectl exec deployment/database -- touch /tmp/seen
-kubectl rollout status deployment/web --timeout=120s
+kubectl rollout status deployment/web --timeout=5m
 echo "published: installed from the registry in $installed s, everything runs after $((EPOCHSECONDS - start)) s"
 [ "$installed" -lt 60 ]
 kubectl get pods --namespace sluice-system -o 'jsonpath={.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -q "^$name/.*:$version@sha256:"

@@ -3,12 +3,13 @@
 # however the script ends, that was not there before.
 namespace=${NAMESPACE:-sluice-system}
 cluster=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-logs=$PWD/target/test-logs
+# Two sessions of one folder must not clear each other's logs.
+logs=${SESSION_LOGS:-$PWD/target/test-logs}
 up='' installed='' made=''
 # Of a failure what the cluster was like counts: frames of async code would bury it, wherever only the end of an output is kept.
 export RUST_BACKTRACE=0
 planned=()
-declare -A minutes about became
+declare -A minutes about became sessions begun
 
 # plan NAME MINUTES TEXT: a stage is called as the function that does it.
 plan() {
@@ -47,6 +48,30 @@ stage() {
   status=${PIPESTATUS[0]}
   set -e
   became[$1]="passed in $(((SECONDS - start + 59) / 60)) min"
+  [ "$status" -eq 0 ] || became[$1]="FAILED ($status)"
+}
+
+# beside NAME CMD…: another session runs that stage while this one goes on. All that it says is in NAME-session.log.
+beside() {
+  local name=$1
+  shift
+  wanted "$name" || { skip "$name" 'STAGES does not name it'; return 0; }
+  mkdir -p "$logs"
+  echo "==> $name, beside the others: ${about[$name]} (${minutes[$name]} min)"
+  STAGES=$name SESSION_LOGS=$logs/$name setsid "$@" >"$logs/$name-session.log" 2>&1 </dev/null &
+  sessions[$name]=$! begun[$name]=$SECONDS
+}
+
+# joined NAME: waits for that session.
+joined() {
+  local status=0 log=$logs/$1/$1.log
+  [ -n "${sessions[$1]:-}" ] || return 0
+  wait "${sessions[$1]}" || status=$?
+  unset "sessions[$1]"
+  # It may not have come as far as its stage.
+  [ -e "$log" ] || log=$logs/$1-session.log
+  tee "$logs/$1.log" <"$log"
+  became[$1]="passed in $(((SECONDS - begun[$1] + 59) / 60)) min"
   [ "$status" -eq 0 ] || became[$1]="FAILED ($status)"
 }
 
@@ -98,6 +123,12 @@ leave() {
   local status=$?
   trap - EXIT
   leave_first || true
+  local session
+  for session in "${sessions[@]}"; do
+    # It may not lead a group of its own yet.
+    kill -- -"$session" 2>/dev/null || kill "$session" || true
+    wait "$session" || true
+  done
   if [ -n "$installed" ] && [ -z "$up" ]; then helm uninstall sluice --namespace "$namespace" --wait >/dev/null || true; fi
   if [ -n "$made" ] && [ -z "$up" ]; then kubectl delete namespace "$namespace" >/dev/null || true; fi
   [ -z "$up" ] || "$cluster/cluster" down

@@ -33,11 +33,38 @@ stage good
 """
 
 
-def ran(how, stages=""):
+def ran(how, stages="", script=SCRIPT):
     with tempfile.TemporaryDirectory() as folder:
-        command = ["bash", "-c", SCRIPT, "bash", SESSION, how]
+        command = ["bash", "-c", script, "bash", SESSION, how]
         environment = {**os.environ, "STAGES": stages}
         return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+BESIDE = r"""
+set -eu -o pipefail
+. "$1"
+plan far 1 'beside the others'
+plan lost 1 'beside them, and red'
+plan broken 1 'beside them, and gone before its stage'
+plan near 1 'here'
+near() { echo 'test result: ok. 2 passed; 0 failed; 0 ignored'; }
+there='
+set -eu -o pipefail
+. "$1"
+red=$2
+near() { false; }
+far() { echo "test result: ok. 5 passed; 0 failed; 0 ignored"; }
+lost() { echo "test result: FAILED. 4 passed; 3 failed; 0 ignored"; return "$red"; }
+for name in near far lost; do plan $name 1 "$name"; stage $name; done
+'
+stage near
+beside far bash -c "$there" bash "$1" 0
+beside lost bash -c "$there" bash "$1" 3
+beside broken false
+joined far
+joined lost
+joined broken
+"""
 
 
 class Session(unittest.TestCase):
@@ -75,6 +102,19 @@ class Session(unittest.TestCase):
         result = ran("whole", "good lately")
         self.assertEqual(result.returncode, 2)
         self.assertIn("no stage is called lately; there are: good bad shell other late", result.stderr)
+
+    def test_a_stage_of_another_session_counts_as_one_of_this(self):
+        result = ran("whole", script=BESIDE)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"\n  far        passed in \d min\n  lost       FAILED \(1\)\n(    .*\n)+  broken     FAILED \(1\)\n")
+        self.assertTrue(result.stdout.endswith("test: FAILED (1)\ntests: 11 passed, 3 failed\n"), result.stdout)
+
+    def test_another_session_ends_with_this_one(self):
+        sleeps = "beside near bash -c 'echo $$ > pid; exec sleep 600'; until [ -s pid ]; do sleep 0.02; done; cat pid; exit 9"
+        result = ran("whole", script=BESIDE.replace("stage near", sleeps))
+        self.assertEqual(result.returncode, 9)
+        pid = next(int(line) for line in result.stdout.splitlines() if line.isdigit())
+        self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod gate;
+pub mod gitops;
 pub mod machine;
 pub mod presets;
 pub mod process;

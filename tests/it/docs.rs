@@ -44,6 +44,18 @@ pub(crate) fn pages() -> Vec<PathBuf> {
         "CODE_OF_CONDUCT.md",
         "GOVERNANCE.md",
         "ROADMAP.md",
+        "certs/CERTIFICATES.md",
+        "charts/PLATFORMS.md",
+        "cli/FINDINGS.md",
+        "cli/JSON.md",
+        "cli/SUGGEST.md",
+        "rules/RULES.md",
+        "rules/TIMES.md",
+        "tests/THREATS.md",
+        "tests/bench/README.md",
+        "webhook/BOUNDS.md",
+        "webhook/CREATIONS.md",
+        "webhook/KUEUE.md",
     ];
     let others = others.map(str::to_owned);
     let others = others.into_iter().chain(examples);

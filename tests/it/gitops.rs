@@ -16,7 +16,8 @@ mod waiting; // a dependency that is not there
 mod way; // how an engine compares and writes, and what it says
 
 use futures::future::join_all;
-use harness::cluster::{Manifest, Namespace, Program, alone, finally, reported};
+use harness::cluster::{Manifest, Namespace, alone, finally, reported};
+use harness::gitops::gitops;
 use site::Site;
 use source::Source;
 use std::env;
@@ -24,7 +25,6 @@ use std::time::Duration;
 use way::Way;
 
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
-const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/gitops/gitops");
 
 /// Runs a test on the same application deployed in every way at once, while no other test runs. Every deployed object goes with
 /// the test.
@@ -41,7 +41,7 @@ async fn everywhere(
 
 /// Runs a test while no other test runs, where the engines are up.
 async fn under_engines(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
-    let up = Program::new(GITOPS).args(["status"]).run().await;
+    let up = gitops(&["status"]).await;
     if up.code == Some(0) {
         alone(prefix, test).await;
         return;

@@ -26,6 +26,7 @@ use crate::inject::{
     self, Action, Decision, Deny, GateParts, Operation, Options, Subject, Warning,
 };
 use crate::lean::About;
+use crate::memory_alarm::MemoryAlarm;
 use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::{ConnectInfo, Request, State};
@@ -74,7 +75,7 @@ impl Admission {
         let admission = Self {
             options,
             parts,
-            bodies: Bodies::new(limits),
+            bodies: Bodies::new(limits, MemoryAlarm::default()),
             metrics,
             known: Arc::new(()),
             creations: None,
@@ -93,6 +94,15 @@ impl Admission {
     pub fn holding(self, creations: CreationHolds) -> Self {
         Self {
             creations: Some(creations),
+            ..self
+        }
+    }
+
+    /// Refuses large reviews for which there is no memory, as `alarm` tells.
+    #[must_use]
+    pub(crate) fn heeding(self, alarm: MemoryAlarm) -> Self {
+        Self {
+            bodies: Bodies::new(self.bodies.limits, alarm),
             ..self
         }
     }
@@ -228,7 +238,7 @@ impl Admission {
             // A request names its own namespace, and any client may send one. So only the API server is told more
             // than follows from the request alone.
             let known: &dyn Seen = if certified { &*self.known } else { &() };
-            let hints = inject::hints(&request, self.options, known);
+            let hints = inject::hints(&request, self.options, decision.entries.take(), known);
             decision
                 .warnings
                 .extend(hints.into_iter().map(Warning::Advice));

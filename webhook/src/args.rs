@@ -7,7 +7,8 @@ use crate::clock::Clock;
 use crate::follow::ConfigMapRef;
 use crate::gate_spec::Fixed;
 use crate::inject::{Amounts, Holds, Resources, ResourcesError};
-use crate::known::{HealthSources, MEMORY, Settings};
+use crate::known::{HealthSources, MEMORY, Settings, WallClock};
+use crate::memory_alarm::MemoryAlarm;
 use crate::telemetry::LogFormat;
 use certs::{Lifetimes, LifetimesError};
 use clap::{Parser, ValueEnum};
@@ -17,7 +18,7 @@ use rules::dependency::NodeRules;
 use rules::kinds::Kind;
 use rules::terms::Regate;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use strum::VariantNames;
 
 /// Orders the start of pods: admission webhook and status service.
@@ -210,7 +211,7 @@ impl Args {
     }
 
     /// Returns the settings that verdicts rest on, beside the state of the cluster.
-    fn settings(&self, memory: Option<u64>) -> Settings {
+    fn settings(&self, memory: Option<u64>, memory_alarm: MemoryAlarm) -> Settings {
         Settings {
             policy: Policy {
                 cross_namespace: CrossNamespace(self.allow_cross_namespace.clone()),
@@ -223,10 +224,12 @@ impl Args {
             reads_by_role: self.watch_cluster_role.is_some(),
             follows_helm_releases: self.follow_helm_releases,
             memory: memory.map_or(MEMORY, |it| usize::try_from(it).unwrap_or(usize::MAX)),
+            memory_alarm,
             health_rules: HealthSources {
                 administrator: self.health_rules_configmap().is_some(),
                 builtin: self.builtin_health_rules,
             },
+            wall: WallClock::new(SystemTime::now),
         }
     }
 
@@ -303,7 +306,14 @@ mod tests {
         };
         let rule = r#"{"kind":"DaemonSet","name":"csi","namespace":"storage","sameNode":true}"#;
         let args = read(&format!("[{rule},{rule}]")).unwrap();
-        assert_eq!(args.settings(None).policy.node_rules.0.len(), 2);
+        assert_eq!(
+            args.settings(None, MemoryAlarm::default())
+                .policy
+                .node_rules
+                .0
+                .len(),
+            2
+        );
         let told = read(r#"[{"kind":"DaemonSet","name":"csi","sameNode":true}]"#).unwrap_err();
         let told = told.to_string();
         assert!(

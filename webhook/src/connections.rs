@@ -6,16 +6,21 @@
 //! whose request is being answered costs less than one that may still send anything, several of the former share a
 //! place.
 
+use crate::memory_alarm::MemoryAlarm;
 use axum::http::Extensions;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
+/// The divisor of a listener's places while memory is nearly used up.
+const LEAST: usize = 4;
+
 /// The connections of one listener.
 #[derive(Debug)]
 pub(crate) struct Connections {
     bounds: Bounds,
+    alarm: MemoryAlarm,
     places: Mutex<TakenPlaces>,
 }
 
@@ -146,9 +151,12 @@ pub(crate) fn valid(extensions: &Extensions) {
 }
 
 impl Connections {
-    pub(crate) fn new(bounds: Bounds) -> Arc<Self> {
+    /// Connections within these bounds. While memory is nearly used up, as `alarm` tells, the bound on all is a quarter of what it is
+    /// else.
+    pub(crate) fn new(bounds: Bounds, alarm: MemoryAlarm) -> Arc<Self> {
         Arc::new(Self {
             bounds,
+            alarm,
             places: Mutex::default(),
         })
     }
@@ -185,6 +193,12 @@ impl Connections {
         if let Some(crowd) = crowd {
             return crowd.first().map(|it| (it, Lost::Crowded));
         }
+        // What is connected stays, and a newcomer takes the place of another.
+        let all = if self.alarm.is_raised() {
+            all / LEAST
+        } else {
+            all
+        };
         let full = places.all.places(sharing) >= all;
         let first = places.all.first().filter(|_| full);
         first.map(|it| (it, Lost::Outranked))

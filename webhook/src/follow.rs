@@ -20,5 +20,5 @@ pub(crate) use watch::Observer;
 
 use std::time::Duration;
 
-/// sluice asks again after this long whether the API server serves a kind that it did not serve.
+/// The pause after which sluice asks again for a kind that the API server did not serve.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);

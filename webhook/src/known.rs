@@ -1,8 +1,8 @@
 //! The cluster as this replica knows it: one trimmed store for each kind that a list names, read from memory.
 //!
-//! Nothing here talks to the API server. A [`View`] answers the rules and notes what the rules read. The first reading of a kind
-//! asks for the watch of the kind through the channel of [`Known::new`]. The view then waits for a change of exactly the objects
-//! that it read, so a changed object wakes only the gates whose verdict it can alter.
+//! Nothing here talks to the API server. A [`View`] answers the questions of the rules for one verdict, and notes which objects it has
+//! read. The first reading of a kind asks for the watch of the kind through the channel of [`Known::new`]. The view then waits for a
+//! change of exactly the objects that it read, so a changed object wakes only the gates whose verdict it can alter.
 
 mod budgets;
 mod byte_budget;
@@ -20,6 +20,7 @@ mod read_whole;
 mod satisfied_since;
 mod scope_waiters;
 mod scopes;
+mod settings;
 pub(crate) mod slots;
 mod store;
 mod stores;
@@ -30,14 +31,16 @@ mod waiters;
 pub(crate) use budgets::Budgets;
 pub(crate) use byte_budget::{Allotment, ByteBudget};
 pub(crate) use creations::{Creations, HeldCreation, NoCreationRoom};
-pub(crate) use freshness::{Freshness, LastContact};
+pub(crate) use freshness::{Freshness, LastContact, WallClock};
 pub(crate) use granted::{Granted, GrantedChanges};
 pub(crate) use health_rules::HealthSources;
 pub(crate) use kept_whole::{Trimmed, WholeBudget};
-pub(crate) use large_objects::LargeBudget;
+pub(crate) use large_objects::{FREE, LargeBudget};
 pub(crate) use metrics::FreshnessMetrics;
 pub(crate) use pod_causes::PodCauses;
 pub(crate) use read_whole::ObjectName;
+pub(crate) use settings::MEMORY;
+pub use settings::Settings;
 #[cfg(test)]
 pub(crate) use store::READ;
 pub(crate) use store::{Details, Entry, Store};
@@ -52,7 +55,6 @@ use read_whole::{ReadWhole, WholeReading};
 use rules::edges::Link;
 use rules::kinds::Kind;
 use rules::room::Lack;
-use rules::verdict::Policy;
 use satisfied_since::SatisfiedSince;
 use serde_json::Value;
 use slots::Slots;
@@ -60,56 +62,19 @@ use std::sync::Arc;
 use stores::{BYTES_OF_A_KIND, Stores, is_custom};
 use tokio::sync::{Notify, mpsc};
 
-/// The memory that is reckoned with where nothing limits it, in bytes: the memory that the chart grants.
-pub(crate) const MEMORY: usize = 256 << 20;
-
-/// The settings of the administrator that decide verdicts.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The administrator's settings that the rules read.
-    pub policy: Policy,
-    /// The custom kinds, `(group, kind)`, through which an owner reference is followed.
-    pub workloads: Vec<(String, String)>,
-    /// Whether a ClusterRole names the custom kinds that sluice may read. Without the ClusterRole sluice may read none.
-    pub reads_by_role: bool,
-    /// Whether the metadata of all Secrets is followed, to read Helm's records of releases. Else a Secret is read only where a list
-    /// names it.
-    pub follows_helm_releases: bool,
-    /// The memory that the process may take, in bytes.
-    pub memory: usize,
-    /// The sources of the health rules.
-    pub health_rules: HealthSources,
-}
-
-impl Settings {
-    /// The settings of the chart's default values.
-    pub fn of_the_chart() -> Self {
-        Self {
-            policy: Policy::of_the_chart(),
-            workloads: Vec::new(),
-            reads_by_role: false,
-            follows_helm_releases: false,
-            memory: MEMORY,
-            health_rules: HealthSources {
-                administrator: false,
-                builtin: true,
-            },
-        }
-    }
-}
-
-/// The objects of the cluster as this replica knows them.
+/// The objects of the cluster as this replica knows them, and the facts about them that verdicts need.
 #[derive(Debug)]
 pub struct Known {
     stores: Stores,
-    /// The memory that namespaces share.
+    /// The budgets of memory that namespaces share.
     budgets: Budgets,
-    /// The pods that carry our label, apart from [`Kind`] Pod: gates need only these pods, and a cluster has many others.
+    /// The pods that carry the label of a gate. They have a store beside that of the [`Kind`] Pod, because gates need only these pods,
+    /// and a cluster has many others.
     gated: Arc<Store>,
     /// The pods without a node, gated or not.
     unscheduled: Arc<Store>,
     unscheduled_wanted: Notify,
-    /// The plans, with their data. Of other ConfigMaps only the metadata is read.
+    /// The plans (ConfigMaps that order the parts of a release), with their data. Of other ConfigMaps only the metadata is read.
     plans: Arc<Store>,
     memory: Arc<Memory>,
     slots: Arc<Slots>,
@@ -119,9 +84,9 @@ pub struct Known {
     health_rules: HealthRules,
     granted: Granted,
     whole: ReadWhole,
-    /// The workloads whose pods fit on no node, and what the nodes lack.
+    /// The searches for workloads whose pods fit on no node, with the resources that the nodes lack.
     lacks: RateLimited<Option<Arc<Lack>>>,
-    /// The workloads behind the Services that dependency lists name.
+    /// The searches for the workloads behind the Services that dependency lists name.
     behind: RateLimited<Vec<Link<(Kind, Value)>>>,
     /// The causes for which the pods of a dependency are not ready.
     pod_causes: PodCauses,
@@ -131,34 +96,34 @@ pub struct Known {
     settings: Settings,
 }
 
-/// A request for a watch that nothing has asked for before.
+/// The request for a watch: of a kind, or of one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchRequest {
-    /// Every object of a kind, each one trimmed.
+    /// The watch of every object of a kind, each one trimmed.
     Kind(Kind),
-    /// One object, with every field of it.
+    /// The watch of one object, with every field of it.
     Whole(ObjectName),
 }
 
 impl Known {
-    /// Knows nothing yet. The second value receives the requests for watches.
+    /// Makes the knowledge of a replica that has read nothing yet. The second value receives the requests for watches.
     pub fn new(settings: Settings) -> (Arc<Self>, mpsc::UnboundedReceiver<WatchRequest>) {
         let (wanted, requests) = mpsc::unbounded_channel();
-        let stores = Stores::default();
-        let budgets = Budgets::new(settings.memory);
+        let (wall, stores) = (settings.wall, Stores::new(settings.wall));
+        let budgets = Budgets::new(settings.memory, &settings.memory_alarm);
         let known = Self {
             gated: stores.of_scopes().into(),
             stores,
-            unscheduled: Arc::default(),
+            unscheduled: Store::new(wall).into(),
             unscheduled_wanted: Notify::new(),
-            plans: Arc::default(),
-            memory: Arc::default(),
-            slots: Arc::default(),
+            plans: Store::new(wall).into(),
+            memory: Memory::new(wall).into(),
+            slots: Slots::new(wall).into(),
             suspended_jobs: SuspendedJobs::default(),
             creations: Creations::within(Arc::clone(&budgets.creations)),
-            health_rules: HealthRules::new(settings.health_rules),
+            health_rules: HealthRules::new(settings.health_rules, wall),
             granted: Granted::new(settings.reads_by_role),
-            whole: ReadWhole::new(budgets.readings.budget().of_one() / 2),
+            whole: ReadWhole::new(wall, budgets.readings.budget().of_one() / 2),
             budgets,
             lacks: RateLimited::default(),
             behind: RateLimited::default(),
@@ -185,7 +150,8 @@ impl Known {
         self.unscheduled_wanted.notify_one();
     }
 
-    /// Returns when the watch of pods without a node is to start: the first dependency is not ready.
+    /// Returns when the watch of the pods without a node is to start: when a first dependency is not ready, since the scheduler's reason
+    /// may then explain the wait.
     pub async fn unscheduled_wanted(&self) {
         self.unscheduled_wanted.notified().await;
     }
@@ -200,7 +166,7 @@ impl Known {
         &self.settings
     }
 
-    /// The store of the plans of all namespaces.
+    /// The store of the plans (ConfigMaps that order the parts of a release) of all namespaces.
     pub fn plans(&self) -> &Arc<Store> {
         &self.plans
     }
@@ -215,12 +181,12 @@ impl Known {
         &self.slots
     }
 
-    /// The Jobs that admission has created suspended. A Job may have been resumed since.
+    /// The Jobs that admission has created suspended. A user or sluice may have resumed a Job since.
     pub(crate) fn suspended_jobs(&self) -> &SuspendedJobs {
         &self.suspended_jobs
     }
 
-    /// The memory that namespaces share, by the data that fills it.
+    /// The budgets of memory that namespaces share, one for each sort of data.
     pub(crate) fn budgets(&self) -> &Budgets {
         &self.budgets
     }
@@ -261,26 +227,31 @@ impl Known {
         self.stores.get(kind)
     }
 
-    /// The store of a kind. The kind is watched from now on.
+    /// The store of a kind. The first call for a kind asks for its watch.
     pub fn want(&self, kind: &Kind) -> Arc<Store> {
         let store = self.stores.named(kind);
         store.unwrap_or_else(|| self.begin_to_want(kind, None))
     }
 
-    /// The store of a kind that a list of a namespace names. The kind is watched from now on. `None` if the unread custom kinds that
-    /// the lists of the namespace name fill its share.
-    fn want_for(&self, kind: &Kind, namespace: &str) -> Option<Arc<Store>> {
+    /// The store of a kind that a list of a namespace names. The first call for a kind asks for its watch.
+    ///
+    /// # Errors
+    ///
+    /// The unread custom kinds that the lists of the namespace name fill the share of the namespace. The error is that share, in bytes.
+    fn want_for(&self, kind: &Kind, namespace: &str) -> Result<Arc<Store>, usize> {
         if let Some(store) = self.stores.named(kind) {
-            return Some(store);
+            return Ok(store);
         }
         let is_granted = || self.granted.kinds().is_some_and(|it| it.contains(kind));
-        let room = if is_custom(kind) && !is_granted() {
-            let mut room = self.budgets.unread_kinds.part(namespace);
-            Some(room.take(BYTES_OF_A_KIND).then_some(room)?)
+        if !is_custom(kind) || is_granted() {
+            return Ok(self.begin_to_want(kind, None));
+        }
+        let mut room = self.budgets.unread_kinds.part(namespace);
+        if room.take(BYTES_OF_A_KIND) {
+            Ok(self.begin_to_want(kind, Some(room)))
         } else {
-            None
-        };
-        Some(self.begin_to_want(kind, room))
+            Err(room.share())
+        }
     }
 
     fn begin_to_want(&self, kind: &Kind, room: Option<Allotment>) -> Arc<Store> {
@@ -298,7 +269,7 @@ impl Known {
         self.stores.begin(kind)
     }
 
-    /// Notes that the custom kind of a store is not served.
+    /// Notes that the API server does not serve the custom kind of a store.
     pub(crate) fn note_absent(&self, store: &Store) {
         self.stores.found_absent.notify_one();
         if store.freshness() != Freshness::NotServed {
@@ -306,12 +277,13 @@ impl Known {
         }
     }
 
-    /// Returns when another custom kind was found not to be served.
+    /// Returns when the API server was found not to serve another custom kind.
     pub(crate) async fn absent_noted(&self) {
         self.stores.found_absent.notified().await;
     }
 
-    /// Asks again for the watch of each custom kind that a list names and that is not served. Returns the number of kinds.
+    /// Asks again for the watch of each custom kind that a list names and that the API server does not serve. Returns the number of these
+    /// kinds.
     pub(crate) fn seek_absent(&self) -> usize {
         let kinds = self.stores.not_served();
         let count = kinds.len();
@@ -327,8 +299,8 @@ impl Known {
         self.stores.forget_unnamed(&granted);
     }
 
-    /// The reading of one whole object. The watch of the object is asked for when its turn begins. `None` if too many objects of
-    /// the namespace wait for a turn.
+    /// The reading of one object with all of its fields. Few objects are read so at a time, by turns ([`read_whole`]), so the watch of
+    /// the object is asked for only when its turn begins. `None` if too many objects of the namespace wait for a turn.
     fn whole(&self, named: &ObjectName) -> Option<WholeReading> {
         let reading = self.whole.of(named)?;
         if reading.begins {
@@ -337,20 +309,21 @@ impl Known {
         Some(reading)
     }
 
-    /// Begins the next turns of whole objects. To be called about once a second.
+    /// Begins the next turns of objects that are read with all of their fields. The caller calls this about once a second.
     pub(crate) fn take_turns(&self) {
         for named in self.whole.take_turns() {
             let _ = self.wanted.send(WatchRequest::Whole(named));
         }
     }
 
-    /// The store of one whole object for the task that follows the object from now on; `None` if a task follows it already, or if
-    /// its turn is over. The receiver resolves when the turn is over.
+    /// The store of an object that is read with all of its fields, for the task that follows the object from now on; `None` if a task
+    /// follows it already, or if its turn is over. The receiver resolves when the turn is over.
     pub(crate) fn begin_whole(&self, named: &ObjectName) -> Option<(Arc<Store>, Forgotten)> {
         self.whole.begin(named)
     }
 
-    /// Lets `spelling` share the store of `canonical`. Returns `true` if the canonical store already had a watch of its own.
+    /// Lets `spelling`, another name of a custom kind, share the store of `canonical`. Returns `true` if the canonical store already had
+    /// a watch of its own.
     ///
     /// A view that waits on the first store of the spelling is woken and finds the shared store.
     pub fn alias(&self, spelling: &Kind, canonical: &Kind) -> bool {
@@ -361,7 +334,7 @@ impl Known {
         own.is_some()
     }
 
-    /// A reader of the known objects that notes each of its reads.
+    /// A reader of the known objects, for one verdict, that notes each of its reads.
     pub fn view(self: &Arc<Self>) -> View {
         View::new(Arc::clone(self), None)
     }
@@ -371,7 +344,7 @@ impl Known {
         View::new(Arc::clone(self), Some(namespace))
     }
 
-    /// The stores of the objects that waves and parts are made of.
+    /// The stores with the objects of waves, groups, sub-charts and releases.
     fn stores_of_scopes(&self) -> Vec<Arc<Store>> {
         let granted = self.granted.kinds().unwrap_or_default();
         let mut stores = self.stores.of_all_kinds(&granted);
@@ -379,8 +352,8 @@ impl Known {
         stores
     }
 
-    /// The stores of the kinds that count for a scope. A custom kind does not count if it cannot be read and sluice may not read
-    /// it. Until the granted kinds are known, every kind counts.
+    /// The stores of the kinds that count for a scope. A custom kind that cannot be read counts only if sluice may read it: a list may
+    /// name a kind that does not exist. Until the granted kinds are known, every kind counts.
     fn counted(&self) -> Vec<Arc<Store>> {
         match self.granted.kinds() {
             Some(granted) => self.stores.counted(&granted),

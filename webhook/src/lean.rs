@@ -54,6 +54,21 @@ pub(crate) enum About {
     Other,
 }
 
+/// The fields of a review that admission reads.
+const OF_A_REVIEW: [&str; 3] = ["apiVersion", "kind", "request"];
+
+/// The fields of a review's request that admission reads.
+const OF_A_REQUEST: [&str; 8] = [
+    "uid",
+    "kind",
+    "namespace",
+    "name",
+    "operation",
+    "dryRun",
+    "object",
+    "oldObject",
+];
+
 /// The fields that admission reads of a pod's containers and volumes: names, the resources that decide the pod's
 /// class, the images, and the sources of a gate's volumes, among them image volumes.
 const OF_A_PART: [&str; 6] = [
@@ -105,6 +120,8 @@ impl ReviewLevel {
     /// Returns whether a field of this place is left out.
     fn lacks(self, field: &str) -> bool {
         match self {
+            Self::Review(_) => !OF_A_REVIEW.contains(&field),
+            Self::Request(_) => !OF_A_REQUEST.contains(&field),
             Self::Managed => field == "fieldsV1",
             Self::Part(env) => !(OF_A_PART.contains(&field) || env && field == ENVIRONMENT),
             _ => false,
@@ -219,21 +236,25 @@ mod tests {
     }
 
     #[test]
-    fn both_objects_of_a_review_are_lean_and_nothing_else_is() {
+    fn of_a_review_the_used_fields_are_read_and_both_objects_are_lean() {
         let object = |fields: &str| json!({"metadata": {"managedFields": [{"manager": "m", fields: {"f:spec": {}}}]}});
         let (whole, lean) = (
             object("fieldsV1"),
             json!({"metadata": {"managedFields": [{"manager": "m"}]}}),
         );
-        let review = |it: &Value| {
-            json!({
-                "kind": "AdmissionReview", "object": whole, "metadata": whole["metadata"],
-                "request": {"uid": "u", "object": it, "oldObject": it, "options": whole},
-            })
-        };
+        let review = json!({
+            "kind": "AdmissionReview", "object": whole, "metadata": whole["metadata"],
+            "request": {
+                "uid": "u", "object": whole, "oldObject": whole, "options": whole, "userInfo": {"groups": ["a"]}, "dryRun": true,
+            },
+        });
+        let used = json!({
+            "kind": "AdmissionReview",
+            "request": {"uid": "u", "object": lean, "oldObject": lean, "dryRun": true},
+        });
         for about in [About::Pod, About::Other] {
-            let read = super::review(&review(&whole).to_string(), about);
-            assert_eq!(read.unwrap(), review(&lean));
+            let read = super::review(&review.to_string(), about);
+            assert_eq!(read.unwrap(), used);
         }
     }
 

@@ -6,7 +6,7 @@
 //! * admission, status, follow, authority, server, admin
 //! * inject, known, event, lists, metrics
 //! * readiness, shutdown, tasks, client, connections, container, digest, fair_queue, lean, telemetry
-//! * clock
+//! * clock, memory_alarm
 
 #![cfg_attr(
     test,
@@ -33,6 +33,7 @@ mod inject;
 mod known;
 mod lean;
 mod lists;
+mod memory_alarm;
 mod metrics;
 mod process;
 mod readiness;
@@ -56,6 +57,7 @@ pub use inject::{
     Prefetch, Request, Resources, ResourcesError, Skip, Subject, pod, workload,
 };
 pub use known::{Known, Settings, View};
+pub use memory_alarm::MemoryAlarm;
 pub use readiness::Readiness;
 pub use server::{Port, Server, ServerLimits, ServerMetrics};
 pub use shutdown::Shutdown;

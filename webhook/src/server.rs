@@ -42,6 +42,7 @@ pub(crate) use self::metrics::Turned;
 pub use self::metrics::{Port, ServerMetrics};
 use self::pace::{Deadlines, Paced, Phase, Unread};
 use crate::connections::{Connection, ConnectionPlace, Connections};
+use crate::memory_alarm::MemoryAlarm;
 use crate::shutdown::Shutdown;
 
 /// The connections that the kernel queues until they are accepted, which is the kernel's own default. Beyond them, a
@@ -95,6 +96,8 @@ pub struct Server {
     pub metrics: ServerMetrics,
     /// Tells the server when to stop.
     pub shutdown: Shutdown,
+    /// Tells the server when memory is nearly used up: then the listener has fewer places.
+    pub alarm: MemoryAlarm,
 }
 
 impl Caller {
@@ -145,7 +148,7 @@ impl Server {
     /// 500, and nothing else.
     pub async fn serve(self, listener: TcpListener, router: Router) {
         let (server, tasks) = (Arc::new(self), TaskTracker::new());
-        let open = Connections::new(server.limits.connections);
+        let open = Connections::new(server.limits.connections, server.alarm.clone());
         let told = Arc::new(Semaphore::new(TOLD));
         let address = listener.local_addr().map(|address| address.to_string());
         info!(

@@ -1,13 +1,14 @@
 //! The status service: it finds the pod that a token belongs to, judges the dependencies of that pod, and answers its gate. It also
-//! releases what is held.
+//! releases held pods, suspended Jobs and held creations.
 //!
 //! `http` is the boundary, `answer` the decision, `wait` the one loop in which `long_poll`, `held_pods`, `suspended_jobs` and
-//! `held_creations` are looked at, and `tell` the effect.
+//! `held_creations` are looked at, and `tell` the effect: Events, conditions, metrics and the log.
 
 mod answer;
 mod budget;
 mod gate_report;
 mod held_creations;
+mod held_places;
 mod held_pods;
 mod hold_writer;
 mod http;
@@ -27,6 +28,7 @@ mod wait_places;
 mod wait_registry;
 
 pub(crate) use held_creations::CreationKeeper;
+pub(crate) use held_places::HeldPlaces;
 pub(crate) use held_pods::{PodReleaser, held_pods};
 pub(crate) use http::router;
 pub(crate) use identity::Authenticator;

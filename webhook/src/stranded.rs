@@ -2,7 +2,9 @@
 //! No answer reaches such a gate, so an Event on its pod tells the user. A gate with our ClusterTrustBundle learns of
 //! every CA, so it is never stranded.
 //!
-//! The pods are listed and not watched: only a new CA strands a pod, and only waiting pods count.
+//! The pods are listed and not watched: only a new CA strands a pod, and only waiting pods count. The CA that a gate trusts is in the
+//! environment of the gate, so the metadata of a pod is not enough. A page is bounded in bytes, one pod of it is read at a time, and
+//! the page is dropped before the next one is asked for.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -21,6 +21,14 @@ pub(super) struct Tried {
 }
 
 impl Tried {
+    /// The namespace of sluice, as the gate of the tried pod has it.
+    pub(super) fn home(&self) -> Option<&str> {
+        match &self.answer {
+            TrialOutcome::Gated { home, .. } => home.as_deref(),
+            _ => None,
+        }
+    }
+
     pub(super) async fn of(
         client: &Client,
         namespace: &str,

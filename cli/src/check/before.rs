@@ -1,10 +1,9 @@
 //! `check --pre`: whether sluice can be installed, and what would hinder its gates.
 
 use super::Checked;
-use super::webhook::CONFIGURATIONS;
 use super::{controller, webhook};
 use crate::access;
-use crate::installation::{Installation, NAME, get, list};
+use crate::installation::{CONFIGURATIONS, Installation, NAME, get, list};
 use anyhow::Result;
 use kube::Client;
 use kube::api::{ListParams, PostParams};

@@ -142,15 +142,26 @@ pub(super) fn versions(deployment: &Value) -> Checked {
         }
         _ => {}
     }
-    if chart != ours {
-        return Checked::warning(
-            VERSIONS,
-            format!(
-                "{told}: this command judges by the rules of {ours}; install the one of {chart}"
-            ),
-        );
+    beside_chart(chart, told)
+}
+
+/// Whether the command is of the version of the chart, for a caller that may not read the images.
+pub(super) fn version_of_chart(chart: &str) -> Checked {
+    beside_chart(
+        chart,
+        format!("chart {chart}, kubectl sluice {}", wire::VERSION),
+    )
+}
+
+fn beside_chart(chart: &str, told: String) -> Checked {
+    let ours = wire::VERSION;
+    if chart == ours {
+        return Checked::ok(VERSIONS, told);
     }
-    Checked::ok(VERSIONS, told)
+    Checked::warning(
+        VERSIONS,
+        format!("{told}: this command judges by the rules of {ours}; install the one of {chart}"),
+    )
 }
 
 /// The tag of an image; a digest tells no version.

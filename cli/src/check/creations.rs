@@ -2,8 +2,7 @@
 
 use super::Checked;
 use super::controller::text;
-use super::webhook::CONFIGURATIONS;
-use crate::installation::{argument, get, list};
+use crate::installation::{CONFIGURATIONS, argument, get, list};
 use anyhow::Result;
 use kube::Client;
 use kube::api::ListParams;
@@ -38,22 +37,24 @@ impl Creations {
     }
 }
 
-/// Checks the configuration beside this controller; no line where held creations are off and nothing is left of them.
-pub(super) fn held(deployment: &Value, creations: &Creations) -> Vec<Checked> {
-    let is_on = argument(deployment, "--creations-configuration").is_some();
-    match &creations.own {
-        Lookup::Found(own) if is_on => of_configuration(own, &creations.all),
-        Lookup::NotFound if is_on => vec![Checked::problem(
+/// Checks the configuration beside this controller, `None` for one that the caller may not see; no line where held creations are off and
+/// nothing is left of them.
+pub(super) fn held(deployment: Option<&Value>, creations: &Creations) -> Vec<Checked> {
+    let is_on = deployment.map(|it| argument(it, "--creations-configuration").is_some());
+    match (&creations.own, is_on) {
+        // The chart makes the configuration only where held creations are on.
+        (Lookup::Found(own), Some(true) | None) => of_configuration(own, &creations.all),
+        (Lookup::NotFound, Some(true)) => vec![Checked::problem(
             CHECK,
             format!(
                 "there is no MutatingWebhookConfiguration {NAME}, so no creation is held; upgrade the release to make it again"
             ),
         )],
-        Lookup::Unavailable(why) if is_on => {
+        (Lookup::Unavailable(why), Some(true)) => {
             vec![Checked::unseen(CHECK, "their configuration", *why)]
         }
-        Lookup::Found(_) => vec![no_keeper("held creations are off")],
-        Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        (Lookup::Found(_), Some(false)) => vec![no_keeper("held creations are off")],
+        (Lookup::NotFound | Lookup::Unavailable(_), _) => Vec::new(),
     }
 }
 

@@ -11,8 +11,7 @@ use serde_json::Value;
 const CHECK: &str = "health rules";
 
 /// Reads the administrator's health rules, with the lines of `check` about them.
-pub(super) fn rules(deployment: &Value, found: &Lookup<Value>) -> (Rules, Vec<Checked>) {
-    let settings = Settings::of(deployment);
+pub(super) fn rules(settings: &Settings, found: &Lookup<Value>) -> (Rules, Vec<Checked>) {
     let Some((namespace, name)) = settings.health_rules() else {
         let told = "none but the library's; the chart's value healthRules.configMap names others";
         return (Rules::default(), vec![Checked::ok(CHECK, told)]);

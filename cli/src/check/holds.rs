@@ -5,7 +5,7 @@ use super::controller::text;
 use crate::held::Held;
 use crate::installation::argument;
 use crate::output::{counted, listed};
-use rules::lookup::Lookup;
+use rules::lookup::{Lookup, Unavailable};
 use serde_json::Value;
 
 const CHECK: &str = "holds";
@@ -26,8 +26,11 @@ enum Keeper {
     Gone,
 }
 
-/// Checks the pods and Jobs that are held while the cluster has this controller.
-pub(super) fn kept(deployment: &Value, held: &Held) -> Checked {
+/// Checks the pods and Jobs that are held while the cluster has this controller, `None` for one that the caller may not see.
+pub(super) fn kept(deployment: Option<&Value>, held: &Held) -> Checked {
+    let Some(deployment) = deployment else {
+        return unkept(held);
+    };
     let on = matches!(argument(deployment, "--holds"), Some(word) if word != "off");
     let ready = deployment.pointer("/status/readyReplicas");
     let keeper = match (on, ready.and_then(Value::as_u64)) {
@@ -46,34 +49,19 @@ pub(super) fn left_behind(held: &Held) -> Option<Checked> {
 }
 
 fn judge(keeper: Keeper, held: &Held) -> Checked {
-    let mut found = [Vec::new(), Vec::new()];
-    for (at, (word, all)) in [("pods", &held.pods), ("Jobs", &held.jobs)]
-        .into_iter()
-        .enumerate()
-    {
-        match all {
-            Lookup::Found(all) => found[at] = all.iter().collect(),
-            Lookup::NotFound => {}
-            Lookup::Unavailable(why) => {
-                return Checked::unseen(CHECK, &format!("{word} that are held"), *why);
-            }
-        }
-    }
-    let [pods, jobs] = found;
+    let [pods, jobs] = match all(held) {
+        Ok(all) => all,
+        Err(unseen) => return unseen,
+    };
     if pods.is_empty() && jobs.is_empty() {
-        return Checked::ok(
-            CHECK,
-            match keeper {
-                Keeper::Off => "they are off, and nothing is held".to_owned(),
-                _ => format!("nothing is held now; {BEFORE}"),
-            },
-        );
+        return match keeper {
+            Keeper::Off => Checked::ok(CHECK, "they are off, and nothing is held"),
+            _ => nothing(),
+        };
     }
     if keeper == Keeper::Ready {
-        let counts = [(pods.len(), "pod"), (jobs.len(), "Job")].into_iter();
-        let counts = counts.filter(|(count, _)| *count > 0);
-        let counts: Vec<_> = counts.map(|(count, word)| counted(count, word)).collect();
-        return Checked::ok(CHECK, format!("held now: {}; {BEFORE}", counts.join(", ")));
+        let told = format!("held now: {}; {BEFORE}", counts(pods, jobs));
+        return Checked::ok(CHECK, told);
     }
     let names = pods.iter().map(|it| name("Pod", it));
     let names = names.chain(jobs.iter().map(|it| name("Job", it)));
@@ -84,6 +72,51 @@ fn judge(keeper: Keeper, held: &Held) -> Checked {
         way_out(keeper, !pods.is_empty(), !jobs.is_empty())
     );
     Checked::problem(CHECK, told)
+}
+
+/// Checks the pods and Jobs that are held by a controller that the caller may not see.
+fn unkept(held: &Held) -> Checked {
+    match all(held) {
+        Ok([[], []]) => nothing(),
+        Ok([pods, jobs]) => {
+            let counts = counts(pods, jobs);
+            let what = format!("held now: {counts}; the controller that lets these go");
+            Checked::unseen(CHECK, &what, Unavailable::Forbidden)
+        }
+        Err(unseen) => unseen,
+    }
+}
+
+/// The held pods and the held Jobs.
+///
+/// # Errors
+///
+/// The line of `check` that says that the caller may not see these.
+fn all(held: &Held) -> Result<[&[Value]; 2], Checked> {
+    Ok([seen("pods", &held.pods)?, seen("Jobs", &held.jobs)?])
+}
+
+fn seen<'h>(word: &str, all: &'h Lookup<Vec<Value>>) -> Result<&'h [Value], Checked> {
+    match all {
+        Lookup::Found(all) => Ok(all),
+        Lookup::NotFound => Ok(&[]),
+        Lookup::Unavailable(why) => {
+            let what = format!("{word} that are held");
+            Err(Checked::unseen(CHECK, &what, *why))
+        }
+    }
+}
+
+fn nothing() -> Checked {
+    Checked::ok(CHECK, format!("nothing is held now; {BEFORE}"))
+}
+
+/// The numbers of held pods and Jobs in words: `2 pods, 1 Job`.
+fn counts(pods: &[Value], jobs: &[Value]) -> String {
+    let counts = [(pods.len(), "pod"), (jobs.len(), "Job")].into_iter();
+    let counts = counts.filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts.map(|(count, word)| counted(count, word)).collect();
+    counts.join(", ")
 }
 
 fn why(keeper: Keeper) -> &'static str {

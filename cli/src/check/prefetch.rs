@@ -35,10 +35,10 @@ impl PullTrial {
             post(client, namespace, &pod).await
         };
         Ok(match plain {
-            TrialOutcome::Gated { pulls: true } => Self::Taken,
-            TrialOutcome::Gated { pulls: false } => match tried("true").await? {
-                TrialOutcome::Gated { pulls: true } => Self::Taken,
-                TrialOutcome::Gated { pulls: false } => Self::Unsupported,
+            TrialOutcome::Gated { pulls: true, .. } => Self::Taken,
+            TrialOutcome::Gated { pulls: false, .. } => match tried("true").await? {
+                TrialOutcome::Gated { pulls: true, .. } => Self::Taken,
+                TrialOutcome::Gated { pulls: false, .. } => Self::Unsupported,
                 TrialOutcome::Refused(why) if !why.contains(PREFETCH) => Self::Refused {
                     why,
                     by_default: false,

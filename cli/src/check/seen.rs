@@ -3,9 +3,8 @@
 use super::admission::Tried;
 use super::creations::Creations;
 use super::node_rules::{self, Agent};
-use super::webhook::CONFIGURATIONS;
 use crate::held::Held;
-use crate::installation::{Installation, NAME, Settings, get, list};
+use crate::installation::{CONFIGURATIONS, Installation, NAME, Settings, get, list};
 use anyhow::Result;
 use kube::Client;
 use kube::api::ListParams;
@@ -44,7 +43,11 @@ impl Seen {
             .labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE))
             .fields("status.phase=Pending");
         let stranded = all().fields("reason=Stranded,involvedObject.kind=Pod");
-        let installation = Installation::read(client, None).await?;
+        let mut installation = Installation::read(client, None).await?;
+        let tried = Tried::of(client, namespace, &installation).await?;
+        if let Some(home) = tried.home() {
+            installation = installation.sought_in(client, home).await?;
+        }
         let agents = match &installation.deployments {
             Lookup::Found(found) if let [deployment] = found.as_slice() => {
                 node_rules::read(client, &Settings::of(deployment)).await?
@@ -59,7 +62,7 @@ impl Seen {
             pending: list(client, "/api/v1/pods", &pending).await?,
             stranded: list(client, "/api/v1/events", &stranded).await?,
             held: Held::read(client, None).await?,
-            tried: Tried::of(client, namespace, &installation).await?,
+            tried,
             installation,
         })
     }

@@ -19,7 +19,6 @@ use super::trial::TrialOutcome;
 use super::*;
 use crate::held::Held;
 use crate::home::Home;
-use rules::lookup::{Lookup, Unavailable};
 use serde_json::{Value, json};
 
 fn deployment() -> Value {
@@ -80,7 +79,10 @@ fn healthy() -> Seen {
         },
         tried: Tried {
             namespace: "default".to_owned(),
-            answer: TrialOutcome::Gated { pulls: false },
+            answer: TrialOutcome::Gated {
+                pulls: false,
+                home: None,
+            },
             pulls: PullTrial::Taken,
         },
     }
@@ -156,9 +158,82 @@ fn what_may_not_be_read_is_a_warning() {
             "{line}"
         );
     }
-    let lines = wrong(|seen| {
+    let hidden = |configuration: Lookup<Value>| {
+        let lines = wrong(|seen| {
+            seen.installation.deployments = Lookup::Unavailable(Unavailable::Forbidden);
+            seen.configuration = configuration;
+        });
+        lines.len()
+    };
+    assert_eq!(hidden(forbidden()), 2);
+    // There may be a controller, so the configuration may be no left one.
+    assert_eq!(
+        [healthy().configuration, Lookup::NotFound].map(hidden),
+        [1, 1]
+    );
+}
+
+/// A caller that may not list Deployments has the settings that the chart publishes.
+#[test]
+fn the_published_settings_count_where_the_deployment_may_not_be_read() {
+    let published = |seen: &mut Seen, withheld: &str, arguments: &str| {
+        let data = json!({"version": env!("CARGO_PKG_VERSION"), "withheld": withheld, "arguments": arguments});
+        let map = json!({"metadata": {"namespace": "own"}, "data": data});
         seen.installation.deployments = Lookup::Unavailable(Unavailable::Forbidden);
-        seen.configuration = forbidden();
+        seen.installation.published = Published::of(&map);
+    };
+    let not_seen = |begin: &str| {
+        let told =
+            "could not be looked at: you may not read it; ask with the rights of an administrator";
+        format!("warning  {begin} {told}")
+    };
+    let deployment = not_seen("controller: the Deployment");
+    let lines = wrong(|seen| published(seen, "", "--health-rules-configmap=health"));
+    assert_eq!(lines, std::slice::from_ref(&deployment));
+
+    let lines = wrong(|seen| {
+        published(
+            seen,
+            "crossNamespace.allow, nodeRules, extraArgs",
+            "--health-rules-configmap=health\n--watch-cluster-role=w",
+        );
+        seen.installation.health_rules = Lookup::NotFound;
+        seen.held.jobs = Lookup::Found(vec![json!({})]);
+        seen.configuration = Lookup::NotFound;
     });
-    assert_eq!(lines.len(), 2);
+    let [first, settings, webhook, rules, role, holds] = lines.as_slice() else {
+        panic!("{lines:?}")
+    };
+    assert_eq!(*first, deployment);
+    assert_eq!(
+        *settings,
+        not_seen("settings: the chart's values nodeRules, extraArgs")
+    );
+    for (line, begin) in [
+        (webhook, "problem  webhook: there is no Mutating"),
+        (
+            rules,
+            "problem  health rules: ConfigMap own/health does not exist",
+        ),
+        (role, "problem  rights: there is no ClusterRole w, "),
+    ] {
+        assert!(line.starts_with(begin), "{line}");
+    }
+    let controller = "holds: held now: 1 Job; the controller that lets these go";
+    assert_eq!(*holds, not_seen(controller));
+}
+
+#[test]
+fn a_command_of_another_version_than_the_published_one_says_so() {
+    let lines = wrong(|seen| {
+        let data = json!({"version": "9.9.9", "arguments": "--health-rules-configmap=health"});
+        seen.installation.deployments = Lookup::Unavailable(Unavailable::Forbidden);
+        seen.installation.published =
+            Published::of(&json!({"metadata": {"namespace": "own"}, "data": data}));
+    });
+    assert_line(
+        &lines[1..],
+        "warning  versions: chart 9.9.9, kubectl sluice ",
+        "install the one of 9.9.9",
+    );
 }

@@ -1,6 +1,7 @@
 //! A dry run of a pod that asks for a gate.
 
 use crate::access;
+use crate::status;
 use anyhow::Result;
 use kube::api::PostParams;
 use kube::core::request::Request;
@@ -15,6 +16,8 @@ pub(super) enum TrialOutcome {
     /// The pod of the dry run came back with a gate, and with image volumes where its images are pulled early.
     Gated {
         pulls: bool,
+        /// The namespace of sluice, as the gate's address has it.
+        home: Option<String>,
     },
     /// The pod of the dry run came back without a gate.
     Ungated,
@@ -38,14 +41,15 @@ pub(super) async fn post(client: &Client, namespace: &str, pod: &Value) -> Resul
     Ok(match client.request::<Value>(request).await {
         Ok(admitted) if has_gate(&admitted) => TrialOutcome::Gated {
             pulls: gate::prefetched(&admitted).next().is_some(),
+            home: status::home(&admitted),
         },
         Ok(_) => TrialOutcome::Ungated,
-        Err(Error::Api(status)) if status.code == 404 => TrialOutcome::NoNamespace,
+        Err(Error::Api(refusal)) if refusal.code == 404 => TrialOutcome::NoNamespace,
         // A right that is missing, by the API server's own words; a policy may forbid as well.
-        Err(Error::Api(status)) if status.message.contains("cannot create resource") => {
+        Err(Error::Api(refusal)) if refusal.message.contains("cannot create resource") => {
             TrialOutcome::Forbidden
         }
-        Err(Error::Api(status)) => TrialOutcome::Refused(status.message.clone()),
+        Err(Error::Api(refusal)) => TrialOutcome::Refused(refusal.message.clone()),
         Err(error) => return Err(access::failed(error)),
     })
 }

@@ -8,10 +8,6 @@ use serde_json::Value;
 
 const CHECK: &str = "webhook";
 
-/// The path of all MutatingWebhookConfigurations.
-pub(super) const CONFIGURATIONS: &str =
-    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
-
 /// The names of the webhooks in the MutatingWebhookConfiguration that the chart renders.
 pub(super) const ENTRIES: [&str; 4] = [
     "workloads.sluice.dev",

@@ -3,7 +3,7 @@
 use super::GlossaryEntry;
 
 /// The heads of the first column in tables that explain words; other tables hold figures, or sentences.
-const HEADS: [&str; 14] = [
+const HEADS: [&str; 13] = [
     "alert",
     "annotation",
     CODE,
@@ -11,7 +11,6 @@ const HEADS: [&str; 14] = [
     "key",
     "level",
     "metric",
-    "option",
     "reason",
     "reference",
     "state",
@@ -124,6 +123,8 @@ fn place(page: &str, target: &str) -> String {
         target.to_owned()
     } else if target.starts_with('#') {
         format!("docs/{page}{target}")
+    } else if let Some(beside) = target.strip_prefix("../") {
+        beside.to_owned()
     } else {
         format!("docs/{target}")
     }
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn rows_explain_the_words_of_their_first_cell() {
         let text = "## A b\n\n| reason | y |\n| --- | --- |\n| `One`, `Two` | see [there](b.md#c), `now` |\n| four | 4 |\n\n\
-                    | exit code | y |\n| --- | --- |\n| 3 | three |\n\n\
+                    | exit code | y |\n| --- | --- |\n| 3 | three, as [it is](../e/F.md#f) |\n\n\
                     | word | means |\n| --- | --- |\n| held, `hold` | waits `so`, [b](#c) and [d](https://d.e/f) |\n\n\
                     | metric | type | labels | what |\n| --- | --- | --- | --- |\n| `m` | gauge | | so `a \\| b` |\n\n\
                     | `One` | seconds |\n| --- | --- |\n| 1 | 73 |\n| `Two` | 37 |\n";
@@ -166,7 +167,7 @@ mod tests {
         let expected = [
             entry("One", "see there, now\n  more: docs/b.md#c"),
             entry("Two", "see there, now\n  more: docs/b.md#c"),
-            entry("3", "three"),
+            entry("3", "three, as it is\n  more: e/F.md#f"),
             entry(
                 "held",
                 "waits so, b and d\n  more: docs/p.md#c, https://d.e/f",

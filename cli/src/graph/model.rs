@@ -53,7 +53,8 @@ pub(super) struct Node {
     pub(super) waits_for: Vec<String>,
 }
 
-/// The health of an object for its dependents, else its own.
+/// The health of an object: as a dependent that the object holds back judges it, else by the object itself, else as any dependent judges
+/// it.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Health {
     pub(super) ready: bool,
@@ -78,17 +79,17 @@ pub(super) struct Edge {
     /// The reason of the wait, where no entry names the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) because: Option<String>,
-    /// Whether the dependent cannot start without the object at the edge's end.
+    /// Whether `from` cannot start without `to`.
     pub(super) must: bool,
     /// Whether the edge of the graph is in a cycle.
     pub(super) cycle: bool,
-    /// Whether `to` holds `from` back; `None` where that is unknown.
+    /// Whether `to` holds `from` back at this moment; `None` where nothing is known of the two objects in a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) holds: Option<bool>,
     /// The reason that `from` is told about `to`, from the closed set of reasons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<&'static str>,
-    /// Whether other edges lead there as well, so that a drawing is clearer without it.
+    /// Whether a way over other edges leads from `from` to `to` as well, so that a drawing is clearer without this edge.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) implied: bool,
 }

@@ -9,10 +9,11 @@ use crate::installed::Installed;
 use crate::objects::{Graph, Object};
 use crate::status::{self, GateTold};
 use jiff::Timestamp;
-use rules::cause::{Cause, RootCause, Stuck};
+use rules::cause::{Behind, Cause, RootCause, Stuck};
 use rules::gate::{self, Gate};
 use rules::object;
 use rules::selector::Selector;
+use rules::world::Hints as _;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,6 +72,30 @@ impl Times {
     /// Whether any gate of the graph waits.
     pub(super) fn any_waits(&self) -> bool {
         self.gates.iter().any(|gate| gate.until.is_none())
+    }
+
+    /// The troubles behind pods that no node takes, by the numbers of their nodes: a claim that is not bound says more than the
+    /// scheduler.
+    pub(super) fn behind_no_node(
+        &self,
+        graph: &Graph<'_>,
+        model: &Model,
+        world: &Installed<'_>,
+        now: Timestamp,
+    ) -> Vec<(usize, Stuck)> {
+        let found = |(at, node): (&usize, &usize)| {
+            let without_node = |it: &&Stuck| matches!(it.cause, Cause::NoNode { .. });
+            self.stuck.get(node).filter(without_node)?;
+            let object = &graph.objects[*at];
+            let behind = Behind::of(object.kind.as_ref()?, &object.value, object.namespace())?;
+            Some((*node, world.stuck(&behind, now)?))
+        };
+        model.at.iter().filter_map(found).collect()
+    }
+
+    /// Takes the troubles that a search has found in place of those that the pods tell by themselves.
+    pub(super) fn found(&mut self, stuck: Vec<(usize, Stuck)>) {
+        self.stuck.extend(stuck);
     }
 
     /// The answer that each waiting gate would get; `None` where that is unknown.

@@ -11,7 +11,7 @@ pub(super) const MAP: &str = "sluice-installation";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Published {
     /// The settings without the values that are withheld.
-    pub(super) settings: Settings,
+    pub(crate) settings: Settings,
     /// The version of the chart.
     pub(crate) version: String,
     /// The chart's values that are set and not published, with commas between them; empty where all is published.
@@ -20,7 +20,7 @@ pub(crate) struct Published {
 
 impl Published {
     /// Reads the ConfigMap; `None` for one without arguments, which this chart does not make.
-    pub(super) fn of(map: &Value) -> Option<Self> {
+    pub(crate) fn of(map: &Value) -> Option<Self> {
         let text = |key: &str| map["data"][key].as_str();
         let arguments: Vec<&str> = text("arguments")?.lines().map(str::trim).collect();
         let pod =
@@ -34,6 +34,11 @@ impl Published {
             version: owned("version"),
             withheld: owned("withheld"),
         })
+    }
+
+    /// Whether a value of the chart is set and not published.
+    pub(crate) fn withholds(&self, value: &str) -> bool {
+        self.withheld.split(", ").any(|it| it == value)
     }
 }
 
@@ -91,6 +96,7 @@ mod tests {
             (&*published.version, &*published.withheld),
             ("0.1.0", "nodeRules")
         );
+        assert!(published.withholds("nodeRules") && !published.withholds("extraArgs"));
         assert_eq!(Published::of(&json!({"data": {}})), None);
     }
 }

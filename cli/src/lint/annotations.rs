@@ -57,7 +57,7 @@ fn is_list(key: &str) -> bool {
 }
 
 fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<Finding> {
-    // A patch takes an annotation away so.
+    // A patch removes an annotation by the value null.
     let removes = value.is_null() && !object.is_dependent() && object.is_of_workload_kind();
     if !removes && (is_list(key) || key.starts_with(keys::PREFIX)) {
         if key == keys::CONFIG_DEPENDS_ON
@@ -65,7 +65,7 @@ fn of_key(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Opt
         {
             let spot = Where::Field(pointer(holder.path, "annotations", key));
             let finding = Finding::advice(&object.place, &advice).spot(spot);
-            // On an object without pods the key is the other product's alone.
+            // On an object without pods only cli-utils reads the key.
             return Some(finding).filter(|_| object.is_dependent());
         }
         if let Err(error) = grammar(object, holder, key, value) {
@@ -85,7 +85,7 @@ fn grammar(
     key: &str,
     value: &Value,
 ) -> Result<(), ParseError> {
-    // On a Namespace the key is a label of its pods' hold, and an annotation of its own.
+    // On a Namespace, the label holds the pods in it, and the annotation holds the creation of the Namespace itself.
     if key != keys::HOLD || !holds_creation(holder) {
         annotation::no_label(key, |of| of == object.word())?;
     }
@@ -127,7 +127,7 @@ fn holds_creation(holder: &Holder<'_>) -> bool {
     holder.role == Role::Own && annotation::holds_creation(holder.annotations)
 }
 
-/// The facts about an object whose creation is held. No manifest says whether a custom kind has namespaces: most have.
+/// The facts about an object whose creation is held. A custom kind counts as namespaced: no manifest tells, and most custom kinds are.
 fn created(object: &Object) -> Created {
     Created {
         has_pods: makes_pods(object),
@@ -135,7 +135,7 @@ fn created(object: &Object) -> Created {
     }
 }
 
-/// Whether the object with these annotations is a Job.
+/// Whether these annotations may suspend a Job: they stand on the Job itself.
 fn may_suspend(object: &Object, holder: &Holder<'_>) -> bool {
     object.is_job() && holder.role == Role::Own
 }
@@ -145,7 +145,7 @@ fn of_pods(key: &str) -> bool {
     key == keys::HOLD || key == keys::PREFETCH
 }
 
-/// Why a key of pods that can be read has no effect here.
+/// Why a valid key that counts on the pod template alone has no effect in this place.
 fn misplaced(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     if !of_pods(key) || object.word() == "Pod" || holder.role == Role::Template {
         return None;
@@ -195,8 +195,8 @@ fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding 
     finding
 }
 
-/// Whether pods come of an object. A workload without a pod template is a patch, which adds to the workload of that name: its
-/// annotations have their effect there.
+/// Whether an object makes pods. A workload without a pod template is a patch: its annotations have their effect on the workload that it is
+/// applied to.
 fn makes_pods(object: &Object) -> bool {
     object.is_dependent() || object.is_of_workload_kind()
 }
@@ -261,8 +261,9 @@ fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
     }
 }
 
-/// A key on both the object and its pod template: the template's counts. A tool that writes one value in both places means no other:
-/// kompose does so with all labels of a service, and `commonAnnotations` of kustomize with keys that say where an object belongs.
+/// The findings on keys that stand on both the object and its pod template, where only the template's value counts. An equal value in both
+/// places is no finding where a tool writes it so: kompose does with all labels of a service, and `commonAnnotations` of kustomize with the
+/// keys in [`OF_ANY`].
 fn twice(object: &Object, holders: &[Holder<'_>]) -> Vec<Finding> {
     let of = |role| holders.iter().find(|holder| holder.role == role);
     let (Some(own), Some(template)) = (of(Role::Own), of(Role::Template)) else {

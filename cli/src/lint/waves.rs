@@ -56,7 +56,7 @@ fn why_idle(object: &Object, key: &str) -> Option<String> {
     })
 }
 
-/// Different caps in one wave: the smallest counts for all.
+/// The findings on objects of one wave with different caps: the smallest cap counts for all.
 fn caps(objects: &[Object]) -> Vec<Finding> {
     let mut waves: BTreeMap<(&Scope, i64), Vec<(usize, &Object)>> = BTreeMap::new();
     for object in objects {

@@ -22,12 +22,13 @@ struct Source {
     rendered: bool,
 }
 
-/// A spot in an object whose place in the file is looked for.
+/// A spot in an object that a finding is about. [`Finder::find`] looks for its line in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spot<'a> {
     /// A field, by its JSON pointer; the object itself by the empty one.
     Field(&'a str),
-    /// A character in the text of a field: by line and column, from 1.
+    /// A character in the text of a field, such as the wrong character of a list: the field's JSON pointer, then the line and the column in
+    /// the text, from 1.
     Within(&'a str, usize, usize),
 }
 
@@ -67,7 +68,7 @@ impl Sources {
     }
 }
 
-/// Finds places in texts, each of whose documents is read once for that.
+/// Finds the positions of spots. Each document of a text is read once, when the first of its spots is looked for.
 #[derive(Debug)]
 pub(crate) struct Finder<'s> {
     sources: &'s Sources,
@@ -97,7 +98,7 @@ impl Finder<'_> {
         if source.rendered {
             let of = |position| of_template(Path::new(name), &source.text, origin.at, position);
             let found = of(position).unwrap_or_else(nowhere);
-            // A line of several may be computed where the key above it is not.
+            // In a text of several lines, Helm may have computed the line although the key above it is written in the template.
             let key = || of(places.key(origin, spot.pointer()));
             return match found.position {
                 Some(_) => found,
@@ -109,8 +110,8 @@ impl Finder<'_> {
     }
 }
 
-/// The place in a chart's template of a line that Helm has rendered: the template's only equal line. Most lines have one. A line
-/// whose value is computed has the only line with its key; for any other line only the file is known.
+/// Finds the line of a chart's template that Helm has rendered as a given line: the template's only equal line. Most lines have one. A line
+/// whose value is computed comes from the template's only line with the same key. For any other line only the file is known.
 fn of_template(
     chart: &Path,
     rendered: &str,

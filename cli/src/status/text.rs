@@ -24,7 +24,7 @@ pub(super) struct TreeView {
 
 /// The lines of a tree.
 pub(super) struct TreeText {
-    /// The headline, and what holds the pods up.
+    /// The headline, and the root causes that hold the pods up.
     pub(super) summary: Vec<String>,
     pub(super) rest: Vec<String>,
 }
@@ -98,7 +98,8 @@ impl TreeView {
         wrapped(first, further, text, self.width)
     }
 
-    /// The root causes of several pods, each with the number of pods and the time behind the cause.
+    /// The lines about the root causes: each cause with the number of pods that wait for it, and the time of the longest of these waits.
+    /// `several` tells whether the pods are of several namespaces, so that each cause has its namespace in front.
     fn held_up(self, causes: &[HeldUp], several: bool) -> Vec<String> {
         let (shown, more) = held_up::shown(causes);
         if shown.is_empty() {

@@ -78,7 +78,7 @@ struct Json<'a> {
 impl<'a> PodTold<'a> {
     pub(super) fn new(pod: &'a Value, answer: Answer, word: GateWord, unseen: Vec<Unseen>) -> Self {
         let gate = Gate::of(pod);
-        // Once the gate has passed, its word is of then and the judgement of now.
+        // The last line of a gate that has passed is from the past, and this judgement is of now: a difference means nothing.
         let differs = match &word {
             GateWord::Said(said) if !matches!(gate, Gate::Passed { .. }) => differ(said, &answer),
             _ => false,
@@ -118,7 +118,7 @@ impl<'a> PodTold<'a> {
 
     /// Whether the pod waits: by the last line of its gate, or by this command's judgement where there is no line.
     pub(super) fn waits(&self) -> bool {
-        // The gate may never have written its last line.
+        // A pod that has ended, or is being stopped, waits no more, even if its gate has written no last line.
         if matches!(
             Stage::of(self.pod),
             Stage::Done | Stage::Failed | Stage::Stops

@@ -1,9 +1,9 @@
-//! Commands that do something else than wait: a container that runs one stays when its loop goes.
+//! Tells whether commands do something else than wait: a container that runs such a command stays when its loop goes.
 
 use super::shell::Call;
 use std::path::Path;
 
-/// The programs that look, print, or steer a script.
+/// The programs that only look, print, or steer a script, so they do nothing else than wait.
 const HARMLESS: [&str; 66] = [
     ".",
     ":",
@@ -73,12 +73,12 @@ const HARMLESS: [&str; 66] = [
     "which",
 ];
 
-/// The texts of commands by which a client changes what is in a store.
+/// The texts in the commands by which a client changes the content of a store.
 const CHANGES: [&str; 9] = [
     "create ", "insert ", "grant ", "alter ", "drop ", "update ", "--create", "--alter", "restore",
 ];
 
-/// The program of a command, by its name alone; `None` where nothing tells it.
+/// The program that a command runs, by the name of its file; `None` where that cannot be told.
 pub(super) fn program(call: &Call) -> Option<String> {
     let program = call.words[0].rsplit('/').next()?;
     let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
@@ -86,13 +86,13 @@ pub(super) fn program(call: &Call) -> Option<String> {
     (is_name && program.chars().all(is_letter)).then(|| program.to_owned())
 }
 
-/// Whether a program runs a script, which is read by itself.
+/// Whether a program runs a script. The commands of such a script are read one by one, so the program itself does not count.
 pub(super) fn runs_a_script(program: &str) -> bool {
     let is_script = Path::new(program).extension().is_some_and(|it| it == "sh");
     is_script || matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh")
 }
 
-/// Whether a command without a wait changes nothing that others see.
+/// Whether a command that is no wait changes nothing that others can see.
 pub(super) fn is_harmless(call: &Call) -> bool {
     let first = call.words[0].as_str();
     let program = first.rsplit('/').next().unwrap_or_default();
@@ -105,6 +105,13 @@ pub(super) fn is_harmless(call: &Call) -> bool {
 fn is_redirection(word: &str) -> bool {
     let word = word.trim_start_matches(|it: char| it.is_ascii_digit());
     word.starts_with(['>', '<'])
+}
+
+/// Whether a command stops a server that one of these commands, in a loop, starts only to see whether it starts.
+pub(super) fn stops_a_try(call: &Call, all: &[Call]) -> bool {
+    let is = |it: &Call, what: &str| matches!(it.words.as_slice(), [_, word, ..] if word == what);
+    let starts = |it: &Call| it.is_looped() && is(it, "start") && it.words[0] == call.words[0];
+    is(call, "stop") && all.iter().any(starts)
 }
 
 /// Whether a client changes what is in a store, rather than look whether it answers.

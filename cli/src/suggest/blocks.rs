@@ -3,6 +3,7 @@
 use super::container::Container;
 use super::document::indent;
 use super::template::{Template, word};
+use super::waits::{self, Reading};
 use crate::manifest::Entries;
 use serde_json::Value;
 
@@ -13,11 +14,21 @@ pub(super) struct Block {
     pub(super) first: usize,
     /// The number of the container's lines.
     pub(super) length: usize,
-    /// The container as each branch of the template inside of it makes it, with masked actions.
+    /// The container as each branch of the template inside of it makes it. Its actions are masked: numbers stand in their place (module
+    /// `mask`).
     pub(super) branches: Vec<Container>,
+    /// The waits of each of these.
+    readings: Vec<Reading>,
 }
 
-/// The most branches of a container that are read one by one.
+impl Block {
+    /// The containers of the branches, each with its waits.
+    pub(super) fn read(&self) -> impl Iterator<Item = (&Container, &Reading)> {
+        self.branches.iter().zip(&self.readings)
+    }
+}
+
+/// The most branches of a container that are read one by one; further branches are left out.
 const BRANCHES: usize = 4;
 
 /// The containers of a template.
@@ -48,13 +59,14 @@ pub(super) fn all(template: &Template) -> Vec<Block> {
         found.push(Block {
             first,
             length,
+            readings: branches.iter().map(waits::of).collect(),
             branches,
         });
     }
     found
 }
 
-/// How many lines an item of a list has.
+/// The number of lines of an item of a list.
 fn length(template: &Template, lines: &[&str], first: usize) -> usize {
     let outer = indent(lines[first]);
     let ends = |line: &&str| {
@@ -70,7 +82,7 @@ fn length(template: &Template, lines: &[&str], first: usize) -> usize {
         .count()
 }
 
-/// How far the keys of an item are indented.
+/// The indentation of the keys of an item.
 fn inside(first: &str) -> usize {
     let text = first.trim_start();
     first.len() - text.trim_start_matches('-').trim_start().len()
@@ -101,7 +113,7 @@ fn is_init(lines: &[&str], first: usize) -> bool {
     above.is_none_or(|line| line.to_lowercase().contains("init"))
 }
 
-/// The lines of an item as YAML, where the template's branches inside of it are taken by their number.
+/// The lines of an item as YAML. Of the template's branches inside of it, the branch with the number `branch` is taken.
 fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> String {
     let depth = inside(block[0]);
     let outer = template.open.get(first).map_or(0, Vec::len);
@@ -128,7 +140,7 @@ fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> 
     text
 }
 
-/// How many branches follow the first of the action that is open around a line.
+/// The number of branches, after the first one, of the action that is open around a line.
 fn last_branch(template: &Template, line: usize, frame: &[String]) -> usize {
     let level = template.open[line].iter().position(|it| it == frame);
     let Some(level) = level else { return 0 };
@@ -154,7 +166,8 @@ fn read(text: &str, init: bool) -> Vec<Container> {
     containers
 }
 
-/// A word, or the text that its only action prints: `{{ printf "until nc db 1; do sleep 1; done" }}`.
+/// A word of a command; where the word is a single action, the text that the action prints: `{{ printf "until nc db 1; do sleep 1; done"
+/// }}`.
 fn revealed(template: &Template, word: &str) -> String {
     let seen = template.masked.seen(word);
     let printed = ["{{ printf \"", "{{ print \""];

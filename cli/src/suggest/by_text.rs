@@ -1,25 +1,21 @@
 //! Reads a template as text, where nothing renders it.
 
 use super::candidates;
-use super::document::{self, Document};
+use super::document::Document;
 use super::edits;
 use super::in_text::Context;
 use super::reason::Reason;
 use super::texts::{File, Texts};
 use super::told::{Report, Says};
-use super::waits;
 
 /// Reports the waits of a file's workloads, and of the containers outside of every workload's document.
 pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
-    let lines: Vec<&str> = file.text.lines().collect();
-    let documents = document::all(&lines);
-    for document in documents.iter().filter(|it| it.is_workload()) {
-        of_document(texts, file, document, report);
+    for document in file.documents().filter(Document::is_workload) {
+        of_document(texts, file, &document, report);
     }
     let is_of_none = |line: &usize| {
-        !documents
-            .iter()
-            .any(|it| it.is_workload() && it.holds(*line))
+        let mut documents = file.documents();
+        !documents.any(|it| it.is_workload() && it.holds(*line))
     };
     unrendered(texts, file, is_of_none, report);
 }
@@ -53,14 +49,12 @@ pub(super) fn unrendered(
     is_new: impl Fn(&usize) -> bool,
     report: &mut Report,
 ) {
-    let lines: Vec<&str> = file.text.lines().collect();
-    let documents = document::all(&lines);
     for block in file.blocks.iter().filter(|it| is_new(&it.first)) {
-        let mut around = documents.iter().filter(|it| it.holds(block.first));
-        let is_job = around.any(Document::is_job);
+        let mut around = file.documents().filter(|it| it.holds(block.first));
+        let is_job = around.any(|it| it.is_job());
         let place = format!("{}:{}", file.name(), block.first + 1);
-        for container in &block.branches {
-            let reading = waits::of(container).of_job(is_job);
+        for (container, reading) in block.read() {
+            let reading = reading.clone().of_job(is_job);
             let name = file.template.masked.seen(&container.name);
             if reading.looks && reading.waits.is_empty() {
                 report.tell(

@@ -1,6 +1,6 @@
-//! The ways to write the list of one document: what is tried, the best first.
+//! The ways to write the list of one document (a workload in a template), the best first; each is tried by rendering.
 
-use super::document::{self, Document};
+use super::document::Document;
 use super::in_text::Context;
 use super::list::Listed;
 use super::mask::{is_masked, mask};
@@ -8,15 +8,10 @@ use super::object::ChartObject;
 use super::object::text;
 use super::outcome::{ListEntry, Outcome};
 use super::render::{NAMESPACE, RELEASE};
-use super::switches::Switch;
 use super::target::Target;
 use super::texts::{File, Texts};
 use super::wait::Wait;
-use super::waits;
 use std::path::Path;
-
-/// The most values that a condition may test together: a longer one is of one set among many, and holds for nearly no user.
-const MOST_TOGETHER: usize = 4;
 
 /// A wait that stands in a text, and its outcome.
 pub(super) struct WaitInText {
@@ -28,7 +23,7 @@ pub(super) struct WaitInText {
     pub(super) outcome: Outcome,
 }
 
-/// The list that the text of a document says itself, each entry in its branch; and the outcome of each wait in it.
+/// The list by the text of a document alone, where each entry stands in the branch of its wait; and the outcome of each wait in the text.
 pub(super) fn of_text(
     texts: &Texts,
     file: &File,
@@ -39,8 +34,8 @@ pub(super) fn of_text(
     let mut list: Vec<Listed> = Vec::new();
     let mut told = Vec::new();
     for block in file.blocks.iter().filter(|it| document.holds(it.first)) {
-        for container in &block.branches {
-            let reading = waits::of(container).of_job(document.is_job());
+        for (container, reading) in block.read() {
+            let reading = reading.clone().of_job(document.is_job());
             for wait in &reading.waits {
                 let line = line_of(file, block.first, block.length, wait);
                 let within = file.template.between(at, line);
@@ -89,8 +84,8 @@ pub(super) fn of_text(
     (list, told)
 }
 
-/// What `resolve` makes of a wait in the text of a container itself; `None` where the text has other waits than were rendered. `at` is
-/// the number of the wait, of `count`.
+/// The result of `resolve` for the wait number `at` in the text of a container; `None` where the text does not have the `count` waits
+/// that were rendered.
 pub(super) fn in_block(
     texts: &Texts,
     file: &File,
@@ -100,8 +95,7 @@ pub(super) fn in_block(
     resolve: impl Fn(&Context<'_>, &Wait) -> Option<String>,
 ) -> Option<String> {
     let block = file.blocks.iter().find(|it| it.first == block)?;
-    block.branches.iter().find_map(|container| {
-        let reading = waits::of(container);
+    block.read().find_map(|(container, reading)| {
         let is_it = reading.waits.len() == count;
         let wait = reading.waits.get(at).filter(|_| is_it)?;
         let context = Context {
@@ -117,7 +111,7 @@ pub(super) fn in_block(
     })
 }
 
-/// The line of a container on which the target of a wait stands.
+/// The line of a container's text on which the target of a wait stands.
 fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
     let words: Vec<&str> = wait
         .what
@@ -137,19 +131,15 @@ fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
 }
 
 /// The document of a template that an object was rendered from.
-pub(super) fn document_of<'f, 'l>(
-    documents: &'f [Document<'l>],
-    kind: &str,
-    name: &str,
-) -> Option<&'f Document<'l>> {
-    let same: Vec<&Document<'l>> = documents
-        .iter()
+pub(super) fn document_of<'f>(file: &'f File, kind: &str, name: &str) -> Option<Document<'f>> {
+    let same: Vec<Document<'f>> = file
+        .documents()
         .filter(|it| it.kinds().any(|written| fits(written, kind)))
         .collect();
     match same.as_slice() {
         [one] => Some(*one),
         several => {
-            let fit = |it: &&&Document<'l>| it.name().is_some_and(|written| fits(written, name));
+            let fit = |it: &&Document<'f>| it.name().is_some_and(|written| fits(written, name));
             several
                 .iter()
                 .filter(fit)
@@ -190,8 +180,8 @@ fn literal(written: &str) -> usize {
     parts(written).iter().map(String::len).sum()
 }
 
-/// The entries for a target that hold for a release of any name: first with the name that the target's own template writes,
-/// then with the release's name in the rendered name.
+/// The entries for a target that hold for a release of any name. The first has the name as the target's own template writes it; the
+/// second has the rendered name, with `.Release.Name` in place of the release's name.
 pub(super) fn names(
     texts: &Texts,
     chart: &Path,
@@ -217,18 +207,17 @@ pub(super) fn names(
     entries
 }
 
-/// The name that an object has in its own template, where that means the same in another template of the chart.
+/// The name that an object has in its own template, as template text; `None` where that text means something else in another template of
+/// the chart.
 fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String> {
     if object.source.starts_with("charts") {
         return None;
     }
     let file = texts.file(&chart.join(&object.source))?;
-    let lines: Vec<&str> = file.text.lines().collect();
-    let documents = document::all(&lines);
     let kind = text(&object.value, "/kind");
-    let document = document_of(&documents, kind, text(&object.value, "/metadata/name"))?;
+    let document = document_of(file, kind, text(&object.value, "/metadata/name"))?;
     let best = literal(document.name()?);
-    let mut as_like = documents.iter().filter(|it| {
+    let mut as_like = file.documents().filter(|it| {
         let own = it.name().unwrap_or_default();
         it.kind() == Some(kind)
             && fits(own, text(&object.value, "/metadata/name"))
@@ -265,84 +254,4 @@ fn variable(action: &str) -> bool {
     action
         .match_indices('$')
         .any(|(at, _)| action[at + 1..].starts_with(|it: char| it.is_ascii_alphabetic()))
-}
-
-/// The condition on which an object or a wait is rendered that was seen with some sets of values and not with others. `None` where
-/// the sets do not tell.
-pub(super) fn condition(
-    sets: &[Vec<Switch>],
-    tried: &[usize],
-    seen: &[usize],
-    root: &str,
-) -> Option<Vec<Vec<String>>> {
-    let is_seen = |set: &usize| seen.contains(set);
-    if tried.iter().all(is_seen) {
-        return Some(Vec::new());
-    }
-    let all = |op: &str, parts: Vec<String>| {
-        let mut once: Vec<String> = Vec::new();
-        for part in parts {
-            if !once.contains(&part) {
-                once.push(part);
-            }
-        }
-        match once.as_slice() {
-            [only] => only.clone(),
-            _ => format!("({op} {})", once.join(" ")),
-        }
-    };
-    // A workload that is there with some values only has the first of its sets for the chart's own values.
-    let first = tried.iter().min_by_key(|set| (sets[**set].len(), **set))?;
-    if seen.contains(first) {
-        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
-        let single = absent.filter_map(|it| {
-            let more = it.iter().filter(|it| !sets[*first].contains(it));
-            let (marks, plain): (Vec<_>, Vec<_>) = more.partition(|it| it.follows());
-            // A switch that needs a host decides itself, and not the host.
-            let decisive = if plain.is_empty() { marks } else { plain };
-            let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
-            parts.next().filter(|_| parts.next().is_none())
-        });
-        let parts: Vec<String> = single.collect();
-        return (!parts.is_empty()).then(|| within(&all("and", parts)));
-    }
-    let mut present: Vec<&Vec<Switch>> = seen
-        .iter()
-        .map(|it| &sets[*it])
-        .filter(|it| !it.is_empty())
-        .collect();
-    present.sort_by_key(|it| it.len());
-    let mut parts = Vec::new();
-    let mut taken: Vec<&Vec<Switch>> = Vec::new();
-    for set in present {
-        if taken
-            .iter()
-            .any(|it| it.iter().all(|switch| set.contains(switch)))
-        {
-            continue;
-        }
-        taken.push(set);
-        let mut own: Vec<String> = set.iter().filter_map(|it| it.holds(root)).collect();
-        if own.is_empty() || own.len() > MOST_TOGETHER {
-            return None;
-        }
-        // One switch more may take it away again.
-        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
-        for other in absent.filter(|it| set.iter().all(|switch| it.contains(switch))) {
-            let mut more = other.iter().filter(|it| !set.contains(it) && !it.follows());
-            if let (Some(one), None) = (more.next(), more.next()) {
-                own.extend(one.holds_not(root));
-            }
-        }
-        parts.push(all("and", own));
-    }
-    (!parts.is_empty()).then(|| within(&all("or", parts)))
-}
-
-/// The actions of one condition.
-pub(super) fn within(condition: &str) -> Vec<Vec<String>> {
-    let bare = condition
-        .strip_prefix('(')
-        .and_then(|it| it.strip_suffix(')'));
-    vec![vec![format!("if {}", bare.unwrap_or(condition))]]
 }

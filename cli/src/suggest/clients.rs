@@ -1,4 +1,4 @@
-//! The programs with which charts look whether something is there.
+//! The programs with which charts look whether a server, a name or a file is there.
 
 mod arguments;
 mod code;
@@ -13,12 +13,13 @@ use super::reason::Reason;
 use super::shell::Call;
 use super::wait::{Address, Asks, For, usual_port};
 use arguments::{address, conninfo, each, is_port, option, places, positional};
-use data::looks_for_data;
+use data::{asks_for_a_table, looks_for_data};
 pub(super) use data::{asks_for_members, is_asked_for_data};
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client, Plain};
 
-/// Reads the waits of a command; `None` where the command is no client. `looks`: the command stands in a place where waits stand.
+/// Reads the waits of a command; `None` where the command is no client. `looks`: the command stands in a place where waits stand, such as
+/// a loop.
 pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let program = program.trim_start_matches(['(', '!']);
@@ -79,13 +80,16 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
         "mc" => Some(minio(&arguments)),
         "aws" | "s3cmd" => endpoint(&arguments),
         _ if named::is_migration(&call.words) => Some(vec![For::Migration]),
+        _ if call.is_looped() && named::starts_once_migrated(&call.words) => {
+            Some(vec![For::Migration])
+        }
         _ => {
             named::by_name(bare, &arguments).or_else(|| named::after_a_wait(bare, &arguments, env))
         }
     }
 }
 
-/// Whether a command asks once: a loop, or an option to try again, makes a wait of it.
+/// Whether a command asks only once. Such a command is a wait only in a loop, or with an option to try again.
 pub(super) fn asks_once(call: &Call) -> bool {
     http::fetches(call) || code::runs_once(call)
 }
@@ -107,6 +111,8 @@ impl Client {
         let is_connection = |it: &String| it.contains("://") || it.contains("$(");
         let by_connection = || option(arguments, self.connections).filter(is_connection);
         let by_option = by_option.or_else(by_connection);
+        // The first word of such a client may be a command in the place of an address.
+        let is_host = self.plain != Plain::Address || by_option.is_some();
         let takes_parameters = !self.connections.is_empty();
         let mut parameters = arguments.iter().filter(|_| takes_parameters);
         let by_parameters = parameters.find_map(|it| conninfo(it));
@@ -121,7 +127,14 @@ impl Client {
             return vec![For::Nothing(Reason::NoHost(program))];
         };
         if looks_for_data(program, arguments, is_read) {
-            return vec![For::Nothing(Reason::Data(program.to_owned()))];
+            let program = program.to_owned();
+            let host = Address::of(&found, self.asks).host;
+            let is_table = asks_for_a_table(&program, arguments, is_read);
+            return vec![if is_table {
+                For::Table { program, host }
+            } else {
+                For::Nothing(Reason::Data(program))
+            }];
         }
         let found = found.strip_prefix(self.prefix).unwrap_or(&found);
         let found = match found.rsplit_once(self.before_port) {
@@ -140,6 +153,7 @@ impl Client {
         for wait in &mut waits {
             if let For::Address(address) = wait
                 && address.usual.is_empty()
+                && is_host
             {
                 address.usual = self.port;
             }
@@ -148,7 +162,7 @@ impl Client {
     }
 }
 
-/// A test of a file.
+/// The wait for a file that a test such as `[ -f /ready ]` looks for; `None` for another command.
 fn test(program: &str, arguments: &[&str], looped: bool) -> Option<Vec<For>> {
     let found = match program {
         "test" | "[" | "[[" => {
@@ -244,7 +258,7 @@ fn socat(arguments: &[&str]) -> Vec<For> {
     addresses.collect()
 }
 
-/// The address that `nmap -p 5432 db` scans.
+/// The address that a scan asks, such as `nmap -p 5432 db`.
 fn scanned(arguments: &[&str]) -> Vec<For> {
     let host = last(arguments);
     match option(arguments, &["-p"]).filter(|it| is_port(it)) {
@@ -269,7 +283,8 @@ fn of_confluent(arguments: &[&str]) -> Vec<For> {
     }
 }
 
-/// The address of the server whose status `vault status` asks for; its content is no object of the cluster.
+/// The address of the server whose status `vault status` asks for. A wait for the content of Vault cannot become an entry, because that
+/// is no object of the cluster.
 fn of_vault(arguments: &[&str], env: &BTreeMap<String, String>) -> Vec<For> {
     if positional(arguments).first() != Some(&"status") {
         return vec![For::Nothing(Reason::Vault)];

@@ -1,42 +1,42 @@
-//! A container, as far as it tells what it waits for.
+//! A container, reduced to the fields that tell for which things it waits.
 
 use super::image;
 use super::reason::Reason;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A container: its command, and its environment.
+/// A container: its command, its environment and its mounts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Container {
     pub(super) name: String,
     pub(super) image: String,
     /// Whether it is an init container.
     pub(super) init: bool,
-    /// `command`, then `args`.
+    /// The words of `command`, then those of `args`.
     pub(super) words: Vec<String>,
-    /// The variables whose value stands in the container.
+    /// The variables whose values stand in the container itself.
     pub(super) env: BTreeMap<String, String>,
     /// The variables whose value is in a Secret, a ConfigMap or the pod.
     pub(super) elsewhere: BTreeSet<String>,
-    /// The paths at which folders of the node are mounted.
+    /// The paths at which the container mounts folders of the node.
     pub(super) node_paths: Vec<String>,
-    /// The ConfigMaps that are mounted.
+    /// The ConfigMaps that the container mounts.
     pub(super) config_maps: Vec<MountedMap>,
     /// Whether this is a command that is run once the container has started, or before it ends.
     pub(super) after_start: bool,
 }
 
-/// A ConfigMap, where a container has it.
+/// A ConfigMap, and the path at which a container mounts it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MountedMap {
     pub(super) map: String,
     path: String,
-    /// The only key that is mounted there.
+    /// The key of the ConfigMap where only that key is mounted at the path; `None` where all keys are.
     only: Option<String>,
 }
 
 impl MountedMap {
-    /// The key that a path is.
+    /// The key of the ConfigMap that the file at a path shows; `None` for a path outside of the mount.
     pub(super) fn key(&self, path: &str) -> Option<String> {
         let behind = path.strip_prefix(&self.path)?;
         match &self.only {
@@ -47,8 +47,12 @@ impl MountedMap {
 }
 
 impl Container {
-    /// A word of a command without variables of a shell: as it stands, or with the Services in it whose addresses the kubelet puts into
-    /// the environment of every pod, such as `$(DB_SERVICE_HOST)`. Another variable is an error that names the variable.
+    /// A word of a command without variables. A variable that holds the address of a Service, such as `$(DB_SERVICE_HOST)`, is replaced
+    /// by the name of the Service, because the kubelet puts that address into the environment of every pod.
+    ///
+    /// # Errors
+    ///
+    /// The word has another variable, which the error names.
     pub(super) fn known(&self, word: &str) -> Result<String, Reason> {
         let mut known = String::new();
         let mut rest = word;
@@ -69,7 +73,7 @@ impl Container {
         Ok(known)
     }
 
-    /// Reads a container of a pod's spec, or of any list of containers, where `pod` is null.
+    /// Reads a container of the pod's spec `pod`; `pod` is null for an item of any list in a text.
     pub(super) fn of(value: &Value, init: bool, pod: &Value) -> Option<Self> {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let name = value.get("name")?.as_str()?.to_owned();
@@ -119,7 +123,7 @@ impl Container {
             .collect()
     }
 
-    /// The container, and as others the commands that are run once it has started, or before it ends.
+    /// The container itself and, as further containers, the commands that run once it has started, or before it ends.
     pub(super) fn each(value: &Value, init: bool, pod: &Value) -> Vec<Self> {
         let Some(own) = Self::of(value, init, pod) else {
             return Vec::new();
@@ -135,7 +139,7 @@ impl Container {
         std::iter::once(own).chain(after_start).collect()
     }
 
-    /// Whether its script speaks of an answer that refuses, such as 401: then one is as good as success.
+    /// Whether the container's script also takes an answer that refuses, such as 401, for success.
     pub(super) fn takes_refusals(&self) -> bool {
         let is_number = |it: char| !it.is_ascii_digit();
         let mut words = self.words.iter().flat_map(|it| it.split(is_number));
@@ -157,7 +161,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The text of a scalar.
+/// The text of a scalar, be it a text, a number or a flag.
 fn said(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -1,10 +1,10 @@
-//! Images that wait for the objects that their environment or their arguments name.
+//! Reads images that wait for the objects that their environment or their arguments name, without a command that says so.
 
 use super::container::Container;
 use super::wait::{Address, Asks, For, NamedObject, Wait};
 use serde_json::Value;
 
-/// Reads the variables of kubernetes-entrypoint and the arguments of ONAP's readiness check.
+/// Reads the waits from the variables of kubernetes-entrypoint and `waisbrot/wait`, and from the arguments of ONAP's readiness check.
 pub(super) fn of(container: &Container) -> Vec<Wait> {
     let mut waits = entrypoint(container);
     waits.extend(readiness(&container.words, &container.image));
@@ -82,8 +82,8 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
     waits
 }
 
-/// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`.
-/// An image that is called like it may have the arguments alone.
+/// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`. An
+/// image with such a name may have the arguments alone, without the program.
 fn readiness(words: &[String], image: &str) -> Vec<Wait> {
     let words: Vec<&str> = words.iter().flat_map(|it| it.split_whitespace()).collect();
     let is_option = |it: &&str| it.starts_with("--") && it.ends_with("-name");
@@ -107,6 +107,8 @@ fn readiness(words: &[String], image: &str) -> Vec<Wait> {
             "--service-name" | "-s" => object("service"),
             "--job-name" | "-j" => object("job"),
             "--container-name" | "-c" => For::Container(name.clone()),
+            "--pod-name" | "-p" => For::PodsNamed(name.clone()),
+            "--url" | "-u" => For::Address(Address::of(&name, Asks::Http)),
             "--app-name" | "-a" => For::Selected {
                 kind: "pod".to_owned(),
                 selector: format!("app={name}"),
@@ -139,7 +141,7 @@ mod tests {
         container.words = [
             "sh",
             "-c",
-            "sed -i s/a/b/ /x; /app/ready.py --container-name vault",
+            "sed -i s/a/b/ /x; /app/ready.py --container-name vault --pod-name db --url http://api/ready",
         ]
         .map(str::to_owned)
         .into();
@@ -151,7 +153,9 @@ mod tests {
                 "DEPENDENCY_SERVICE mariadb",
                 "DEPENDENCY_JOBS db-sync",
                 "DEPENDENCY_POD_JSON app=agent",
-                "ready.py --container-name vault"
+                "ready.py --container-name vault",
+                "ready.py --pod-name db",
+                "ready.py --url http://api/ready"
             ]
         );
         let alone = Container {

@@ -1,4 +1,4 @@
-//! A unified diff of a few changes.
+//! Writes a unified diff of a few changes.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ const CONTEXT: usize = 3;
 /// A change: lines that take the place of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// The number of the first removed line, from 0; the added lines stand before it.
+    /// The number of the first removed line, from 0. The added lines stand in its place.
     pub(super) at: usize,
     /// The number of removed lines.
     pub(super) removed: usize,
     pub(super) added: Vec<String>,
 }
 
-/// The changes of one file, as `git apply` and `patch -p1` take them.
+/// The changes of one file as a unified diff, which `git apply` and `patch -p1` take.
 pub(super) fn unified(path: &Path, text: &str, mut edits: Vec<Edit>) -> String {
     let lines: Vec<&str> = text.lines().collect();
     edits.sort_by_key(|edit| edit.at);
@@ -80,7 +80,7 @@ pub(super) fn applied(text: &str, edits: &[Edit]) -> String {
     made
 }
 
-/// The groups of changes that are shown together, since the lines around them overlap.
+/// The groups of changes that are shown together, because the lines that are shown around them overlap.
 fn hunks(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
     edits.chunk_by(|one, next| next.at <= one.at + one.removed + 2 * CONTEXT)
 }

@@ -1,6 +1,9 @@
-//! The documents of a file, by their lines. A template is no YAML before it is rendered, so nothing is parsed.
+//! The documents of a file, by their lines. A template is no YAML before it is rendered, so this module only searches its lines.
 
-/// The kinds whose pods wait.
+use rules::scope;
+use std::ops::Range;
+
+/// The kinds of workloads that a list can be written on.
 const WORKLOADS: [&str; 8] = [
     "Deployment",
     "StatefulSet",
@@ -13,19 +16,19 @@ const WORKLOADS: [&str; 8] = [
 ];
 
 /// One YAML document of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Document<'t> {
     /// The number of the document's first line in the file, from 0.
     pub(super) first: usize,
-    pub(super) lines: &'t [&'t str],
+    pub(super) lines: &'t [String],
 }
 
-/// The documents between `---`.
-pub(super) fn all<'t>(lines: &'t [&'t str]) -> Vec<Document<'t>> {
+/// The numbers of the lines of each document; a line `---` separates documents.
+pub(super) fn all(lines: &[String]) -> Vec<Range<usize>> {
     let mut documents = Vec::new();
     let mut first = 0;
     for part in lines.split(|line| line.trim_end() == "---") {
-        documents.push(Document { first, lines: part });
+        documents.push(first..first + part.len());
         first += part.len() + 1;
     }
     documents
@@ -44,7 +47,7 @@ impl Document<'_> {
         self.kinds().next()
     }
 
-    /// The kinds that the document may have: a template may choose one.
+    /// The kinds that the document's object may have: a template may choose one of several.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
         let kinds = self.lines.iter().filter_map(|it| it.strip_prefix("kind:"));
         kinds.map(str::trim)
@@ -57,7 +60,7 @@ impl Document<'_> {
 
     /// The number of the line, within the document, on which a key stands.
     pub(super) fn line_of(&self, key: &str) -> Option<usize> {
-        let is_key = |line: &&str| {
+        let is_key = |line: &String| {
             let line = line.trim_start().trim_start_matches(['"', '\'']);
             let rest = line.strip_prefix(key).unwrap_or_default();
             rest.trim_start_matches(['"', '\'']).starts_with(':')
@@ -90,9 +93,16 @@ impl Document<'_> {
     /// The line, in the file, that makes the object a hook which Helm runs after everything else.
     pub(super) fn late_hook(&self) -> Option<usize> {
         let at = self.line_of("helm.sh/hook")?;
-        let line = self.lines[at];
+        let line = &self.lines[at];
         let is_late = line.contains("post-") && !line.contains("pre-");
         (is_late && self.kind() == Some("Job")).then_some(self.first + at)
+    }
+
+    /// Whether Helm runs the object as a test alone.
+    pub(super) fn is_test(&self) -> bool {
+        let line = self.line_of("helm.sh/hook").map(|at| &self.lines[at]);
+        let hook = line.and_then(|it| Some(it.split_once(':')?.1.trim().trim_matches(['"', '\''])));
+        hook.is_some_and(scope::is_test)
     }
 
     /// Whether the name of the object says that it migrates.
@@ -102,7 +112,7 @@ impl Document<'_> {
     }
 }
 
-/// How far a line is indented.
+/// The number of blanks before a line's text.
 pub(super) fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
@@ -113,10 +123,10 @@ pub(super) fn is_action(line: &str) -> bool {
     line.starts_with("{{") && line.ends_with("}}")
 }
 
-/// The keys above a line of a file of values.
-pub(super) fn keys_above(lines: &[&str], line: usize) -> Vec<String> {
+/// The keys of YAML that lead to a line of a file of values, the outermost first.
+pub(super) fn keys_above(lines: &[String], line: usize) -> Vec<String> {
     let mut keys = Vec::new();
-    let mut depth = indent(lines[line]) + 1;
+    let mut depth = indent(&lines[line]) + 1;
     for line in lines[..line].iter().rev() {
         let text = line.trim_start();
         let is_key = !text.is_empty() && !text.starts_with(['#', '-']) && indent(line) < depth;

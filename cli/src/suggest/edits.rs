@@ -1,4 +1,4 @@
-//! The place of an annotation in a template.
+//! Finds the place of an annotation in a template, and writes the annotation there.
 
 use super::diff::Edit;
 use super::document::{Document, indent, is_action};
@@ -7,8 +7,8 @@ const WEIGHT: &str = "sluice.dev/weight";
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
-/// Puts a list on the workload, else on its pod template, wherever its annotations are not computed. A list with a variable of the pod
-/// has to stand on the pod template.
+/// The change that writes a list on the workload, or else on its pod template. `None` where the annotations are computed. A list with a
+/// variable of the pod has to stand on the pod template.
 pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit> {
     let own = document
         .lines
@@ -28,15 +28,15 @@ pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit>
     own.and_then(place).or_else(|| template().and_then(place))
 }
 
-/// A weight beside a sync wave. A hook gets none: it runs before or after what it would be weighed against, and a hook before a
-/// sync would wait for the very workloads that the sync mends.
+/// The change that writes a weight beside a sync wave. A hook gets none: it runs before or after the objects that it would be weighed
+/// against, and a hook before a sync would wait for the very workloads that the sync mends.
 pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     let is_hook = HOOKS.iter().any(|hook| document.has(hook));
     if !document.is_workload() || document.has(WEIGHT) || is_hook {
         return None;
     }
     let at = document.line_of(WAVE)?;
-    let line = document.lines[at];
+    let line = &document.lines[at];
     let (_, weight) = line.split_once(':')?;
     let number: i64 = weight.trim().trim_matches(['"', '\'']).parse().ok()?;
     let indent = &line[..indent(line)];
@@ -47,13 +47,13 @@ pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     })
 }
 
-/// Lines among the annotations of the `metadata:` on line `at`.
+/// The change that puts lines among the annotations of the `metadata:` on line `at`.
 fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> {
     let lines = document.lines;
-    let outer = indent(lines[at]);
+    let outer = indent(&lines[at]);
     let block = lines[at + 1..].iter();
     let block = block.take_while(|it| is_action(it) || it.trim().is_empty() || indent(it) > outer);
-    let block: Vec<&str> = block.copied().collect();
+    let block: Vec<&str> = block.map(String::as_str).collect();
     let plain = |it: &&&str| !is_action(it) && !it.trim().is_empty();
     let inner = block.iter().find(plain).map_or(outer + 2, |it| indent(it));
     let annotations = block
@@ -111,7 +111,8 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
     }
 }
 
-/// Whether what was opened before the annotations ends with them.
+/// Whether the action that the first line of `block` begins ends right behind the annotations in it. The annotations are indented by more
+/// than `inner` blanks.
 fn closes_behind(block: &[&str], inner: usize) -> bool {
     let mut open = 1;
     for line in &block[1..] {

@@ -1,5 +1,6 @@
-//! The variables of a container whose values are elsewhere: in a ConfigMap or a Secret of the render, or known to the gate alone, into
-//! which admission copies the definition of the first container of the pod that has one.
+//! Completes the variables of a container whose values are elsewhere. A ConfigMap or a Secret of the rendered chart may have the value.
+//! Else only the gate can know it: admission copies into the gate the variable's definition from the first container of the pod that has
+//! one.
 
 use super::container::Container;
 use super::object::{ChartObject, text};
@@ -51,7 +52,7 @@ pub(super) fn completed(
     container
 }
 
-/// A ConfigMap or a Secret of the render.
+/// A ConfigMap or a Secret of the rendered chart that gives variables to a container.
 struct EnvSource<'o> {
     object: &'o Value,
     is_secret: bool,
@@ -67,7 +68,7 @@ impl<'o> EnvSource<'o> {
         Some(Self { object, is_secret })
     }
 
-    /// The variables that all keys make.
+    /// The variables that a container gets when it takes all keys of the object.
     fn all(&self) -> Vec<(String, String)> {
         let maps = ["data", "stringData"].map(|it| self.object[it].as_object());
         let keys = maps.into_iter().flatten().flat_map(Map::keys);
@@ -99,7 +100,7 @@ impl<'o> EnvSource<'o> {
     }
 }
 
-/// `postgres://db:5432/shop` of `postgres://user:password@db:5432/shop`.
+/// A URL without its user and password: `postgres://db:5432/shop` for `postgres://user:password@db:5432/shop`.
 fn without_credentials(value: &str) -> String {
     let Some((scheme, rest)) = value.split_once("://") else {
         return value.to_owned();
@@ -109,15 +110,15 @@ fn without_credentials(value: &str) -> String {
     format!("{scheme}://{host}")
 }
 
-/// The container of the pods' spec.
+/// The container of this name in the pods' spec.
 fn own<'p>(container: &Container, pods: &'p Value) -> Option<&'p Value> {
     let lists = ["initContainers", "containers"].map(|it| pods["spec"][it].as_array());
     let mut all = lists.into_iter().flatten().flatten();
     all.find(|it| it["name"] == container.name.as_str())
 }
 
-/// A word of a command as an address may have it: without variables, or with those that the application's own containers define as the
-/// waiting one does. The waiting container goes, so its own definition does not help.
+/// A word of a command for use in an address. Variables stay in it only where the application's own containers define them as the waiting
+/// container does: the waiting container goes, so its own definition does not help.
 ///
 /// # Errors
 ///
@@ -135,13 +136,13 @@ pub(super) fn taken_over(
     }
 }
 
-/// The names of the variables, `$(NAME)`, of a word.
+/// The names of the variables in a word, which are written `$(NAME)`.
 fn names(word: &str) -> impl Iterator<Item = &str> {
     let behind = word.split("$(").skip(1);
     behind.filter_map(|it| Some(it.split_once(')')?.0))
 }
 
-/// Whether the first of the application's containers that has a variable defines it as this container does.
+/// Whether the first of the application's containers that has a variable defines the variable as the waiting container does.
 fn is_shared(name: &str, container: &Container, pods: &Value) -> bool {
     let definition = |it: &Value| {
         let mut env = it["env"].as_array()?.iter();

@@ -1,275 +1,39 @@
-//! The way from a chart, or a folder of manifests, to the proposed lists: the folder is rendered and surveyed, the lists are
-//! written and tried.
+//! The way from a chart, or a folder of manifests, to the proposed lists: render with several sets of values, survey the waits, write
+//! lists, and try them.
 
-use super::blocks::Block;
 use super::known::{Group, Known};
 use super::list::Listed;
-use super::object::{ChartObject, own_pods, text};
-use super::places;
-use super::reason::Reason;
 use super::render;
 use super::settle::{self, Settled};
 use super::source::ObjectSource;
-use super::survey::{self, Found, SeenContainer};
 use super::switches::{self, Switch};
 use super::telling;
 use super::texts::{File, Texts};
 use super::told::{Report, Says};
-use super::traces;
+use super::tried_sets::TriedSets;
 use super::values;
 use super::ways;
 use anyhow::Result;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// The most sets of values that are rendered once more with the values of their addresses followed.
-const MOST_FOLLOWED: usize = 16;
-
-/// The most sets that lack an address and are rendered once more with the values of all addresses.
-const MOST_LACKING: usize = 12;
 
 /// The most sets that are tried with one switch more than brings a workload in sight.
 const MOST_PAIRS: usize = 24;
 
-/// The sets of values that were tried, and the things that each renders.
-struct TriedSets<'f> {
-    folder: &'f Path,
-    texts: &'f Texts,
-    sets: Vec<Vec<Switch>>,
-    rendered: Vec<Option<Vec<ChartObject>>>,
-    seen: Vec<SeenContainer>,
-    /// The switches that change nothing alone.
-    idle: Vec<Switch>,
+/// A set of values with one switch more than the set of the number.
+type Pair = (usize, Vec<Switch>);
+
+/// Parts the sets that are tried from those that are too many. The same switches in another order are rendered once.
+fn first_pairs(pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair>) {
+    let mut questions: BTreeSet<Vec<String>> = BTreeSet::new();
+    pairs.into_iter().partition(|(_, set)| {
+        let mut question: Vec<String> = set.iter().map(Switch::pair).collect();
+        question.sort();
+        questions.contains(&question) || questions.len() < MOST_PAIRS && questions.insert(question)
+    })
 }
 
-impl TriedSets<'_> {
-    /// Takes what a set renders. A set that shows the same as the set `other` need not be rendered again, so it is left out.
-    fn take(
-        &mut self,
-        switches: Vec<Switch>,
-        objects: Option<Vec<ChartObject>>,
-        missing: &[String],
-        other: usize,
-    ) {
-        let set = self.sets.len();
-        let own = objects.as_deref().unwrap_or_default();
-        let mut seen = survey::of(set, own, missing, &self.texts.values, &switches);
-        // A container of another folder is not the chart's own to change, unless its text is the chart's.
-        seen.retain(|it| {
-            let is_file = self.texts.file(&self.folder.join(&it.source)).is_some();
-            is_file || places::is_in_values(self.texts, &it.container)
-        });
-        if set > 0 && objects.is_some() && self.shows(other, own, &seen) {
-            self.idle
-                .extend(switches.into_iter().filter(|_| other == 0));
-            return;
-        }
-        self.seen.extend(seen);
-        self.sets.push(switches);
-        self.rendered.push(objects);
-    }
-
-    /// Whether a set shows the same workloads with the same waits as these.
-    fn shows(&self, set: usize, objects: &[ChartObject], seen: &[SeenContainer]) -> bool {
-        let waits = |it: &SeenContainer| {
-            let found = it.found.iter().map(|it| {
-                let target = it.target.clone();
-                (it.what.clone(), target.map(|it| it.map(|it| it.plain())))
-            });
-            let container = it.container.name.clone();
-            (it.workload.clone(), container, found.collect::<Vec<_>>())
-        };
-        let workloads = |objects: &[ChartObject]| {
-            let all = objects.iter().filter(|it| own_pods(it).is_some());
-            let named = all.map(|it| {
-                let name = text(&it.value, "/metadata/name").to_owned();
-                (it.source.clone(), name)
-            });
-            named.collect::<Vec<_>>()
-        };
-        let own = self.rendered[set].as_deref().unwrap_or_default();
-        let own_seen = self.seen.iter().filter(|it| it.set == set);
-        workloads(own) == workloads(objects) && own_seen.map(waits).eq(seen.iter().map(waits))
-    }
-
-    /// The sets in which a switch brings a waiting workload in sight, each with every other switch.
-    fn pairs(&self) -> Vec<(usize, Vec<Switch>)> {
-        let has = |set: usize, seen: &SeenContainer| {
-            let own = self.rendered[set].as_deref().unwrap_or_default();
-            own.iter()
-                .any(|it| it.source == seen.source && it.value["kind"] == seen.workload.0)
-        };
-        let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
-        let singles: Vec<usize> = singles.collect();
-        let brings = |set: usize| {
-            let mut seen = self.seen.iter().filter(|it| it.set == set);
-            seen.any(|it| !has(0, it))
-        };
-        let mut pairs = self.chains(&singles);
-        pairs.extend(self.branches(0, &singles));
-        for base in singles.iter().filter(|it| brings(**it)) {
-            let own = &self.sets[*base];
-            let others = singles.iter().map(|it| &self.sets[*it]);
-            let others = others.filter(|it| it[0].path != own[0].path);
-            pairs.extend(others.map(|it| (*base, [own.clone(), it.clone()].concat())));
-        }
-        let mut once: Vec<(usize, Vec<Switch>)> = Vec::new();
-        for pair in pairs {
-            if once.iter().all(|it| it.1 != pair.1) {
-                once.push(pair);
-            }
-        }
-        once
-    }
-
-    /// The sets that bring a container in sight, or change what it waits for, each with a switch that the container's text reads: the
-    /// condition of a branch within another, and that of an `else if`, count only once the outer condition holds, or the first one does not.
-    fn chains(&self, singles: &[usize]) -> Vec<(usize, Vec<Switch>)> {
-        let named = |seen: &SeenContainer| -> Vec<String> {
-            let targets = seen.found.iter();
-            let targets = targets.filter_map(|it| it.target.as_ref().ok()?.as_ref());
-            targets.map(|it| it.plain().text).collect()
-        };
-        let own = self.seen.iter().filter(|it| it.set == 0);
-        let own: Vec<&SeenContainer> = own.collect();
-        let mut chains: Vec<(usize, Vec<Switch>)> = Vec::new();
-        for seen in self.seen.iter().filter(|it| singles.contains(&it.set)) {
-            let first = own.iter().find(|it| it.is_the_same(seen));
-            if first.is_some_and(|it| named(it) == named(seen)) {
-                continue;
-            }
-            let alone = singles.iter().flat_map(|it| &self.sets[*it]);
-            let alone = alone.filter(|_| first.is_none());
-            let set = &self.sets[seen.set];
-            let read = self.read(seen);
-            let is_read = |it: &&Switch| {
-                let is_other = set.iter().all(|one| one.path != it.path);
-                is_other && read.contains(&format!(".Values.{}", it.path))
-            };
-            for more in self.idle.iter().chain(alone).filter(is_read) {
-                let pair = [set.as_slice(), std::slice::from_ref(more)].concat();
-                if chains.iter().all(|it| it.1 != pair) {
-                    chains.push((seen.set, pair));
-                }
-            }
-        }
-        chains
-    }
-
-    /// The text of a container, with that of the helper that it stands in, and of the helpers that it includes.
-    fn read(&self, seen: &SeenContainer) -> String {
-        let mut read = String::new();
-        for file in &self.texts.files {
-            let is_it = |it: &&Block| it.branches.iter().any(|it| it.name == seen.container.name);
-            for block in file.blocks.iter().filter(is_it) {
-                let helper = switches::helper_of(file, block.first);
-                let helper = helper.and_then(|it| self.texts.helper(&it));
-                let own = file.text_of(block);
-                read.push_str(&self.texts.reach(helper.unwrap_or(&own)));
-            }
-        }
-        read
-    }
-
-    /// The branches of the workloads that one switch brings in sight.
-    fn deeper(&self) -> Vec<(usize, Vec<Switch>)> {
-        let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
-        let of_base = |base: usize| {
-            let is_more = |set: &usize| {
-                let own = &self.sets[*set];
-                own.len() == 2 && own[0] == self.sets[base][0]
-            };
-            let more: Vec<usize> = (1..self.sets.len()).filter(is_more).collect();
-            self.branches(base, &more)
-        };
-        singles.flat_map(of_base).collect()
-    }
-
-    /// The sets with one switch more than `base` in which a container waits for something else, each with every other such set that
-    /// changes the waits of this container: a database of several servers need not be there once another one is outside.
-    fn branches(&self, base: usize, sets: &[usize]) -> Vec<(usize, Vec<Switch>)> {
-        // What each container waits for, by its set.
-        let mut targets: BTreeMap<(&Path, &str), BTreeMap<usize, Vec<String>>> = BTreeMap::new();
-        let is_tried = |it: &&SeenContainer| it.set == base || sets.contains(&it.set);
-        for seen in self.seen.iter().filter(is_tried) {
-            let key = (seen.source.as_path(), seen.container.name.as_str());
-            let named = seen.found.iter();
-            let named = named.filter_map(|it| it.target.as_ref().ok()?.as_ref());
-            let own = targets.entry(key).or_default();
-            let own = own.entry(seen.set).or_default();
-            own.extend(named.map(|it| it.plain().text));
-        }
-        let mut pairs: Vec<(usize, Vec<Switch>)> = Vec::new();
-        for by_set in targets.values() {
-            let Some(own) = by_set.get(&base).filter(|it| !it.is_empty()) else {
-                continue;
-            };
-            let changes = |set: &&usize| by_set.get(*set) != Some(own);
-            let is_new = |it: &String| !own.contains(it);
-            for (set, found) in by_set.iter().filter(|it| *it.0 != base) {
-                if !found.iter().any(is_new) {
-                    continue;
-                }
-                let others = sets.iter().filter(changes);
-                for other in others.filter_map(|it| self.sets[*it].last()) {
-                    let mut pair = self.sets[*set].clone();
-                    let is_other = pair.iter().all(|it| it.path != other.path);
-                    pair.push(other.clone());
-                    if is_other && pairs.iter().all(|it| it.1 != pair) {
-                        pairs.push((*set, pair));
-                    }
-                }
-            }
-        }
-        pairs
-    }
-
-    /// Whether a set renders nothing, or waits that a user of its values has to tell an address.
-    fn lacks_an_address(&self, set: usize) -> bool {
-        let lacks = |it: &Found| {
-            matches!(
-                it.target,
-                Err(Reason::NoValue(_) | Reason::NoHost(_) | Reason::Refused { .. })
-            )
-        };
-        let mut seen = self.seen.iter().filter(|it| it.set == set);
-        let lacks = |it: &SeenContainer| it.found.is_empty() || it.found.iter().any(lacks);
-        set > 0 && (self.rendered[set].is_none() || seen.any(lacks))
-    }
-
-    /// The sets in which the user may have to give an address, each with the values of addresses that the waits read.
-    /// The first of these, as many as the number says, have all such values at once.
-    fn followed(&self) -> (Vec<(usize, Vec<Switch>)>, usize) {
-        // A chart may refuse a switch as long as it is told no host.
-        let is_open = |set: &usize| {
-            let mut seen = self.seen.iter().filter(|it| it.set == *set);
-            self.rendered[*set].is_none() || seen.any(SeenContainer::is_open)
-        };
-        let open: Vec<usize> = (0..self.sets.len()).filter(is_open).collect();
-        if open.is_empty() {
-            return (Vec::new(), 0);
-        }
-        let groups = traces::groups(self.texts);
-        let with =
-            |set: usize, group: &[Switch]| (set, [self.sets[set].as_slice(), group].concat());
-        let with = &with;
-        // A set that lacks an address has all of these at once first, since there may be more pairs than are tried.
-        let joined = traces::joined(&groups);
-        let lacking = open.iter().filter(|it| self.lacks_an_address(**it));
-        let lacking = lacking.filter(|_| groups.len() > 1);
-        let lacking = lacking.take(MOST_LACKING).map(|set| with(*set, &joined));
-        let pairs = open.iter().flat_map(|set| {
-            let group = groups.iter();
-            group.map(move |group| with(*set, group))
-        });
-        let mut all: Vec<_> = lacking.collect();
-        let many = all.len();
-        all.extend(pairs.take(MOST_FOLLOWED));
-        (all, many)
-    }
-}
-
-/// The ways to write the lists of the groups that have none, each by the number of its group.
+/// The ways to write the lists of the groups that have no list yet, each with the number of its group.
 fn open(known: &Known<'_>, groups: &[Group], settled: &Settled) -> Vec<(usize, Vec<Vec<Listed>>)> {
     let open = groups.iter().enumerate();
     let open = open.filter(|(at, _)| !settled.has(*at));
@@ -277,7 +41,7 @@ fn open(known: &Known<'_>, groups: &[Group], settled: &Settled) -> Vec<(usize, V
     ways.filter(|(_, ways)| !ways.is_empty()).collect()
 }
 
-/// Proposes what a folder's rendered objects say.
+/// Proposes lists for the workloads that a folder renders to.
 pub(super) fn run(
     folder: &Path,
     texts: &Texts,
@@ -285,14 +49,7 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<()> {
     source.render_first(&texts.values)?;
-    let mut tried = TriedSets {
-        folder,
-        texts,
-        sets: Vec::new(),
-        rendered: Vec::new(),
-        seen: Vec::new(),
-        idle: Vec::new(),
-    };
+    let mut tried = TriedSets::of(folder, texts);
     let mut sets = vec![Vec::new()];
     let (switched, mut late) = switches::of(texts);
     sets.extend(switched);
@@ -302,10 +59,11 @@ pub(super) fn run(
         tried.take(switches, objects, source.missing(), 0);
     }
     for pairs in [TriedSets::pairs, TriedSets::deeper] {
-        let pairs = pairs(&tried);
+        let (pairs, more) = first_pairs(pairs(&tried));
         let sets: Vec<_> = pairs.iter().map(|it| it.1.clone()).collect();
-        let all = source.render_all(&sets[..sets.len().min(MOST_PAIRS)], render::FOR_PAIRS);
+        let all = source.render_all(&sets, render::FOR_PAIRS);
         late.extend(sets.into_iter().skip(all.len()));
+        late.extend(more.into_iter().map(|it| it.1));
         for ((base, switches), objects) in pairs.into_iter().zip(all) {
             tried.take(switches, objects, source.missing(), base);
         }

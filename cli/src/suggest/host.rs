@@ -1,9 +1,9 @@
-//! The kind of a host, by its form.
+//! Tells by the form of a host which thing it names: the pod itself, a Service, or a server outside of the cluster.
 
-/// The form of a host. Its texts may hold actions that are out of sight.
+/// A host that a wait loop names, by the form of its name. The texts may hold masked actions of a template (module `mask`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Host {
-    /// The pod itself.
+    /// The host is the pod itself, such as `localhost`.
     Itself,
     /// A Service; with its namespace and the pod behind it, where the host names them.
     Service {
@@ -13,11 +13,11 @@ pub(super) enum Host {
     },
     /// A host of two names, of which the second may be a namespace or a domain.
     Two(String, String),
-    /// An address, or a name of a domain.
+    /// An IP address, or a domain name of three parts or more that is no name of a Service.
     Outside,
 }
 
-/// Reads a host.
+/// Tells from its form which thing a host names.
 pub(super) fn of(host: &str) -> Host {
     let host = host.trim_end_matches('.');
     let is_own = ["localhost", "::1", "0.0.0.0", "localhost.localdomain"];
@@ -49,7 +49,7 @@ pub(super) fn of(host: &str) -> Host {
     }
 }
 
-/// Whether a host is a number alone: a port whose host a command prints, as `nc $(host) 80` has it.
+/// Whether a host is only a number. Such a number is the port of a host that a command prints, as in `nc $(host) 80`.
 pub(super) fn is_number(host: &str) -> bool {
     !host.is_empty() && host.bytes().all(|it| it.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! The programs that images run where a container has no command of its own.
+//! The programs that well-known images run where a container has no command of its own.
 
 /// Returns the program that an image runs with the arguments of a container; `None` for an image that is not known.
 pub(super) fn program(image: &str) -> Option<&'static str> {
@@ -20,7 +20,7 @@ pub(super) fn program(image: &str) -> Option<&'static str> {
     })
 }
 
-/// The commands of `wait4x`.
+/// The commands of `wait4x`, most of them named after a protocol.
 pub(super) const PROTOCOLS: [&str; 10] = [
     "tcp",
     "http",
@@ -34,7 +34,8 @@ pub(super) const PROTOCOLS: [&str; 10] = [
     "exec",
 ];
 
-/// Whether the first argument is one for the image's program: most such images run a shell, or their program, that stands there instead.
+/// Whether the image's program takes the first argument. Where it does not, the argument is a program that runs in place of the image's
+/// own.
 pub(super) fn takes(argument: &str) -> bool {
     argument.starts_with('-') || argument.contains(':') || PROTOCOLS.contains(&argument)
 }

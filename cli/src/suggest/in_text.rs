@@ -1,4 +1,4 @@
-//! Turns a wait of a template into an entry, where nothing has been rendered.
+//! Turns a wait in the text of a template into an entry, where nothing has been rendered.
 
 use super::container::Container;
 use super::host::{self, Host};
@@ -9,18 +9,18 @@ use super::texts::Texts;
 use super::wait::{Address, For, NamedObject, Wait};
 use serde_json::Value;
 
-/// The texts in which a wait is looked up.
+/// The texts around a wait in a template, from which its entry is made.
 pub(super) struct Context<'c> {
     pub(super) masked: &'c Masked,
     pub(super) container: &'c Container,
     pub(super) texts: &'c Texts,
-    /// The actions that are open around the wait and not around its list: an entry is put into the same.
+    /// The actions that are open around the wait and not around its list. The entry gets the same actions around it.
     pub(super) open: &'c [Vec<String>],
-    /// The text of the file, in which its variables are set.
+    /// The text of the file, which sets the variables of the template.
     pub(super) text: &'c str,
-    /// Whether a host that a value says becomes an address that the gate tries.
+    /// Whether a host that comes from a value becomes an address that the gate tries, and not a Service.
     pub(super) by_address: bool,
-    /// Whether the entry stands where its host is a Service alone, so that a helper may choose a host outside of the cluster elsewhere.
+    /// Whether the host of the entry counts as a Service only. A helper may choose a host outside of the cluster in other branches.
     pub(super) of_service: bool,
 }
 
@@ -30,6 +30,15 @@ pub(super) fn port(context: &Context<'_>, wait: &Wait) -> Option<String> {
         For::Address(address) => Some(context.masked.seen(&address.port)),
         _ => None,
     }
+}
+
+/// The port of a wait's address, as the text writes it, where that means the same at the list.
+pub(super) fn port_there(context: &Context<'_>, wait: &Wait) -> Option<String> {
+    let For::Address(address) = &wait.for_what else {
+        return None;
+    };
+    let known = context.container.known(&address.port).ok()?;
+    context.expression(&known).ok()
 }
 
 /// The entry of a wait as an address.
@@ -52,7 +61,9 @@ impl Context<'_> {
                 namespace,
             } => self.selected(kind, selector, namespace.as_deref()),
             For::Container(name) => Err(Reason::NoContainer(self.masked.seen(name))),
+            For::PodsNamed(name) => Err(Reason::NoWorkload(self.masked.seen(name))),
             For::Migration => Err(Reason::NoMigration),
+            For::Table { program, .. } => Err(Reason::Data(program.clone())),
             For::File(path) if self.container.is_on_the_node(path) => {
                 Err(Reason::NodeFile(self.masked.seen(path)))
             }
@@ -206,7 +217,7 @@ impl Context<'_> {
         Ok(Some(self.expression(&self.container.known(namespace)?)?))
     }
 
-    /// A text with its actions in sight, where those mean the same at the list.
+    /// A text with its masked actions put back; an error where an action means something else in the annotation.
     fn expression(&self, text: &str) -> Result<String, Reason> {
         let mut seen = self.masked.seen(text);
         if !is_masked(text) {
@@ -243,7 +254,7 @@ impl Context<'_> {
         Ok(seen.replace("{{ template ", "{{ include "))
     }
 
-    /// The expression that a variable of the template is set to, where it is set once.
+    /// The expression to which the template sets a variable; `None` where the template sets it more than once, or never.
     fn set(&self, variable: &str) -> Option<&str> {
         let needle = format!("{variable} :=");
         let mut found = self.text.match_indices(&needle).map(|(at, it)| {
@@ -255,7 +266,8 @@ impl Context<'_> {
         first.filter(|_| found.next().is_none())
     }
 
-    /// The value that a text is, where it is nothing else: `{{ .Values.db.host }}`. `Null` where there is none.
+    /// The chart's value where a text is nothing but one value: `{{ .Values.db.host }}`. `Null` where the chart has no such value; `None`
+    /// for another text.
     fn value(&self, text: &str) -> Option<Value> {
         let seen = self.masked.seen(text);
         let inner = seen.strip_prefix("{{ ")?.strip_suffix(" }}")?;
@@ -276,7 +288,7 @@ impl Context<'_> {
     }
 }
 
-/// The text between the braces of each action.
+/// The text of each action, without the braces.
 pub(super) fn actions(text: &str) -> Vec<String> {
     let parts = text.split("{{").skip(1);
     let inside = parts.filter_map(|it| it.split_once("}}"));
@@ -285,7 +297,7 @@ pub(super) fn actions(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A variable of the template that an action reads, but `$`.
+/// The variable of the template that an action reads, other than `$`.
 fn variable(action: &str) -> Option<&str> {
     let at = action
         .match_indices('$')
@@ -304,7 +316,7 @@ fn helper(action: &str) -> Option<&str> {
     rest.split('"').next()
 }
 
-/// A reason with the actions of its texts in sight.
+/// A reason with its masked actions put back, for a message.
 fn seen(reason: &Reason, masked: &Masked) -> Reason {
     match reason {
         Reason::Secret(name) => Reason::Secret(masked.seen(name)),
@@ -314,7 +326,8 @@ fn seen(reason: &Reason, masked: &Masked) -> Reason {
     }
 }
 
-/// The entry, where admission's reader takes it once a name stands where its actions are.
+/// The outcome of a wait for which `entry` was found: the entry, if the parser of admission accepts it with a name in the place of each
+/// action.
 fn tried(entry: ListEntry) -> Outcome {
     let text = super::mask::mask(&entry.text).stand_in();
     let text = match text.strip_prefix("x://") {

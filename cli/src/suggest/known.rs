@@ -2,11 +2,11 @@
 
 use super::candidates;
 use super::diff::Edit;
-use super::document::{self, Document};
+use super::document::Document;
 use super::edits;
 use super::in_text::{self, Context};
 use super::list::{self, Listed};
-use super::object::{ChartObject, own_pods, text};
+use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::outcome::Outcome;
 use super::places;
 use super::reason::Reason;
@@ -25,16 +25,17 @@ use std::path::{Path, PathBuf};
 /// The most conditions that are put around a list because nothing renders with the other side of them.
 const MOST_GUARDS: usize = 3;
 
-/// A workload's document, with the containers that were rendered from it.
+/// A workload in a template (one document of the file), with all containers that the sets of values render from it. A group gets one
+/// list.
 pub(super) struct Group {
-    /// The template, below the folder.
+    /// The path of the template, below the folder.
     pub(super) source: PathBuf,
     pub(super) kind: String,
     /// The first line of the workload's document; `None` where the template makes the workload in another way.
     pub(super) document: Option<usize>,
-    /// The numbers of the workload's containers.
+    /// The numbers of the group's containers in [`Known::seen`].
     pub(super) seen: Vec<usize>,
-    /// The sets that do not count for the workload's list.
+    /// The numbers of the sets of values that do not count for the group's list.
     pub(super) forgotten: Vec<usize>,
 }
 
@@ -43,13 +44,13 @@ pub(super) struct Known<'f> {
     pub(super) folder: &'f Path,
     pub(super) texts: &'f Texts,
     pub(super) sets: Vec<Vec<Switch>>,
-    pub(super) rendered: Vec<Option<Vec<ChartObject>>>,
+    pub(super) rendered: Vec<Option<ObjectList>>,
     pub(super) seen: Vec<SeenContainer>,
-    /// The sets that are too many to be tried.
+    /// The numbers of the sets of values that were not rendered, because there are too many.
     pub(super) untried: Vec<usize>,
-    /// The sub-charts that are not there.
+    /// The declared sub-charts that are in no folder.
     pub(super) missing: Vec<String>,
-    /// The helpers that are not there.
+    /// The made-up helpers, in place of those that no chart at hand defines.
     pub(super) stubs: Stubs,
 }
 
@@ -58,11 +59,9 @@ impl Known<'_> {
         let mut groups: Vec<Group> = Vec::new();
         for (at, seen) in self.seen.iter().enumerate() {
             let (kind, name) = &seen.workload;
-            let document = self.file(&seen.source).and_then(|file| {
-                let lines: Vec<&str> = file.text.lines().collect();
-                let documents = document::all(&lines);
-                Some(candidates::document_of(&documents, kind, name)?.first)
-            });
+            let file = self.file(&seen.source);
+            let document = file.and_then(|it| candidates::document_of(it, kind, name));
+            let document = document.map(|it| it.first);
             // A template may choose the kind.
             let is_the_same = |it: &&mut Group| {
                 let is_kind = it.document.is_some() || it.kind == *kind;
@@ -91,14 +90,32 @@ impl Known<'_> {
         self.rendered[set].as_deref().unwrap_or_default()
     }
 
-    /// A text for a message: the values and the helpers stand in it, not the texts that are made up for them.
+    /// A text for a message, with the names of the values and helpers in place of the texts that were made up for them.
     pub(super) fn shown(&self, text: &str, set: usize) -> String {
         self.stubs.shown(&traces::shown(text, &self.sets[set]))
     }
 
-    /// The entry of an address that values say, with these values in it; `None` where nothing tells which values they are. `at` is the
-    /// number of the container's wait.
+    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the
+    /// values.
     pub(super) fn written(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<String> {
+        let found = self.followed(seen, at, root)?;
+        if !self.is_port_open(seen, at, &found) {
+            return Some(found);
+        }
+        let port = self.in_text(seen, at, false, in_text::port_there)?;
+        with_port(&found, &port)
+    }
+
+    /// Whether the text of a wait computes the port of an entry, `found`, in which it stands as a number: as such it would stay the one of
+    /// now.
+    fn is_port_open(&self, seen: &SeenContainer, at: usize, found: &str) -> bool {
+        let is_number = !found.rsplit(':').next().unwrap_or_default().contains("{{");
+        let port = || self.in_text(seen, at, false, in_text::port);
+        is_number && port().is_some_and(|it| it.contains("{{"))
+    }
+
+    /// The entry of an address that values say, with the values that were followed in it.
+    fn followed(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<String> {
         let own = &self.sets[seen.set];
         let entry = |it: &SeenContainer| {
             let target = it.found.get(at)?.target.as_ref().ok()?.as_ref()?;
@@ -106,20 +123,16 @@ impl Known<'_> {
             is_of_values.then(|| target.name.clone())
         };
         let text = entry(seen)?;
-        let found = traces::written(&text, own, self.texts, root).or_else(|| {
+        traces::written(&text, own, self.texts, root).or_else(|| {
             // Another set with the same values of the user may follow this one.
             let mut twins = self
                 .like(seen)
                 .filter(|it| it.found.len() == seen.found.len());
             twins.find_map(|it| traces::written(&entry(it)?, &self.sets[it.set], self.texts, root))
-        })?;
-        // A port that a value says which is not followed would stay what it is now.
-        let is_fixed = !found.rsplit(':').next().unwrap_or_default().contains("{{");
-        let port = || self.in_text(seen, at, false, in_text::port);
-        (!is_fixed || port().is_none_or(|it| !it.contains("{{"))).then_some(found)
+        })
     }
 
-    /// The entry of a wait as the container's own text names its target. `at` is the number of the container's wait.
+    /// The entry of the wait number `at`, with its target written as in the container's own text.
     pub(super) fn as_written(&self, seen: &SeenContainer, at: usize) -> Option<String> {
         self.in_text(seen, at, false, |context, wait| {
             match context.resolve(wait) {
@@ -129,12 +142,13 @@ impl Known<'_> {
         })
     }
 
-    /// The entry of a wait as an address, with the host and the port as the container's own text in the values writes these.
+    /// The entry of the wait number `at` as an address, with the host and the port written as in the container's own text in the values.
     pub(super) fn as_address(&self, seen: &SeenContainer, at: usize) -> Option<String> {
         self.in_text(seen, at, true, in_text::as_address)
     }
 
-    /// What `resolve` makes of a wait in the container's own text, or in its text in the values alone.
+    /// The result of `resolve` for the wait number `at` in the container's own text. `in_values`: only a text that stands in the values
+    /// counts.
     fn in_text(
         &self,
         seen: &SeenContainer,
@@ -150,7 +164,7 @@ impl Known<'_> {
         fits.then(found).flatten()
     }
 
-    /// Whether a container that no list says waits for nothing but what a list says once the values of its addresses are set.
+    /// Whether the container has waits that no list can say, and a list can say all of them once the values of its addresses are set.
     pub(super) fn is_said_with_values(&self, seen: &SeenContainer) -> bool {
         let mut followed = self
             .like(seen)
@@ -158,7 +172,7 @@ impl Known<'_> {
         !seen.is_listed() && followed.any(SeenContainer::is_listed)
     }
 
-    /// Whether a container is in a set without marks too, with the same values of the user.
+    /// Whether another set without marks, and with the same values otherwise, shows the container as well.
     pub(super) fn is_in_plain_set(&self, seen: &SeenContainer) -> bool {
         let mut plain = self
             .like(seen)
@@ -166,7 +180,7 @@ impl Known<'_> {
         plain.next().is_some()
     }
 
-    /// A container in the other sets that differ in marks alone.
+    /// The container in the sets of values that differ from its own set only in marks.
     fn like<'k>(&'k self, seen: &'k SeenContainer) -> impl Iterator<Item = &'k SeenContainer> {
         let plain = |set: usize| traces::without(&self.sets[set]);
         let is_like = move |it: &&SeenContainer| {
@@ -175,7 +189,7 @@ impl Known<'_> {
         self.seen.iter().filter(is_like)
     }
 
-    /// The sets with which a workload of a group was rendered.
+    /// The numbers of the sets of values that render a workload of the group and that count for its list.
     pub(super) fn tried(&self, group: &Group) -> Vec<usize> {
         let is_one = |object: &ChartObject| self.is_of(group, object);
         (0..self.sets.len())
@@ -184,8 +198,8 @@ impl Known<'_> {
             .collect()
     }
 
-    /// Leaves each wait of these groups for an address of values that no list can name, so that the other waits of their workloads get
-    /// a list without it. Returns whether there is one.
+    /// Gives up the waits of these groups whose address comes from values that no list can name, so that the workload gets a list for its
+    /// other waits. Returns whether there is such a wait.
     pub(super) fn leave_unwritable(&mut self, groups: &[&Group]) -> bool {
         let mut left = Vec::new();
         for number in groups.iter().flat_map(|it| &it.seen) {
@@ -195,7 +209,9 @@ impl Known<'_> {
                     continue;
                 };
                 let is_of_values = target.form == (Form::Address { of_values: true });
-                let is_unwritten = || self.written(seen, at, "").is_none();
+                // A port as the text computes it was tried in vain.
+                let followed = || self.followed(seen, at, "");
+                let is_unwritten = || followed().is_none_or(|it| self.is_port_open(seen, at, &it));
                 if is_of_values && is_unwritten() && self.as_address(seen, at).is_none() {
                     left.push((*number, at, Reason::Address(target.name.clone())));
                 }
@@ -208,8 +224,8 @@ impl Known<'_> {
         is_any
     }
 
-    /// Forgets what some sets show of the groups that have no list, so that these get the list of the other sets. Returns whether there
-    /// is such a group.
+    /// Forgets the containers that these sets of values show of the groups without a list, so that such a group gets a list from the
+    /// other sets. Returns whether there was such a container.
     pub(super) fn forget(&mut self, sets: &[usize], groups: &mut [Group], open: &[usize]) -> bool {
         let mut is_any = false;
         for at in open {
@@ -227,8 +243,8 @@ impl Known<'_> {
         is_any
     }
 
-    /// The switches with which the chart does not render, or was not tried, and whose values a group, or a helper, reads: then nothing
-    /// tells what is waited for.
+    /// The switches with which the chart does not render, or was not rendered, and whose value the group's text or a helper of it reads.
+    /// With such a value the waits of the group are unknown.
     pub(super) fn doubts(&self, group: &Group) -> Vec<&Switch> {
         let unrendered = (0..self.sets.len()).filter(|it| self.rendered[*it].is_none());
         let unrendered: Vec<usize> = unrendered.collect();
@@ -251,14 +267,16 @@ impl Known<'_> {
         doubts
     }
 
-    /// The conditions within which all that a group waits for is known. `None` where these are too many, or are no conditions.
+    /// The conditions under which all waits of the group are known: none of [`Self::doubts`] holds. `None` where there are more
+    /// conditions than [`MOST_GUARDS`], or where one cannot be written.
     pub(super) fn guards(&self, group: &Group, root: &str) -> Option<Vec<String>> {
         let doubts = self.doubts(group);
         let guards: Option<Vec<String>> = doubts.iter().map(|it| it.holds_not(root)).collect();
         guards.filter(|it| it.len() <= MOST_GUARDS)
     }
 
-    /// The switch by which a set that was not rendered tells nothing of a workload that is there with the sets `tried`.
+    /// The switch because of which a set of values that was not rendered leaves the waits of a workload unknown. `tried` are the sets
+    /// that show the workload.
     fn doubt(&self, set: usize, tried: &[usize]) -> Option<&Switch> {
         // The same values render once the chart is told a host.
         let plain = |it: usize| traces::without(&self.sets[it]);
@@ -281,13 +299,13 @@ impl Known<'_> {
         Some(switch)
     }
 
-    /// Whether a workload is rendered with one switch, and not without: `tried` are the sets that show the workload.
+    /// Whether a workload is rendered with this one switch, and is not rendered without it. `tried` are the sets that show the workload.
     fn is_there_with(&self, switch: &Switch, tried: &[usize]) -> bool {
         let is_it = |set: &usize| self.sets[*set] == std::slice::from_ref(switch);
         !tried.contains(&0) && tried.iter().any(is_it)
     }
 
-    /// Whether an object is rendered from the document of a group.
+    /// Whether an object is a workload of the group: the same document of a template renders it.
     pub(super) fn is_of(&self, group: &Group, object: &ChartObject) -> bool {
         let name = text(&object.value, "/metadata/name");
         let kind = text(&object.value, "/kind");
@@ -299,12 +317,10 @@ impl Known<'_> {
         let Some(file) = self.file(&group.source) else {
             return group.document.is_none();
         };
-        let lines: Vec<&str> = file.text.lines().collect();
-        let documents = document::all(&lines);
-        candidates::document_of(&documents, kind, name).map(|it| it.first) == group.document
+        candidates::document_of(file, kind, name).map(|it| it.first) == group.document
     }
 
-    /// Whether the workloads of a group have a list already, be it of a template or of values.
+    /// Whether the workloads of a group carry a list already, from their template or from values.
     pub(super) fn is_listed(&self, group: &Group) -> bool {
         let own = self.objects(self.seen[group.seen[0]].set).iter();
         let mut own = own.filter(|it| self.is_of(group, it));
@@ -313,30 +329,52 @@ impl Known<'_> {
             || self.with_document(group, written).is_some()
     }
 
-    /// Calls `then` with the document of a group.
+    /// Calls `then` with the document that renders a group, and with its file; `None` where there is no such document.
     pub(super) fn with_document<T>(
         &self,
         group: &Group,
         then: impl FnOnce(&File, &Document<'_>) -> Option<T>,
     ) -> Option<T> {
         let file = self.file(&group.source)?;
-        let lines: Vec<&str> = file.text.lines().collect();
-        let documents = document::all(&lines);
-        let document = documents
-            .iter()
-            .find(|it| Some(it.first) == group.document)?;
-        then(file, document)
+        let mut documents = file.documents();
+        let document = documents.find(|it| Some(it.first) == group.document)?;
+        then(file, &document)
     }
 
-    /// The change that writes a group's list.
+    /// The change that writes a group's list into its template.
     pub(super) fn edit(&self, group: &Group, list: &[Listed]) -> Option<Edit> {
         self.with_document(group, |_, document| {
             edits::annotate(document, &list::lines(list))
         })
     }
 
-    /// The place of a container, and its block among the texts.
+    /// The place of a container for messages, and the place of its text in the folder: the file and the line.
     pub(super) fn place(&self, seen: &SeenContainer) -> (String, Option<(PathBuf, usize)>) {
-        places::of(self.texts, &self.folder.join(&seen.source), seen)
+        let found = || places::of(self.texts, &self.folder.join(&seen.source), seen);
+        seen.place.get_or_init(found).clone()
+    }
+}
+
+/// An entry with another port in the place of its own, which is a number. `None` where it has none.
+fn with_port(entry: &str, port: &str) -> Option<String> {
+    let (before, behind) = entry.rsplit_once(':')?;
+    let path = behind.trim_start_matches(|it: char| it.is_ascii_digit());
+    (path.len() < behind.len()).then(|| format!("{before}:{port}{path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_put_in_the_place_of_a_number() {
+        for (entry, expected) in [
+            ("tcp://db:5432", Some("tcp://db:{{ .port }}")),
+            ("http://api:80/ready", Some("http://api:{{ .port }}/ready")),
+            ("dns://db", None),
+        ] {
+            let found = with_port(entry, "{{ .port }}");
+            assert_eq!(found.as_deref(), expected, "{entry}");
+        }
     }
 }

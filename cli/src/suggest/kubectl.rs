@@ -1,4 +1,4 @@
-//! Waits for objects, by Kubernetes' own tool, by an image around it, and by the API server's addresses.
+//! Reads waits for objects, from `kubectl`, from images around it, and from addresses of the API server.
 
 use super::reason::Reason;
 use super::shell::Call;
@@ -42,7 +42,7 @@ fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     Some(vec![object(kind, name, namespace, None)])
 }
 
-/// `is_read`: another command reads what `kubectl` prints.
+/// The waits of a `kubectl` command. `is_read`: another command reads its output.
 fn of_kubectl(arguments: &[&str], looks: bool, is_read: bool) -> Vec<For> {
     let namespace = value(arguments, &["-n", "--namespace"]);
     let plain = plain(arguments);
@@ -70,7 +70,7 @@ fn of_kubectl(arguments: &[&str], looks: bool, is_read: bool) -> Vec<For> {
     }
 }
 
-/// The state that a condition of `kubectl wait` is.
+/// The state of a list's entry that stands for a condition of `kubectl wait`.
 fn state_of(condition: &str) -> Option<&'static str> {
     let condition = condition.to_lowercase();
     let named = condition.strip_prefix("condition=").unwrap_or(&condition);
@@ -80,8 +80,8 @@ fn state_of(condition: &str) -> Option<&'static str> {
     (named.starts_with("available")).then_some("available")
 }
 
-/// The state that a look at an object asks for; `present` where nothing reads what the look prints, so that it only asks whether the object
-/// exists. A definition is of use only once it is ready.
+/// The state of the entry for a look at an object. It is `present` where no command reads the output, since the look then asks only
+/// whether the object exists; but a definition is of use only once it is ready.
 fn state_asked(kind: Option<&&str>, asked: &str, is_read: bool) -> Option<&'static str> {
     let kind = kind.and_then(|it| it.split('/').next()).unwrap_or_default();
     let is_service = matches!(kind, "svc" | "service" | "services");
@@ -92,14 +92,14 @@ fn state_asked(kind: Option<&&str>, asked: &str, is_read: bool) -> Option<&'stat
     (is_service || !is_read && !is_definition).then_some("present")
 }
 
-/// Whether an option formats what `kubectl get` prints, for something that reads it.
+/// Whether an option formats the output of `kubectl get`, so that another command can read it.
 fn is_formatted(arguments: &[&str]) -> bool {
     arguments.iter().any(|it| {
         it.starts_with("-o") || it.starts_with("--output") || it.starts_with("--template")
     })
 }
 
-/// `KIND NAME ...`, `KIND/NAME ...`, or a kind and a selector.
+/// The waits for the objects that words name: `KIND NAME ...`, `KIND/NAME ...`, or a kind and a selector.
 fn named(
     words: &[&str],
     selector: Option<String>,
@@ -157,7 +157,7 @@ fn selected(kind: &str, selector: String, namespace: Option<String>) -> For {
     }
 }
 
-/// The object of an address of the API server, which is a Service of every cluster.
+/// The wait for the object that a URL of the API server names. The API server itself is a Service of every cluster.
 pub(super) fn of_url(url: &str) -> Option<For> {
     let is_api = [
         "//kubernetes.default",
@@ -185,7 +185,7 @@ pub(super) fn of_url(url: &str) -> Option<For> {
     })
 }
 
-/// The arguments that are neither options nor values of options.
+/// The arguments of `kubectl` that are neither options nor values of options.
 fn plain<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     const ALONE: [&str; 9] = [
         "--all",

@@ -1,17 +1,19 @@
-//! Masks the actions of a template: the masked text can be read as YAML and as a shell's words.
+//! Masks the actions of a template: a number between two special letters takes the place of each `{{ … }}`, so that the text can be read
+//! as YAML and as words of a shell.
 
 /// The letters around the number of an action. They are for private use, and YAML takes them as any other letter.
 const OPEN: char = '\u{e000}';
 const CLOSE: char = '\u{e001}';
 
-/// A text whose actions are numbers, and the actions.
+/// A text with numbers in place of its actions, and these actions.
 #[derive(Debug, Default)]
 pub(super) struct Masked {
     pub(super) text: String,
     actions: Vec<String>,
 }
 
-/// Puts the actions of a text out of sight. A comment goes; an action of several lines leaves its line breaks behind it.
+/// Replaces each action of a text by its number between [`OPEN`] and [`CLOSE`]. A comment is dropped. The line breaks of an action of
+/// several lines follow its number, so that line numbers stay.
 pub(super) fn mask(text: &str) -> Masked {
     let mut masked = Masked::default();
     let mut rest = text;
@@ -43,8 +45,8 @@ pub(super) fn inner(action: &str) -> &str {
 }
 
 impl Masked {
-    /// The text with its actions in sight again, as an entry of a list may have them: without the quotes that a pipeline puts
-    /// around a value, and without what trims the space around.
+    /// A text with its actions put back, in a form that an entry of a list may have: without the quotes that a pipeline puts around a
+    /// value, and without the `-` by which an action trims the space around it.
     pub(super) fn seen(&self, text: &str) -> String {
         let mut seen = String::new();
         let mut rest = text;
@@ -61,7 +63,7 @@ impl Masked {
         seen + rest
     }
 
-    /// The text with a name where an action is, and behind a colon with a number.
+    /// The text with a name in place of each action, or a number where it stands behind a colon.
     pub(super) fn stand_in(&self) -> String {
         let mut text = String::new();
         let mut inside = false;
@@ -95,7 +97,7 @@ impl Masked {
     }
 }
 
-/// A pipeline without `quote` at its end.
+/// An action without the `quote` at the end of its pipeline.
 fn unquoted(action: &str) -> &str {
     let mut action = action.trim();
     for function in ["quote", "squote"] {
@@ -107,7 +109,7 @@ fn unquoted(action: &str) -> &str {
     action
 }
 
-/// Whether a text holds an action that is out of sight.
+/// Whether a text holds a masked action.
 pub(super) fn is_masked(text: &str) -> bool {
     text.contains(OPEN)
 }

@@ -1,9 +1,13 @@
-//! An object as a template or a manifest makes it.
+//! An object that a template renders to, or that a manifest holds.
 
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-/// An object that was rendered.
+/// The objects of one render, which several hold.
+pub(super) type ObjectList = Arc<[ChartObject]>;
+
+/// An object, with the file that it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ChartObject {
     /// The path of the template below the chart's folder, or of the manifest's file.
@@ -11,7 +15,7 @@ pub(super) struct ChartObject {
     pub(super) value: Value,
 }
 
-/// The pods that an object makes, or is.
+/// The pod template of an object, or the object itself where it is a pod; `None` for an object without pods.
 pub(super) fn own_pods(object: &ChartObject) -> Option<&Value> {
     let pointers = ["/spec/jobTemplate/spec/template", "/spec/template"];
     let mut templates = pointers.iter().filter_map(|it| object.value.pointer(it));
@@ -19,7 +23,7 @@ pub(super) fn own_pods(object: &ChartObject) -> Option<&Value> {
     template.or_else(|| (object.value["kind"] == "Pod").then_some(&object.value))
 }
 
-/// The text at a pointer; empty where there is none.
+/// The text at a JSON pointer; empty where there is none.
 pub(super) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value
         .pointer(pointer)

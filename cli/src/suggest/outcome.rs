@@ -1,4 +1,4 @@
-//! The outcome of a wait.
+//! The outcome of a wait: an entry of a list, or the reason why the wait stays.
 
 use super::reason::Reason;
 use super::wait::Asks;
@@ -6,7 +6,7 @@ use super::wait::Asks;
 /// The outcome of a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// An entry of a list.
+    /// An entry of a list can replace the wait.
     Entry(ListEntry),
     /// The container waits for another container of its own pod, so no entry is needed.
     Itself,
@@ -14,12 +14,12 @@ pub(super) enum Outcome {
     Left(Reason),
 }
 
-/// An entry of a list.
+/// An entry of a list, as it is written into the annotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListEntry {
     /// The text of the entry; an item of the long form begins with a brace.
     pub(super) text: String,
-    /// How much the loop knew of an address that the entry stands for.
+    /// How much the loop learned of the address that the entry stands for; `None` for an entry that stands for no address.
     pub(super) asks: Option<Asks>,
 }
 
@@ -32,7 +32,7 @@ impl ListEntry {
     }
 }
 
-/// `shop/service/db:present`, with the namespace only where it is not the dependent's own.
+/// The entry for an object, such as `shop/service/db:present`. `namespace` is `None` where it is the dependent's own.
 pub(super) fn object(
     namespace: Option<&str>,
     kind: &str,
@@ -51,8 +51,7 @@ pub(super) fn selected(namespace: Option<&str>, kind: &str, selector: &str) -> S
 }
 
 impl Outcome {
-    /// The reason why a wait without a list of its own stays; `elsewhere` makes the reason for an entry. `None` where the wait is
-    /// for the pod itself.
+    /// The reason why a wait stays; `elsewhere` makes the reason for a wait with an entry. `None` where the wait is for the pod itself.
     pub(super) fn reason(&self, elsewhere: impl Fn(String) -> Reason) -> Option<Reason> {
         match self {
             Self::Entry(entry) => Some(elsewhere(entry.text.clone())),

@@ -1,4 +1,4 @@
-//! The places of containers among the texts of a folder.
+//! Finds the text of a rendered container among the texts of a folder.
 
 use super::candidates;
 use super::container::Container;
@@ -8,8 +8,8 @@ use super::texts::{File, Texts};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The place of a container that was rendered from the file `own`, as a message names it, and its block among the texts: the file, and
-/// the number of its first line.
+/// The place of a container that was rendered from the file `own`, for messages, and the place of its text: the file, and the number of
+/// its first line.
 pub(super) fn of(
     texts: &Texts,
     own: &Path,
@@ -31,8 +31,8 @@ pub(super) fn of(
                 .as_ref()
                 .is_some_and(|it| it.contains(&block.first));
             let named = || {
-                let lines: Vec<&str> = file.text.lines().collect();
-                named_after(&document::keys_above(&lines, block.first), &seen.workload.1)
+                let keys = document::keys_above(&file.lines, block.first);
+                named_after(&keys, &seen.workload.1)
             };
             let place = TextPlace {
                 likeness,
@@ -53,7 +53,7 @@ pub(super) fn of(
     }
 }
 
-/// Whether a container stands in the values of a chart: a sub-chart that is in another folder may have rendered it.
+/// Whether the text of a container stands in the values of a chart, where a sub-chart of another folder may have rendered it.
 pub(super) fn is_in_values(texts: &Texts, container: &Container) -> bool {
     let mut values = texts.files.iter().filter(|it| it.is_values());
     values.any(|file| {
@@ -66,23 +66,23 @@ pub(super) fn is_in_values(texts: &Texts, container: &Container) -> bool {
     })
 }
 
-/// How well a place in the texts fits a rendered container, the most important first.
+/// The measure of how well a place in the texts fits a rendered container. The fields are compared in their order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct TextPlace {
     likeness: usize,
     /// Whether the place is in the workload's own document.
     is_own: bool,
-    /// The length of the key of the values, above the place, that the workload is named after.
+    /// The length of the longest key above the place that the workload's name contains; 0 outside of a file of values.
     named: usize,
 }
 
-/// The length of the longest of these keys that a workload's name has in it.
+/// The length of the longest of these keys that the workload's name contains.
 fn named_after(keys: &[String], workload: &str) -> usize {
     let named = keys.iter().filter(|it| workload.contains(it.as_str()));
     named.map(String::len).max().unwrap_or(0)
 }
 
-/// The likeness of a container in a text and a rendered container; 0 where they are different containers.
+/// The likeness of a container in a text and a rendered container, as a number of points; 0 where they are different containers.
 fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
     let seen = |text: &str| file.template.masked.seen(text);
     if !candidates::fits(&seen(&written.name), &rendered.name) {
@@ -97,12 +97,10 @@ fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
     1 + 2 * literal + 4 * same.count()
 }
 
-/// The lines of the document that a container's workload is of.
+/// The lines of the document that renders the container's workload.
 fn document_of(file: &File, seen: &SeenContainer) -> Option<Range<usize>> {
     let (kind, name) = &seen.workload;
-    let lines: Vec<&str> = file.text.lines().collect();
-    let documents = document::all(&lines);
-    let own = candidates::document_of(&documents, kind, name)?;
-    let held = (0..lines.len()).filter(|it| own.holds(*it));
-    Some(held.clone().min()?..held.max()? + 1)
+    let own = candidates::document_of(file, kind, name)?;
+    let lines = own.first..own.first + own.lines.len();
+    (!lines.is_empty()).then_some(lines)
 }

@@ -6,85 +6,87 @@ use std::fmt;
 /// The reason why a wait stays as it is, from a closed set: no list can say the wait, or the chart does not tell enough about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// A client without an address in its arguments or in its environment. The text is the client's program, or `it`.
+    /// A client has no address in its arguments or in its environment. The text is the client's program, or `it`.
     NoHost(String),
-    /// A variable, `$NAME`, that has no value in the container.
+    /// The address has a variable, `$NAME`, without a value in the container.
     Unsaid(String),
-    /// A variable, `NAME`, whose value is in a Secret, a ConfigMap or the pod.
+    /// The address has a variable, `NAME`, whose value is in a Secret, a ConfigMap or the pod.
     Elsewhere(String),
-    /// A host outside of the cluster.
+    /// The host is outside of the cluster.
     Outside(String),
-    /// A host that the chart's values say, and that no Service of the chart has.
+    /// The host comes from the chart's values, and no Service of the chart has its name.
     OfValues(String),
-    /// The entry of an address that values say, which a list would have to name.
+    /// The address comes from values that the entry, which is the text, would have to name.
     Address(String),
-    /// A name that no object of the render has.
+    /// No object of the rendered chart has this name.
     NotHere(String),
-    /// A look at the Service of this name, which does not tell which state of the Service is wanted.
+    /// The command looks at the Service of this name, and does not tell which state of the Service it wants.
     OfService(String),
-    /// A look into a store. The text is the program that looks.
+    /// The command looks for data in a store. The text is the program.
     Data(String),
-    /// The waiting workload itself, or a Service behind which its pods are.
+    /// The wait is for the waiting workload itself, or for a Service of its own pods.
     Own(String),
-    /// A Job, by its name, that Helm runs before it creates any other object.
+    /// The Job of this name is run by Helm before any other object is created.
     EarlyJob(String),
-    /// A template text, or the words `the address`, that has no value.
+    /// The template text, or `the address`, has no value.
     NoValue(String),
-    /// A template text whose meaning depends on its place, so it cannot be moved into the annotation.
+    /// The template text means something else in another place, so it cannot be moved into the annotation.
     Bound(String),
-    /// A host of two parts, of which the second may be a namespace or a domain, and the entry for the namespace.
+    /// The second part of the host may be a namespace or a domain. `entry` is the entry for a namespace.
     Ambiguous { host: String, entry: String },
-    /// A Service behind which no pods of the cluster are.
+    /// No pods of the cluster are behind the Service of this name.
     NoPods(String),
-    /// A command of `kubectl` that names no object.
+    /// A command of `kubectl` names no object.
     NoObject,
-    /// A command that looks into a container.
+    /// The command looks into a container.
     Inside,
-    /// An object that has to be deleted.
+    /// The command waits until an object is deleted.
     Deleted,
-    /// One of several waits, joined by `||`, of which one is enough.
+    /// The wait is one of several, joined by `||`, of which one is enough.
     OneOf,
-    /// An entry of a kind that needs its group.
+    /// The kind in the entry needs its group.
     Kind(String),
-    /// A Secret that is waited for.
+    /// The wait is for a Secret.
     Secret(String),
-    /// A file on the node, by its path.
+    /// The wait is for a file on the node, with this path.
     NodeFile(String),
-    /// Vault's content.
+    /// The wait is for content of Vault.
     Vault,
-    /// A protocol that no probe speaks.
+    /// The address is of SCTP, a protocol that no probe speaks.
     Sctp,
-    /// A host that is pinged, by its name or its address.
+    /// The command pings this host, by its name or its address.
     Ping(String),
-    /// No Job of the chart migrates.
+    /// The wait is for a migration, and no Job of the chart migrates.
     NoMigration,
-    /// The chart was rendered as often as it may be before this list was tried.
+    /// The renders were used up before the list with this entry was tried.
     Late(String),
-    /// The command runs once its container has started.
+    /// The command runs once its container has started, and a list waits before that.
     AfterStart,
-    /// The Job that migrates, by its name, is run after everything else.
+    /// Helm runs the Job that migrates, with this name, after every other object.
     LateJob(String),
-    /// A hook that migrates after everything else is there.
+    /// The hook that migrates runs after every other object is there.
     LateHook,
-    /// An entry of a Compose file's `depends_on`.
+    /// An entry of a Compose file's `depends_on` has no counterpart.
     Compose(Unlabelled),
-    /// The Job that migrates is one of these, by name.
+    /// Several Jobs may be the one that migrates: these, by name.
     ManyJobs(Vec<String>),
-    /// No container of this name is known.
+    /// The wait is for a container, and no workload has one of this name.
     NoContainer(String),
+    /// No workload is known whose pods have names that begin like this, or several are.
+    NoWorkload(String),
     /// The reader of admission refuses the entry.
     Refused { entry: String, why: String },
-    /// The list of this entry would not mean the same as the loop.
+    /// The list with this entry would not mean the same as the loop.
     Untrue(String),
-    /// The entry of a wait in a text that nothing renders, so the entry cannot be tried.
+    /// The wait stands in a text that nothing renders, so its entry cannot be tried.
     Untried(String),
     /// The workload has a list already.
     Listed,
-    /// The annotations are computed, or those of another chart, so this list cannot be written there.
+    /// The annotations are computed, or belong to another chart, so the list with this entry cannot be written there.
     Closed(String),
     /// The wait for this entry is in a helper, and no workload that includes the helper is known.
     Helper(String),
-    /// The container has the name of a wait, or a loop, and its commands do not tell what it waits for.
+    /// The container is called like a wait, or has a loop, but its commands do not tell for which thing it waits.
     Unread,
 }
 
@@ -207,6 +209,10 @@ impl fmt::Display for Reason {
             Self::NoContainer(name) => write!(
                 out,
                 "no workload of these has a container {name}; wait for the workload that has"
+            ),
+            Self::NoWorkload(name) => write!(
+                out,
+                "not one workload of these makes pods whose names begin with {name}; wait for the workload that does"
             ),
             Self::Late(entry) => write!(
                 out,

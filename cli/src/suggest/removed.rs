@@ -7,10 +7,11 @@ use super::survey::SeenContainer;
 use super::target::{Form, Target};
 use super::wait::Asks;
 use rules::keys;
+use rules::ordinals;
 use rules::selector::Selector;
 use serde_json::Value;
 
-/// The remarks about the things to delete once the list replaces the loop.
+/// The remarks about the parts of the chart that the user can delete once a list replaces the loop of the container.
 pub(super) fn of(seen: &SeenContainer, workload: (&str, &str), objects: &[ChartObject]) -> String {
     let container = &seen.container;
     let more = seen.does.as_ref().filter(|_| container.init);
@@ -60,7 +61,7 @@ fn images(objects: &[ChartObject]) -> impl Iterator<Item = &str> {
     containers.filter_map(|it| it["image"].as_str())
 }
 
-/// Whether a container asks the API server, which takes rights.
+/// Whether a container asks the API server, for which its account needs rights.
 fn asks_the_api(container: &Container) -> bool {
     // The namespace of the pod takes no rights.
     let text = container.words.join(" ");
@@ -84,7 +85,7 @@ fn asks_the_api(container: &Container) -> bool {
         || marks.iter().any(|it| text.contains(it))
 }
 
-/// The bindings of an account, with their roles.
+/// The role bindings that give rights to an account, each with its role, as texts for a remark.
 fn rights_of(account: &str, objects: &[ChartObject]) -> Vec<String> {
     let binds = |object: &&ChartObject| {
         let kind = text(&object.value, "/kind");
@@ -110,7 +111,7 @@ fn rights_of(account: &str, objects: &[ChartObject]) -> Vec<String> {
     told.collect()
 }
 
-/// The remark about an entry in another namespace, which has to agree; `None` for an entry of the pods' own namespace.
+/// The remark about an entry in another namespace, which has to consent; `None` for an entry of the pods' own namespace.
 pub(super) fn consent(target: &Target, entry: &ListEntry) -> Option<String> {
     target.namespace.as_ref()?;
     Some(format!(
@@ -129,6 +130,10 @@ pub(super) fn note(
     missing: &[String],
 ) -> Option<String> {
     let entry = &entry.text;
+    if let Some(set) = set_of(target, objects) {
+        let of = format!("of the StatefulSet behind {entry}");
+        return without_probe(&of, target.asks?, &[own_pods(set)?]);
+    }
     let Some(at) = target.object else {
         let named = matches!(target.form, Form::Object { .. });
         let of_part = missing.iter().find(|it| target.name.contains(it.as_str()));
@@ -144,12 +149,24 @@ pub(super) fn note(
     };
     let asks = target.asks?;
     let selector = Selector::labels(objects[at].value.pointer("/spec/selector")?);
-    let behind: Vec<&Value> = objects
+    let pods = objects.iter().filter_map(own_pods);
+    let behind: Vec<&Value> = pods.filter(|it| selector.selects(it)).collect();
+    without_probe(&format!("behind {entry}"), asks, &behind)
+}
+
+/// The StatefulSet that makes the pod that the target names.
+fn set_of<'o>(target: &Target, objects: &'o [ChartObject]) -> Option<&'o ChartObject> {
+    let is_pod = matches!(&target.form, Form::Object { kind, .. } if matches!(kind.as_str(), "pod" | "pods" | "po"));
+    let (set, ordinal) = ordinals::of(&target.name).filter(|_| is_pod)?;
+    objects
         .iter()
-        .filter_map(own_pods)
-        .filter(|it| selector.selects(it))
-        .collect();
-    let containers = behind
+        .find(|it| is(it, ("StatefulSet", set)) && ordinals::made_by(&it.value).contains(&ordinal))
+}
+
+/// The remark about pods without a readiness probe, so that the list knows less of them than the loop; `None` where a container has a
+/// probe. `of` names the pods.
+fn without_probe(of: &str, asks: Asks, pods: &[&Value]) -> Option<String> {
+    let containers = pods
         .iter()
         .filter_map(|it| it["spec"]["containers"].as_array())
         .flatten();
@@ -173,6 +190,6 @@ pub(super) fn note(
         ""
     };
     Some(format!(
-        "the pods behind {entry} have no readiness probe; {lost}{way}"
+        "the pods {of} have no readiness probe; {lost}{way}"
     ))
 }

@@ -1,4 +1,4 @@
-//! A copy of a chart, which is rendered again and again: with other values, and with the proposed lists.
+//! A copy of a chart, which Helm renders again and again: with other values, and with the proposed lists in it.
 
 mod copy;
 mod needs;
@@ -7,7 +7,7 @@ mod stubs;
 pub(super) use needs::MADE_UP;
 pub(super) use stubs::Stubs;
 
-use super::object::ChartObject;
+use super::object::{ChartObject, ObjectList};
 use crate::manifest::Entries;
 use anyhow::{Context, Result, bail};
 use copy::Missing;
@@ -15,36 +15,41 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The comment that Helm prints before the objects of a template.
 const SOURCE: &str = "# Source: ";
-/// The most tries of a chart that does not render, each with one value more or one template less.
+/// The most tries to render a chart with its own values, each with one made-up value more or one template less.
 const TRIES: usize = 24;
 
-/// After this many renders no further set of values is tried. What is tried is a matter of counts, not of the clock, so that a busy
-/// machine proposes the same.
+/// The number of renders after which no further set of values is tried. The limit is a number and not a time, so that a busy machine
+/// proposes the same.
 pub(super) const FOR_SETS: usize = 80;
-/// After this many renders no further set of two switches is tried.
+/// The number of renders after which no further set of two switches is tried.
 pub(super) const FOR_PAIRS: usize = 110;
-/// After this many renders no further set is tried whose addresses are followed.
+/// The number of renders after which no further set with marks is tried, made-up hosts and ports that show which addresses are made of
+/// them.
 pub(super) const FOR_FOLLOWED: usize = 140;
-/// After this many renders no further list is tried, and a list that was not tried is not proposed.
+/// The number of renders after which no further list is tried. A list that was not tried is not proposed.
 pub(super) const IN_ALL: usize = 180;
 
-/// The number of sets of values that are rendered at once.
+/// The number of renders that run at the same time.
 pub(super) const AT_ONCE: usize = 4;
 
-/// The most tries of a set of values that does not render, each with one value more.
+/// The most tries to render one set of values, each with one made-up value more.
 const TRIES_OF_A_SET: usize = 4;
 
-/// The release that charts are rendered as: a name that is part of no other.
+/// The name of the release that charts are rendered as. It is part of no other name, so that it can be found in the rendered objects.
 pub(super) const RELEASE: &str = "zqrelease";
 pub(super) const NAMESPACE: &str = "zqnamespace";
 
-/// A set of values beside the chart's own, as `--set` has them.
+/// A set of values that differ from the chart's own, each as the pair that `--set` takes.
 pub(super) type Values = Vec<String>;
+
+/// The answer of Helm to a set of values: the objects, or the error; `None` until there is one.
+type Answer = Arc<Mutex<Option<Result<ObjectList, String>>>>;
 
 /// A copy of a chart in a temporary folder.
 #[derive(Debug)]
@@ -57,16 +62,22 @@ pub(super) struct Copy {
     pub(super) needed: Values,
     /// The templates that do not render, each with the error; they are left out.
     pub(super) broken: Vec<(PathBuf, String)>,
-    /// The helpers that no chart has, so they are made up.
+    /// The made-up helpers, in place of those that templates use and no chart at hand defines.
     pub(super) stubs: Stubs,
-    /// The options with the user's values.
+    /// The options of Helm with the user's values.
     given: Vec<String>,
     /// The chart's own values.
     own: Value,
-    /// The sets that were rendered, with the values that each needs besides; `None` for a set that does not render.
+    /// The sets of values that were rendered, each with the made-up values that it needs besides; `None` for a set that does not render.
     completed: BTreeMap<Values, Option<Values>>,
-    /// How often Helm has rendered it.
+    /// The number of renders of the chart so far.
     renders: AtomicUsize,
+    /// The texts of the files that differ from the chart's own, now and at each of the other times.
+    states: Vec<BTreeMap<PathBuf, String>>,
+    /// The number of the state that the copy is in.
+    state: usize,
+    /// The answers of Helm, each by the number of the state and the values.
+    answers: Mutex<BTreeMap<(usize, Values), Answer>>,
 }
 
 impl Copy {
@@ -85,6 +96,9 @@ impl Copy {
             own: Value::Null,
             completed: BTreeMap::new(),
             renders: AtomicUsize::new(0),
+            states: vec![BTreeMap::new()],
+            state: 0,
+            answers: Mutex::default(),
         };
         let _ = fs::remove_dir_all(&copy.root);
         copy::tree(folder, &copy.chart)?;
@@ -93,14 +107,26 @@ impl Copy {
         Ok(copy)
     }
 
-    /// Writes a file of the copy.
-    pub(super) fn put(&self, below: &Path, text: &str) -> Result<()> {
+    /// Writes a file of the copy. `own` is the chart's own text of the file.
+    pub(super) fn put(&mut self, below: &Path, text: &str, own: &str) -> Result<()> {
         let path = self.chart.join(below);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        copy::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        let mut edited = self.states[self.state].clone();
+        if text == own {
+            edited.remove(below);
+        } else {
+            edited.insert(below.to_owned(), text.to_owned());
+        }
+        let known = self.states.iter().position(|it| *it == edited);
+        self.state = known.unwrap_or(self.states.len());
+        if known.is_none() {
+            self.states.push(edited);
+        }
+        Ok(())
     }
 
     /// Renders the chart with its own values, and finds the values that must be made up for that.
-    pub(super) fn render_first(&mut self, own: &Value) -> Result<Vec<ChartObject>> {
+    pub(super) fn render_first(&mut self, own: &Value) -> Result<()> {
         self.own = own.clone();
         if !self.missing.is_empty() {
             // A switch may bring the first use of such a helper in sight.
@@ -108,19 +134,22 @@ impl Copy {
         }
         let mut last = String::new();
         for _ in 0..TRIES {
-            let output = self.helm(RELEASE, &[])?;
-            if output.status.success() {
-                return Ok(objects(&output.stdout));
-            }
-            let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let Err(error) = self.helm(&[])? else {
+                return Ok(());
+            };
+            // The question is another one with each value more, or template less.
+            self.answers = Mutex::default();
             if error.contains(stubs::NO_HELPER) && error != last {
                 self.stubs.write(&self.chart, &error)?;
                 last = error;
                 continue;
             }
             let fault = needs::of(&error);
-            let more = fault.values(&self.chart, own, &self.needed);
-            if !more.is_empty() && error != last {
+            let mut more = fault.values(&self.chart, own, &self.needed);
+            if more.is_empty() {
+                more = fault.values_of_helpers(&self.chart, own, &self.needed);
+            }
+            if !more.is_empty() {
                 self.needed.extend(more);
             } else if let Some(template) = fault.template.filter(|it| self.chart.join(it).is_file())
             {
@@ -136,11 +165,7 @@ impl Copy {
 
     /// Renders the chart with each of several sets of values; `None` for a set with which it does not render. The answer is
     /// shorter than `sets` once the chart has been rendered `limit` times in all.
-    pub(super) fn render_all(
-        &mut self,
-        sets: &[Values],
-        limit: usize,
-    ) -> Vec<Option<Vec<ChartObject>>> {
+    pub(super) fn render_all(&mut self, sets: &[Values], limit: usize) -> Vec<Option<ObjectList>> {
         let mut all = Vec::new();
         for some in sets.chunks(AT_ONCE) {
             if self.renders.load(Ordering::Relaxed) >= limit {
@@ -166,7 +191,7 @@ impl Copy {
 
     /// Renders the chart with a set of values, and with the values that this set needs besides: a database outside of the chart has
     /// to have a password.
-    fn rendered(&self, set: &Values) -> Option<(Vec<ChartObject>, Values)> {
+    fn rendered(&self, set: &Values) -> Option<(ObjectList, Values)> {
         match self.completed.get(set) {
             Some(known) => self.tried(known.clone()?),
             None => self
@@ -175,7 +200,8 @@ impl Copy {
         }
     }
 
-    /// A set of one value that the chart does not have, which need not be a switch.
+    /// A set whose only value the chart does not define, with a made-up text in place of `true`: the value need not be a flag. `None` for
+    /// any other set.
     fn as_text(&self, set: &[String]) -> Option<Values> {
         let [pair] = set else { return None };
         let path = pair.strip_suffix("=true")?;
@@ -185,14 +211,13 @@ impl Copy {
         is_absent.then(|| vec![format!("{path}={MADE_UP}")])
     }
 
-    fn tried(&self, mut values: Values) -> Option<(Vec<ChartObject>, Values)> {
+    fn tried(&self, mut values: Values) -> Option<(ObjectList, Values)> {
         for _ in 0..TRIES_OF_A_SET {
-            let output = self.helm(RELEASE, &values).ok()?;
-            if output.status.success() {
-                return Some((objects(&output.stdout), values));
-            }
-            let error = String::from_utf8_lossy(&output.stderr);
-            let mut more = needs::of(error.trim()).values(&self.chart, &self.own, &values);
+            let error = match self.helm(&values).ok()? {
+                Ok(objects) => return Some((objects, values)),
+                Err(error) => error,
+            };
+            let mut more = needs::of(&error).values(&self.chart, &self.own, &values);
             // A value of the set itself stays.
             let path = |it: &String| it.split('=').next().map(str::to_owned);
             more.retain(|it| values.iter().all(|own| path(own) != path(it)));
@@ -204,16 +229,56 @@ impl Copy {
         None
     }
 
-    fn helm(&self, release: &str, values: &[String]) -> Result<Output> {
+    /// Renders the chart, or gives the answer again where Helm was asked the same before. The inner error is Helm's.
+    fn helm(&self, values: &[String]) -> Result<Result<ObjectList, String>> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = Arc::clone(answers.entry((self.state, question(values))).or_default());
+        drop(answers);
+        let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*answer {
+            return Ok(known.clone());
+        }
         self.renders.fetch_add(1, Ordering::Relaxed);
         let mut helm = Command::new("helm");
-        helm.arg("template").arg(release).arg(&self.chart);
+        helm.arg("template").arg(RELEASE).arg(&self.chart);
         helm.args(["--namespace", NAMESPACE]).args(&self.given);
         for pair in self.needed.iter().chain(values) {
             helm.args(["--set", pair]);
         }
-        helm.output().context("there is no helm on the PATH")
+        let output = helm.output().context("there is no helm on the PATH")?;
+        let found: Result<ObjectList, String> = if output.status.success() {
+            let text = String::from_utf8_lossy(&output.stdout);
+            // The lists of an edited chart are tried, and nothing else is read of it.
+            let found = if self.state == 0 {
+                objects(&text)
+            } else {
+                objects(&with_pods(&text))
+            };
+            Ok(found.into())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+        };
+        *answer = Some(found.clone());
+        Ok(found)
     }
+}
+
+/// A set of values in an order of its own, since Helm answers every order alike, but for a value that is a part of another.
+fn question(values: &[String]) -> Values {
+    let paths = values.iter().filter_map(|it| it.split('=').next());
+    let paths: Vec<&str> = paths.collect();
+    let is_within = |path: &str, other: &str| {
+        let behind = path.strip_prefix(other);
+        behind.is_some_and(|it| it.is_empty() || it.starts_with('.'))
+    };
+    let within = |path: &&str| paths.iter().filter(|it| is_within(path, it)).count();
+    // Each is within itself.
+    let are_apart = paths.iter().all(|it| within(it) == 1);
+    let mut question = values.to_vec();
+    if are_apart {
+        question.sort();
+    }
+    question
 }
 
 impl Drop for Copy {
@@ -223,9 +288,15 @@ impl Drop for Copy {
     }
 }
 
+/// The documents of what Helm prints that have a pod's containers in them. At the beginning of a line only a new document has `---`.
+fn with_pods(text: &str) -> String {
+    let documents = text.split("\n---");
+    let with_pods = documents.filter(|it| it.contains("containers:"));
+    with_pods.collect::<Vec<_>>().join("\n---")
+}
+
 /// The objects of what Helm prints.
-fn objects(text: &[u8]) -> Vec<ChartObject> {
-    let whole = String::from_utf8_lossy(text);
+fn objects(whole: &str) -> Vec<ChartObject> {
     let entries = Entries::new(whole.as_bytes()).filter_map(Result::ok);
     entries
         .map(|entry| {
@@ -242,4 +313,35 @@ fn objects(text: &[u8]) -> Vec<ChartObject> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_edited_chart_the_workloads_are_read() {
+        let text = "---\n# Source: shop/templates/a.yaml\nkind: Service\n---\n# Source: shop/templates/b.yaml\nkind: Deployment\n\
+                    spec: {template: {spec: {containers: []}}}\n---\n# Source: shop/templates/c.yaml\nkind: Secret\n";
+        let found = objects(&with_pods(text));
+        let [only] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!(only.source, Path::new("templates/b.yaml"));
+        assert_eq!(only.value["kind"], "Deployment");
+        assert_eq!(objects(text).len(), 3);
+    }
+
+    #[test]
+    fn the_order_of_values_makes_another_question_only_where_one_is_within_another() {
+        for (one, other, is_same) in [
+            (["a.b=1", "c=2"], ["c=2", "a.b=1"], true),
+            (["a=1", "ab=2"], ["ab=2", "a=1"], true),
+            (["a=1", "a.b=2"], ["a.b=2", "a=1"], false),
+            (["a=1", "a=2"], ["a=2", "a=1"], false),
+        ] {
+            let [one, other] = [one, other].map(|it| question(&it.map(str::to_owned)));
+            assert_eq!(one == other, is_same, "{one:?}");
+        }
+    }
 }

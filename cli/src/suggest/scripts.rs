@@ -1,9 +1,9 @@
-//! The scripts that a container runs out of a ConfigMap of the render.
+//! Reads the scripts that a container runs out of a ConfigMap of the rendered chart.
 
 use super::container::Container;
 use super::object::{ChartObject, text};
 
-/// The container with the script in the place of its command; `None` where it runs none that is known.
+/// The container with the script of a ConfigMap in place of its command; `None` where it runs no script that is known.
 pub(super) fn followed(container: &Container, objects: &[ChartObject]) -> Option<Container> {
     let script_at = |word: &str| {
         let path = word.trim_matches(['"', '\'', ';']);

@@ -1,5 +1,5 @@
-//! Finds the lists that mean the same as the loops: each list is written into the folder's copy, and rendered with every set of
-//! values.
+//! Finds the dependency lists that mean the same as the wait loops of a chart. Each proposed list is written into the copy of the chart's
+//! folder, and the copy is rendered with every set of values.
 
 use super::diff::{self, Edit};
 use super::expected::{self, Lists};
@@ -13,7 +13,8 @@ use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The lists by the number of their group, and the groups for whose lists no render was left.
+/// The lists that were found, by the number of their group (a workload in a template); and the groups for which no render was left to try
+/// a list.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
     pub(super) lists: BTreeMap<usize, Vec<Listed>>,
@@ -26,24 +27,25 @@ impl Settled {
         self.lists.contains_key(&group) || self.late.contains(&group)
     }
 
-    /// Takes the lists of other groups besides.
+    /// Adds the lists of other groups.
     pub(super) fn join(&mut self, other: Self) {
         self.lists.extend(other.lists);
         self.late.extend(other.late);
     }
 }
 
-/// The end of one try of several lists.
+/// The end of one try, in which several groups each have one list.
 enum TryEnd {
-    /// The groups, by their numbers, whose lists say what their loops say.
+    /// The numbers of the groups whose lists mean the same as their wait loops.
     Fitting(BTreeSet<usize>),
-    /// A set of values renders without the lists, and not with them.
+    /// With the lists, a set of values does not render that renders without them.
     Broken,
-    /// No render was left.
+    /// No render was left for this try.
     Late,
 }
 
-/// Takes for each group the first candidate that means the same as the group's loops.
+/// Finds for each group the first of its lists that means the same as its wait loops. `open` has the lists of each group to try, the best
+/// first, by the number of the group.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -76,7 +78,7 @@ pub(super) fn settle(
             if fitting.contains(&at) {
                 settled.insert(at, ways.swap_remove(0));
             } else if is_late || ways.len() > 1 {
-                // What was not tried is still the first to try.
+                // A candidate that was not tried stays the first one.
                 if !is_late {
                     ways.remove(0);
                 }
@@ -92,17 +94,17 @@ pub(super) fn settle(
     })
 }
 
-/// The tries of lists. A list is rendered with the sets of values that show its workload, and with each other set once, and a try
+/// The tries of lists. A list is rendered first with the sets of values that show its workload, and then once with each other set. A try
 /// ends as soon as none of its lists can be right any more.
 struct Trials<'t, 'k> {
     known: &'t Known<'k>,
     source: &'t mut ObjectSource,
     groups: &'t [Group],
-    /// The lists that the workloads of each group have to have.
+    /// The lists that the workloads of each group must carry in order to say the same as their wait loops.
     expected: BTreeMap<usize, Lists>,
-    /// The sets that show a workload of each group.
+    /// The sets of values that render a workload of each group, by the number of the group.
     shown: BTreeMap<usize, Vec<usize>>,
-    /// The sets that were rendered with lists.
+    /// The sets of values that were rendered with lists so far.
     rendered: BTreeSet<usize>,
 }
 
@@ -127,7 +129,7 @@ impl<'t, 'k> Trials<'t, 'k> {
         }
     }
 
-    /// Renders the folder with these lists. `open` are the groups whose lists are tried.
+    /// Renders the folder with these lists in it. `open` has the numbers of the groups whose lists are tried.
     fn run(
         &mut self,
         lists: &BTreeMap<usize, Vec<Listed>>,
@@ -145,16 +147,16 @@ impl<'t, 'k> Trials<'t, 'k> {
             .filter_map(|(path, edits)| Some((path, known.file(path)?.text.as_str(), edits)))
             .collect();
         for (path, old, edits) in &files {
-            self.source.put(path, &diff::applied(old, edits))?;
+            self.source.put(path, &diff::applied(old, edits), old)?;
         }
         let end = self.rendered(open);
         for (path, old, _) in &files {
-            self.source.put(path, old)?;
+            self.source.put(path, old, old)?;
         }
         Ok(end)
     }
 
-    /// Renders the folder with each of these lists alone.
+    /// Renders the folder with each of these lists alone, because together they do not render.
     fn run_each(&mut self, lists: BTreeMap<usize, Vec<Listed>>) -> Result<Vec<TryEnd>> {
         let each = lists.into_iter();
         each.map(|(at, list)| self.run(&BTreeMap::from([(at, list)]), BTreeSet::from([at])))
@@ -163,7 +165,7 @@ impl<'t, 'k> Trials<'t, 'k> {
 
     fn rendered(&mut self, mut open: BTreeSet<usize>) -> TryEnd {
         let known = self.known;
-        // A set that does not render tells nothing of a list, nor does a set that was too many to be rendered.
+        // A set that does not render without lists tells nothing about a list. A set beyond the limit of renders was not rendered at all.
         let sets = (0..known.sets.len()).filter(|it| known.rendered[*it].is_some());
         let sets: Vec<usize> = sets.collect();
         for some in sets.chunks(AT_ONCE) {
@@ -185,7 +187,7 @@ impl<'t, 'k> Trials<'t, 'k> {
         TryEnd::Fitting(open)
     }
 
-    /// Whether a set of values has yet to tell something of the lists of these groups.
+    /// Whether a set of values still has to be rendered to judge the lists of these groups.
     fn is_due(&self, set: usize, open: &BTreeSet<usize>) -> bool {
         let is_new = !self.rendered.contains(&set);
         let counts = |at: &&usize| !self.groups[**at].forgotten.contains(&set);
@@ -193,7 +195,8 @@ impl<'t, 'k> Trials<'t, 'k> {
         open.any(|at| is_new || self.shown[at].contains(&set))
     }
 
-    /// Whether the lists of a group's objects say what their loops say.
+    /// Whether each rendered object of a group carries the dependency list that means the same as the object's wait loops. A set of values
+    /// that does not count for the group fits any list.
     fn holds(&self, at: usize, set: usize, objects: &[ChartObject]) -> bool {
         let group = &self.groups[at];
         if group.forgotten.contains(&set) {

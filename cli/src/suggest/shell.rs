@@ -1,4 +1,4 @@
-//! The commands that a shell is told to run, as far as a reader knows their words.
+//! Reads the commands that a shell is told to run, as far as their words can be known without running them.
 
 mod branches;
 mod expand;

@@ -1,6 +1,6 @@
-//! The source of objects: a chart that Helm renders, or manifests as they are.
+//! The source of rendered objects: a chart that Helm renders, or plain manifests.
 
-use super::object::ChartObject;
+use super::object::{ChartObject, ObjectList};
 use super::render::{Copy, Stubs};
 use super::switches::Switch;
 use crate::manifest::Entries;
@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A chart's copy, or the texts of manifests by their paths below the folder.
+/// The source of rendered objects: a copy of a chart, or the texts of manifests by their paths below the folder.
 #[derive(Debug)]
 pub(super) enum ObjectSource {
     Chart(Box<Copy>),
@@ -18,7 +18,7 @@ pub(super) enum ObjectSource {
 impl ObjectSource {
     pub(super) fn render_first(&mut self, values: &Value) -> Result<()> {
         match self {
-            Self::Chart(copy) => copy.render_first(values).map(drop),
+            Self::Chart(copy) => copy.render_first(values),
             Self::Plain(_) => Ok(()),
         }
     }
@@ -27,7 +27,7 @@ impl ObjectSource {
         &mut self,
         sets: &[Vec<Switch>],
         limit: usize,
-    ) -> Vec<Option<Vec<ChartObject>>> {
+    ) -> Vec<Option<ObjectList>> {
         match self {
             Self::Chart(copy) => {
                 let pairs = |it: &Vec<Switch>| it.iter().map(Switch::pair).collect();
@@ -43,20 +43,20 @@ impl ObjectSource {
                     });
                     objects.collect::<Vec<_>>()
                 });
-                let all: Vec<ChartObject> = objects.collect();
-                sets.iter().map(|_| Some(all.clone())).collect()
+                let all: ObjectList = objects.collect();
+                sets.iter().map(|_| Some(ObjectList::clone(&all))).collect()
             }
         }
     }
 
-    /// Renders each of these sets that was rendered before, as `before` tells; the others are `None`, as there. The answer is shorter than
-    /// `sets` once there were as many renders as `limit`.
+    /// Renders again each of these sets of values that rendered `before`. A set that did not render stays `None`. The answer is shorter
+    /// than `sets` once `limit` renders were made.
     pub(super) fn render_again(
         &mut self,
         sets: &[Vec<Switch>],
-        before: &[Option<Vec<ChartObject>>],
+        before: &[Option<ObjectList>],
         limit: usize,
-    ) -> Vec<Option<Vec<ChartObject>>> {
+    ) -> Vec<Option<ObjectList>> {
         let own = sets.iter().zip(before).filter(|it| it.1.is_some());
         let own: Vec<_> = own.map(|it| it.0.clone()).collect();
         let mut found = self.render_all(&own, limit).into_iter();
@@ -67,10 +67,10 @@ impl ObjectSource {
         all.map_while(|it| it).collect()
     }
 
-    /// Writes a file.
-    pub(super) fn put(&mut self, below: &Path, new: &str) -> Result<()> {
+    /// Writes a file, whose own text is `own`.
+    pub(super) fn put(&mut self, below: &Path, new: &str, own: &str) -> Result<()> {
         match self {
-            Self::Chart(copy) => copy.put(below, new),
+            Self::Chart(copy) => copy.put(below, new, own),
             Self::Plain(texts) => {
                 if let Some((_, text)) = texts.iter_mut().find(|(path, _)| path == below) {
                     new.clone_into(text);
@@ -88,7 +88,7 @@ impl ObjectSource {
         }
     }
 
-    /// The helpers that are made up; none for manifests.
+    /// The made-up helpers; none for manifests.
     pub(super) fn stubs(&self) -> Stubs {
         match self {
             Self::Chart(copy) => copy.stubs.clone(),

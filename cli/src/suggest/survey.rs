@@ -1,4 +1,4 @@
-//! Surveys the waits of the containers of rendered workloads, with every set of values that was tried.
+//! Surveys the containers of rendered workloads: the waits of each, with every set of values that was tried.
 
 use super::container::Container;
 use super::environment;
@@ -9,29 +9,33 @@ use super::render::{MADE_UP, NAMESPACE};
 use super::scripts;
 use super::switches::Switch;
 use super::target::{Form, Target};
-use super::waits;
+use super::waits::{self, Reading};
 use super::world::World;
+use rules::scope;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
-/// A rendered container.
+/// A container of a workload, as one set of values renders it, with its waits.
 #[derive(Debug)]
 pub(super) struct SeenContainer {
     pub(super) source: PathBuf,
     /// Kind and name of the workload.
     pub(super) workload: (String, String),
     pub(super) container: Container,
-    /// The number of the set of values.
+    /// The number of the set of values that rendered the container.
     pub(super) set: usize,
     pub(super) found: Vec<Found>,
-    /// Whether the container looks like a wait.
+    /// Whether the container looks like a wait by its name or a loop, whether or not a wait was found in it.
     pub(super) looks: bool,
     /// The first command of the container that does something else than wait.
     pub(super) does: Option<String>,
+    /// The container's place in the texts for a message, and its file and line there, once these were looked up.
+    pub(super) place: OnceCell<(String, Option<(PathBuf, usize)>)>,
 }
 
 impl SeenContainer {
-    /// Whether another set of values shows this container.
+    /// Whether another set of values rendered the same container.
     pub(super) fn is_the_same(&self, other: &Self) -> bool {
         self.source == other.source
             && self.workload == other.workload
@@ -39,13 +43,13 @@ impl SeenContainer {
             && self.container.after_start == other.container.after_start
     }
 
-    /// Whether a list says all that it waits for.
+    /// Whether a list can say all waits of the container.
     pub(super) fn is_listed(&self) -> bool {
         let is_listed = |it: &Found| matches!(it.target, Ok(Some(_)));
         !self.found.is_empty() && self.found.iter().all(is_listed)
     }
 
-    /// Whether some of its addresses may be those of values that the user has to give.
+    /// Whether an address of the container may come from values that the user has to set.
     pub(super) fn is_open(&self) -> bool {
         let is_open = |it: &Found| match &it.target {
             Ok(Some(target)) => target.form == (Form::Address { of_values: true }),
@@ -63,8 +67,24 @@ pub(super) struct Found {
     pub(super) target: Result<Option<Target>, Reason>,
 }
 
+/// The waits of the containers that were read so far: most are the same with every set of values.
+#[derive(Debug, Default)]
+pub(super) struct Readings(Vec<(Container, Reading)>);
+
+impl Readings {
+    fn of(&mut self, container: &Container) -> Reading {
+        if let Some((_, known)) = self.0.iter().find(|it| it.0 == *container) {
+            return known.clone();
+        }
+        let reading = waits::of(container);
+        self.0.push((container.clone(), reading.clone()));
+        reading
+    }
+}
+
 /// The containers of the objects that one set of values renders.
 pub(super) fn of(
+    readings: &mut Readings,
     set: usize,
     objects: &[ChartObject],
     missing: &[String],
@@ -79,7 +99,8 @@ pub(super) fn of(
     texts.extend(texts_of_set.map(|it| it.value.clone()));
     let mut seen = Vec::new();
     for object in objects {
-        let Some(pods) = own_pods(object) else {
+        let hook = scope::hook(&object.value);
+        let Some(pods) = own_pods(object).filter(|_| !hook.is_some_and(scope::is_test)) else {
             continue;
         };
         let own = text(&object.value, "/metadata/namespace");
@@ -92,13 +113,13 @@ pub(super) fn of(
         };
         for container in Container::all(&pods["spec"]) {
             let container = environment::completed(container, pods, objects, world.home);
-            let mut reading = waits::of(&container);
+            let mut reading = readings.of(&container);
             // The script of a server has every branch of its life; that of a Job or an init container runs through.
             let is_job = object.value["kind"] == "Job";
             if container.init || is_job {
                 let script = scripts::followed(&container, objects);
                 if let Some(script) = script {
-                    reading.join(waits::of(&script));
+                    reading.join(readings.of(&script));
                 }
             }
             let reading = reading.of_job(is_job);
@@ -120,13 +141,14 @@ pub(super) fn of(
                 does: reading.does,
                 container,
                 set,
+                place: OnceCell::new(),
             });
         }
     }
     seen
 }
 
-/// A target whose entry admission's reader takes.
+/// The target, if the parser of admission accepts its entry; else the reason why not.
 fn tried(target: Option<Target>) -> Result<Option<Target>, Reason> {
     if let Some(target) = &target {
         super::tried::entry(&target.plain().text)?;
@@ -134,7 +156,7 @@ fn tried(target: Option<Target>) -> Result<Option<Target>, Reason> {
     Ok(target)
 }
 
-/// The texts of values.
+/// Adds all texts within a value to `texts`.
 fn leaves(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) if !text.is_empty() => texts.push(text.clone()),

@@ -1,20 +1,19 @@
-//! The values that decide whether a chart waits, and for what: each is tried the other way too.
+//! The switches of a chart: the values that decide whether the chart waits, and for which thing. Each is also tried with another value.
 
 use super::in_text::actions;
-use super::template::word;
-use super::texts::{File, Texts};
-use super::waits;
+use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
+use super::texts::Texts;
 use serde_json::Value;
 
-/// The most sets of one switch, and the most of several together.
+/// The most sets of one switch that are rendered; and, in the line below, the most sets of several switches.
 const MOST: usize = 60;
 const MOST_JOINED: usize = 4;
-/// A name that is given to what a chart lets its user name.
+/// The made-up name for a value by which a user names an object of the chart.
 const NAMED: &str = "sluice-named";
-/// An address that is no object of the chart.
+/// The made-up address for a value that holds a host: no object of the chart has it.
 const ELSEWHERE: &str = "sluice.example.com";
 
-/// A switch: one value of the chart, changed.
+/// A switch: one value of the chart, with another setting than the chart's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Switch {
     /// The path of the value in the chart's values, such as `postgresql.enabled`.
@@ -23,42 +22,42 @@ pub(super) struct Switch {
     pub(super) tested: Tested,
 }
 
-/// The test of a value by a template.
+/// The way in which a template tests the value of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tested {
-    /// Whether the value is set.
+    /// The template tests whether the value is set.
     IsSet,
-    /// Whether the value is equal to that of the switch.
+    /// The template tests whether the value is equal to that of the switch.
     Equals,
-    /// Whether the value is in this list, as the template writes it: `(list "a" "b")`.
+    /// The template tests whether the value is in this list: `(list "a" "b")`.
     Among { list: String },
-    /// None: the value of the switch is a mark, by which a rendered address tells the value that it came from. The chart's own value
-    /// is `own`.
+    /// The template tests nothing. The value of the switch is a mark, a made-up host or port: a rendered address with the mark is made of
+    /// this value. `own` is the chart's own value.
     Follows { own: String },
 }
 
 impl Switch {
-    /// The pair that `--set` takes.
+    /// The pair of path and value that Helm's `--set` takes.
     pub(super) fn pair(&self) -> String {
         format!("{}={}", self.path, self.value)
     }
 
-    /// Whether the value is a text, which stands for one of the user.
+    /// Whether the switch sets a made-up text in place of one that a user would write, and not `true` or `false`.
     pub(super) fn is_text(&self) -> bool {
         !matches!(self.value.as_str(), "true" | "false")
     }
 
-    /// Whether the value is a mark.
+    /// Whether the switch sets a mark, a made-up host or port that shows which addresses are made of the value.
     pub(super) fn follows(&self) -> bool {
         matches!(self.tested, Tested::Follows { .. })
     }
 
-    /// The condition that holds in a template while the value is as this switch has it. `None` where the value decides nothing.
+    /// The condition that a template can test while the value is as the switch sets it. `None` where no template tests the value.
     pub(super) fn holds(&self, root: &str) -> Option<String> {
         self.condition(root, true)
     }
 
-    /// The condition that holds while the value is as the chart has it. `None` where the value decides nothing.
+    /// The condition that a template can test while the value is as the chart has it. `None` where no template tests the value.
     pub(super) fn holds_not(&self, root: &str) -> Option<String> {
         self.condition(root, false)
     }
@@ -88,20 +87,19 @@ impl Switch {
     }
 }
 
-/// Whether a text has a name or an address in it that is made up for a value.
+/// Whether a rendered text contains the made-up name or address that a switch sets.
 pub(super) fn is_made_up(text: &str) -> bool {
     text.contains(NAMED) || text.contains(ELSEWHERE)
 }
 
-/// The sets of values to render with, beside the chart's own: single switches first, then what brings a container in sight. Behind
-/// these the switches that are too many to be tried.
+/// The sets of switches to render the chart with: single switches first, then sets of several that only together render a container. The
+/// second list has the sets that are too many to be rendered.
 pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     let mut conditions: Vec<String> = Vec::new();
     let mut together: Vec<Vec<Switch>> = Vec::new();
     for file in texts.files.iter().filter(|it| !it.is_values()) {
         for block in &file.blocks {
-            let readings = || block.branches.iter().map(waits::of);
-            if !readings().any(|it| it.looks || it.pauses) {
+            if !block.read().any(|it| it.1.looks || it.1.pauses) {
                 continue;
             }
             let lines = block.first..block.first + block.length;
@@ -109,23 +107,21 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
                 .clone()
                 .flat_map(|at| conditions_at(file, at))
                 .collect();
-            let text: Vec<&str> = file
-                .text
-                .lines()
-                .skip(block.first)
-                .take(block.length)
-                .collect();
+            let text = file.lines_of(block).join("\n");
+            around.extend(
+                actions(&text)
+                    .into_iter()
+                    .filter(|it| tested::is_of_scheme(it)),
+            );
             // The conditions that decide whether it is there come first: there may be more than can be tried.
             if let Some(helper) = helper_of(file, block.first) {
-                around.extend(around_uses(texts, &helper, 2));
+                around.extend(tested::around_uses(texts, &helper));
             }
-            around.extend(of_helpers(texts, &text.join("\n"), 2));
-            let all: Vec<Switch> = around
-                .iter()
-                .flat_map(|it| switches(it, &texts.values))
-                .filter(|it| it.value != "false")
-                .collect();
-            push(&mut together, dedup(all));
+            let mut read = Conditions::default();
+            read.of_helpers(texts, &text, DEPTH);
+            around.extend(read.found);
+            let all = around.iter().flat_map(|it| switches(it, &texts.values));
+            together.push(all.filter(|it| it.value != "false").collect());
             for condition in around {
                 let of_helpers = included(texts, &condition);
                 push(&mut conditions, condition);
@@ -141,18 +137,26 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
             push(&mut sets, vec![switch]);
         }
     }
+    // A value that is compared with texts is one of these, and never `true`.
+    let compared = sets.iter().flatten();
+    let compared = compared.filter(|it| it.tested != Tested::IsSet);
+    let compared: Vec<String> = compared.map(|it| it.path.clone()).collect();
+    let may_be = |it: &Switch| {
+        let is_true = it.tested == Tested::IsSet && it.value == "true";
+        !is_true || !compared.contains(&it.path)
+    };
+    sets.retain(|set| set.iter().all(may_be));
     let more = sets.split_off(sets.len().min(MOST));
-    let together = together.into_iter().filter(|it| it.len() > 1);
-    for all in together.take(MOST_JOINED) {
+    let mut joined: Vec<Vec<Switch>> = Vec::new();
+    for all in together {
+        let all = all.into_iter().filter(may_be).collect();
+        push(&mut joined, dedup(all));
+    }
+    let joined = joined.into_iter().filter(|it| it.len() > 1);
+    for all in joined.take(MOST_JOINED) {
         push(&mut sets, all);
     }
     (sets, more)
-}
-
-fn push<T: PartialEq>(all: &mut Vec<T>, one: T) {
-    if !all.contains(&one) {
-        all.push(one);
-    }
 }
 
 /// Whether a value names something, by its own name.
@@ -171,75 +175,6 @@ fn dedup(switches: Vec<Switch>) -> Vec<Switch> {
     once
 }
 
-/// The conditions that are open around a line.
-fn conditions_at(file: &File, line: usize) -> Vec<String> {
-    let open = file.template.open.get(line).map_or(&[][..], Vec::as_slice);
-    let decides = |it: &&String| matches!(word(it), "if" | "else" | "with");
-    open.iter().flatten().filter(decides).cloned().collect()
-}
-
-/// The helper that a line is in.
-pub(super) fn helper_of(file: &File, line: usize) -> Option<String> {
-    let open = file.template.open.get(line)?;
-    let define = open.iter().flatten().find(|it| word(it) == "define")?;
-    Some(define.split('"').nth(1)?.to_owned())
-}
-
-/// The conditions around the places where a helper is used, and in the helpers that its arguments include there.
-fn around_uses(texts: &Texts, helper: &str, depth: usize) -> Vec<String> {
-    let mut found = Vec::new();
-    for (file, at, line) in uses(texts, helper) {
-        found.extend(conditions_at(file, at));
-        found.extend(of_helpers(texts, line, 2));
-        // A helper may be used by another.
-        let outer = helper_of(file, at).filter(|it| depth > 0 && it != helper);
-        found.extend(
-            outer
-                .iter()
-                .flat_map(|it| around_uses(texts, it, depth - 1)),
-        );
-    }
-    found
-}
-
-/// The lines on which a helper is used, with their numbers.
-pub(super) fn uses<'t>(
-    texts: &'t Texts,
-    helper: &str,
-) -> impl Iterator<Item = (&'t File, usize, &'t str)> {
-    let named = format!("\"{helper}\"");
-    let lines = texts.files.iter().flat_map(|file| {
-        let lines = file.text.lines().enumerate();
-        lines.map(move |(at, line)| (file, at, line))
-    });
-    lines.filter(move |(_, _, line)| line.contains(&named) && !line.contains("define"))
-}
-
-/// The conditions in the helpers that a text includes.
-fn of_helpers(texts: &Texts, text: &str, depth: usize) -> Vec<String> {
-    let mut found = Vec::new();
-    for action in actions(text) {
-        for name in action
-            .split("include \"")
-            .chain(action.split("template \""))
-            .skip(1)
-        {
-            let Some(body) = name.split('"').next().and_then(|it| texts.helper(it)) else {
-                continue;
-            };
-            for action in actions(body) {
-                if matches!(word(&action), "if" | "else") || action.contains(".enabled") {
-                    push(&mut found, action);
-                }
-            }
-            if depth > 0 {
-                found.extend(of_helpers(texts, body, depth - 1));
-            }
-        }
-    }
-    found
-}
-
 /// The actions of the helpers in a condition, such as `if include "shop.domain" .`
 fn included(texts: &Texts, condition: &str) -> Vec<String> {
     let names = condition.split("include \"").skip(1);
@@ -248,13 +183,13 @@ fn included(texts: &Texts, condition: &str) -> Vec<String> {
     all.filter(|it| it.contains(".Values.")).collect()
 }
 
-/// Whether a value is called as an address is.
+/// Whether the path of a value says that the value is an address: a host, a domain or a URL.
 fn is_address(path: &str) -> bool {
     let path = path.to_lowercase();
     ["host", "domain", "url"].iter().any(|it| path.contains(it))
 }
 
-/// The values that a condition tests, the other way.
+/// The switches by which a condition changes its result: one for each value that the condition tests.
 fn switches(condition: &str, values: &Value) -> Vec<Switch> {
     let mut found = Vec::new();
     for (at, _) in condition.match_indices(".Values.") {
@@ -280,7 +215,7 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
             }
             (_, Some(literal)) if !literal.is_empty() => (literal.to_owned(), Tested::Equals),
             (Some(Value::Bool(now)), _) => ((!now).to_string(), Tested::IsSet),
-            // A value that the chart does not have is a text where it is called like one, else most likely a switch.
+            // A value that the chart does not define is a name where its key says so, else most likely a switch.
             (None | Some(Value::Null), _) if is_name(&path) => (NAMED.to_owned(), Tested::IsSet),
             (None | Some(Value::Null), _) => ("true".to_owned(), Tested::IsSet),
             (Some(Value::String(now)), _) if now.is_empty() && is_address(&path) => {
@@ -300,7 +235,8 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
     found
 }
 
-/// The list, `(list "a" "b")`, in which a template looks for a value: `before` and `behind` are the texts around the value's path.
+/// The list, `(list "a" "b")`, in which a template looks for a value. `before` and `behind` are the texts of the condition around the
+/// value's path.
 fn list_of<'c>(before: &str, behind: &'c str) -> Option<&'c str> {
     let looks = before.trim_end_matches(['$', ' ']).ends_with("has");
     let behind = behind.trim_start();
@@ -309,7 +245,7 @@ fn list_of<'c>(before: &str, behind: &'c str) -> Option<&'c str> {
     is_list.then(|| &behind[..end])
 }
 
-/// Whether such a list has a text.
+/// Whether a list such as `(list "a" "b")` holds a text.
 fn has(list: &str, text: &str) -> bool {
     list.split('"').skip(1).step_by(2).any(|it| it == text)
 }
@@ -318,6 +254,33 @@ fn has(list: &str, text: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// The switches that a chart with one template and these values has tried.
+    fn tried(template: &str, values: Value) -> Vec<String> {
+        let mut texts = Texts {
+            values,
+            ..Texts::default()
+        };
+        texts.add("templates/web.yaml".into(), template.to_owned());
+        let (sets, _) = of(&texts);
+        sets.iter().flatten().map(Switch::pair).collect()
+    }
+
+    #[test]
+    fn the_value_that_chooses_a_scheme_is_tried() {
+        let template = "initContainers:\n  - name: wait\n    image: x\n    \
+                        command: [curl, '{{ ternary \"https\" \"http\" .Values.api.secure }}://api']\n";
+        let tried = tried(template, json!({"api": {"secure": false}}));
+        assert_eq!(tried, ["api.secure=true"]);
+    }
+
+    #[test]
+    fn a_value_that_is_compared_with_texts_is_never_true() {
+        let template = "initContainers:\n  {{- if .Values.db.type }}\n  {{- if eq .Values.db.type \"mysql\" }}\n  - name: wait\n    image: x\n    \
+                        command: [nc, -z, db, '1']\n  {{- end }}\n  {{- end }}\n";
+        let tried = tried(template, json!({"db": {"type": null}}));
+        assert_eq!(tried, ["db.type=mysql"]);
+    }
 
     #[test]
     fn a_condition_is_tried_the_other_way() {

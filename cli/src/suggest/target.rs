@@ -1,21 +1,21 @@
-//! The target of a wait, and the entry of a list for it.
+//! The target of a wait (an object, several objects or an address), and the entry of a list for it.
 
 use super::outcome::{self, ListEntry};
 use super::wait::Asks;
 
-/// The target of a wait.
+/// The target of a wait, from which its entry is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) form: Form,
-    /// The name of the object, or the selector of several objects.
+    /// The name of the object, the selector of several objects, or the entry of an address.
     pub(super) name: String,
     pub(super) namespace: Option<String>,
-    /// The number of the target among the rendered objects; `None` where it is none of them.
+    /// The index of the target among the rendered objects; `None` where it is none of them.
     pub(super) object: Option<usize>,
     pub(super) asks: Option<Asks>,
 }
 
-/// How a target is named.
+/// The form in which an entry names the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
     Object {
@@ -28,14 +28,14 @@ pub(super) enum Form {
     Selected {
         kind: String,
     },
-    /// An address, whose entry is the name; and whether the chart's values say it.
+    /// An address: the target's name is the whole entry. `of_values`: it comes from the chart's values.
     Address {
         of_values: bool,
     },
 }
 
 impl Target {
-    /// The entry, by what the name and the namespace are written as.
+    /// The entry with this name and namespace in place of the target's own, such as the text of a template.
     pub(super) fn entry(&self, name: &str, namespace: Option<&str>) -> ListEntry {
         let text = match &self.form {
             Form::Object { kind, state } => outcome::object(namespace, kind, name, *state),
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// The entry with its own names.
+    /// The entry with the target's own name and namespace, as they were rendered.
     pub(super) fn plain(&self) -> ListEntry {
         self.entry(&self.name, self.namespace.as_deref())
     }

@@ -1,4 +1,4 @@
-//! Reports each container: the entries that replace it, the reason why it stays, and remarks.
+//! Reports each container: the entries that replace its loop, or the reason why the loop stays, and remarks.
 
 use super::by_text;
 use super::candidates;
@@ -17,7 +17,7 @@ use super::values::{ByValues, InValues};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The places of containers: file, and line from 0.
+/// The places of containers in the texts: the file, and the line from 0.
 pub(super) type ContainerPlaces = BTreeSet<(PathBuf, usize)>;
 
 /// Reports every rendered container, and returns the places of these containers in the texts.
@@ -59,14 +59,14 @@ pub(super) fn of_groups(
     covered
 }
 
-/// Whether a workload has got a list.
+/// Whether a workload gets a list, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Yes,
     No,
-    /// The list that values can say is another one than the loops' with some values.
+    /// The only list is one in the values, and with some values it says something else than the loops.
     Untrue,
-    /// No render was left to try one.
+    /// No render was left to try a list.
     Late,
 }
 
@@ -120,24 +120,23 @@ fn of_container(
         }
     }
     if !entries.is_empty() {
-        let is_told = report.told.iter().any(|it| {
-            it.place == place && it.container == *name && matches!(it.says, Says::Replaced { .. })
-        });
-        if !is_told {
-            let (kind, workload) = &seen.workload;
-            let workload = (kind.as_str(), workload.as_str());
-            let stays = seen.found.iter().any(|it| it.target.is_err());
-            let removed = if stays {
-                "the loop stays for the rest".to_owned()
-            } else if let Some(values) = with_more(known, group, seen) {
-                format!("the loop stays: with {values} it waits for something that no list says")
-            } else if let Some(values) = unknown(known, group) {
-                format!("the loop stays: with {values} nothing tells what it waits for")
-            } else {
-                removed::of(seen, workload, objects)
-            };
-            report.tell(place.to_owned(), name, Says::Replaced { entries, removed });
-        }
+        let (kind, workload) = &seen.workload;
+        let workload = (kind.as_str(), workload.as_str());
+        let stays = seen.found.iter().any(|it| it.target.is_err());
+        let removed = if stays {
+            Err("the loop stays for the rest".to_owned())
+        } else if let Some(values) = with_more(known, group, seen) {
+            Err(format!(
+                "the loop stays: with {values} it waits for something that no list says"
+            ))
+        } else if let Some(values) = unknown(known, group) {
+            Err(format!(
+                "the loop stays: with {values} nothing tells what it waits for"
+            ))
+        } else {
+            Ok(removed::of(seen, workload, objects))
+        };
+        report.replace(place, name, entries, removed);
     } else if itself && seen.found.iter().all(|it| it.target == Ok(None)) {
         report.tell(place.to_owned(), name, Says::Itself);
     } else if seen.found.is_empty() && seen.looks {
@@ -149,7 +148,7 @@ fn of_container(
     }
 }
 
-/// The entry for a wait, as it is proposed.
+/// The entry for the wait number `at` of a container, in the form in which it is proposed.
 fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) -> ListEntry {
     if let Some(text) = known.written(seen, at, "") {
         return ListEntry::new(text);
@@ -161,8 +160,8 @@ fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) ->
     ListEntry { text, ..first }
 }
 
-/// The values, as `--set` takes them, with which a container waits for something that no list says: a host that the user has to
-/// give, or a container of its own pod.
+/// The values, as `--set` takes them, with which a container waits for something that the list does not say: a host that the user sets,
+/// or another container of the pod.
 fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<String> {
     let others = group.seen.iter().map(|at| &known.seen[*at]);
     let mut others = others.filter(|it| it.container.name == seen.container.name);
@@ -177,14 +176,15 @@ fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<S
     Some(pairs.join(", "))
 }
 
-/// The values, as `--set` takes them, with which the chart does not render, or was not tried.
+/// The values, as `--set` takes them, with which the waits of a group are unknown: the chart does not render with them, or was not
+/// rendered.
 fn unknown(known: &Known<'_>, group: &Group) -> Option<String> {
     let doubts = known.doubts(group);
     let pairs: Vec<String> = doubts.into_iter().map(Switch::pair).collect();
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
-/// Reports the containers of the texts that no set of values renders.
+/// Reports the containers in the texts that no set of values renders; `covered` are the places of those that were rendered.
 pub(super) fn of_the_rest(
     known: &Known<'_>,
     covered: &ContainerPlaces,

@@ -1,11 +1,11 @@
-//! A template's text, line by line: its masked actions, and the actions that are open around each line.
+//! A template's text, line by line: its actions are masked by numbers, and each line knows the actions that are open around it.
 
 use super::mask::{self, Masked};
 
-/// The actions that are open around a line: each with the branches before the one that the line is in.
+/// The actions that are open around a line, the outermost first: each as the list of its branches up to the one that the line is in.
 pub(super) type Open = Vec<Vec<String>>;
 
-/// The text of a template.
+/// A template: its masked text, and the actions around each line.
 #[derive(Debug, Default)]
 pub(super) struct Template {
     pub(super) masked: Masked,
@@ -31,12 +31,12 @@ impl Template {
         Self { masked, open: all }
     }
 
-    /// The lines, with their actions out of sight.
+    /// The lines of the masked text, in which numbers stand in place of the actions.
     pub(super) fn lines(&self) -> Vec<&str> {
         self.masked.text.lines().collect()
     }
 
-    /// The actions that are open around a line and not around another of the same document.
+    /// The actions that are open around a line and not around the line `outer` of the same document.
     pub(super) fn between(&self, outer: usize, line: usize) -> &[Vec<String>] {
         let empty = Vec::new();
         let around = self.open.get(outer).unwrap_or(&empty);
@@ -46,7 +46,7 @@ impl Template {
     }
 }
 
-/// Opens or closes.
+/// Applies an action to the open ones: opens another, changes the branch, or closes the last.
 fn step(open: &mut Open, action: &str) {
     match word(action) {
         "if" | "with" | "range" | "define" | "block" => open.push(vec![action.to_owned()]),
@@ -62,7 +62,7 @@ fn step(open: &mut Open, action: &str) {
     }
 }
 
-/// The first word of an action.
+/// The first word of an action, such as `if` or `include`.
 pub(super) fn word(action: &str) -> &str {
     action.split([' ', '(']).next().unwrap_or_default()
 }

@@ -1,31 +1,39 @@
 //! The texts of a chart or of a folder: templates, helpers and values, with the containers that stand in them.
 
 use super::blocks::{self, Block};
+use super::document::{self, Document};
 use super::mask::inner;
 use super::template::{self, Template};
-use super::waits;
 use crate::input;
 use crate::manifest::Entries;
 use anyhow::Result;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// One file of a chart or of a folder.
+/// One file of a chart or of a folder, with the containers in its text.
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) text: String,
+    /// The lines of the text, without their ends.
+    pub(super) lines: Vec<String>,
+    /// The lines of each document of the file.
+    documents: Vec<Range<usize>>,
     pub(super) template: Template,
     pub(super) blocks: Vec<Block>,
 }
 
-/// The files of a folder.
+/// The files of a chart or of a folder, with the helpers and the values of the chart.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     pub(super) files: Vec<File>,
     /// The values of the chart.
     pub(super) values: Value,
+    /// The bodies of the helpers, by their names.
+    pub(super) helpers: BTreeMap<String, String>,
 }
 
 const VALUES: &str = "values.yaml";
@@ -47,7 +55,7 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Reads these files.
+    /// Reads the files at these paths.
     pub(super) fn of(paths: Vec<PathBuf>) -> Result<Self> {
         let mut texts = Self::default();
         for path in paths {
@@ -71,10 +79,34 @@ impl Texts {
 
     pub(super) fn add(&mut self, path: PathBuf, text: String) {
         let template = Template::of(&text);
-        let blocks = blocks::all(&template);
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let documents = document::all(&lines);
+        let mut blocks = blocks::all(&template);
+        // A test checks, and nothing starts behind it.
+        for range in &documents {
+            let lines = &lines[range.clone()];
+            let document = Document {
+                first: range.start,
+                lines,
+            };
+            if document.is_test() {
+                blocks.retain(|it| !document.holds(it.first));
+            }
+        }
+        for (at, start) in text.match_indices("define \"") {
+            let behind = &text[at + start.len()..];
+            let name = behind.split('"').next().unwrap_or_default();
+            let body = behind.split_once("}}").map(|it| it.1);
+            if let (false, Some(body)) = (self.helpers.contains_key(name), body) {
+                let body = body[..end_of(body)].to_owned();
+                self.helpers.insert(name.to_owned(), body);
+            }
+        }
         self.files.push(File {
             path,
             text,
+            lines,
+            documents,
             template,
             blocks,
         });
@@ -86,15 +118,10 @@ impl Texts {
 
     /// The body of a helper of the chart.
     pub(super) fn helper(&self, name: &str) -> Option<&str> {
-        let start = format!("define \"{name}\"");
-        self.files.iter().find_map(|file| {
-            let at = file.text.find(&start)?;
-            let body = &file.text[at + file.text[at..].find("}}")? + 2..];
-            Some(&body[..end_of(body)])
-        })
+        self.helpers.get(name).map(String::as_str)
     }
 
-    /// A text, and behind it the helpers that it includes, and that these include.
+    /// A text, followed by the helpers that it includes, and by those that these include in turn.
     pub(super) fn reach(&self, text: &str) -> String {
         let mut names: Vec<String> = Vec::new();
         let mut all = text.to_owned();
@@ -123,13 +150,26 @@ impl File {
 
     /// The text of a container.
     pub(super) fn text_of(&self, block: &Block) -> String {
-        let lines = self.text.lines().skip(block.first).take(block.length);
-        lines.collect::<Vec<_>>().join("\n")
+        self.lines_of(block).join("\n")
     }
 
-    /// Whether a container of the file looks like a wait.
+    /// The lines of a container.
+    pub(super) fn lines_of(&self, block: &Block) -> &[String] {
+        let lines = self.lines.get(block.first..).unwrap_or_default();
+        &lines[..block.length.min(lines.len())]
+    }
+
+    /// The documents of the file, in their order.
+    pub(super) fn documents(&self) -> impl Iterator<Item = Document<'_>> {
+        self.documents.iter().map(|range| Document {
+            first: range.start,
+            lines: &self.lines[range.clone()],
+        })
+    }
+
+    /// Whether the text of a container in the file looks like a wait.
     pub(super) fn looks(&self) -> bool {
-        let of_block = |it: &Block| it.branches.iter().any(|it| waits::of(it).looks);
+        let of_block = |it: &Block| it.read().any(|it| it.1.looks);
         self.blocks.iter().any(of_block)
     }
 
@@ -138,7 +178,7 @@ impl File {
     }
 }
 
-/// The end of the body of a helper.
+/// The place at which the body of a helper ends.
 fn end_of(body: &str) -> usize {
     let mut open = 0;
     let mut at = 0;
@@ -164,7 +204,7 @@ fn read_values(folder: &Path) -> Value {
     first.map(|entry| entry.object).unwrap_or_default()
 }
 
-/// The manifests, templates and values of a folder and of the folders inside; of a file, the file itself.
+/// The manifests, templates and values in a folder and the folders within; where `path` is a file, that file.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

@@ -1,4 +1,4 @@
-//! The remarks about a chart, beside the diff.
+//! The report: the changes for the diff, and the remarks beside it.
 
 use super::diff::Edit;
 use super::reason::Reason;
@@ -30,14 +30,14 @@ pub(super) struct Told {
 pub(super) enum Says {
     /// A wait stays as it is: the command, and why.
     Left(String, Reason),
-    /// A container waits for its own pod alone.
+    /// A container waits only for its own pod, so it stays.
     Itself,
-    /// The entries that replace a loop, and what goes with it.
+    /// The list replaces a loop: the entries, and the remarks about the parts that the user can delete; or the reason why the loop stays.
     Replaced {
         entries: Vec<String>,
-        removed: String,
+        removed: Result<String, String>,
     },
-    /// A remark about a proposal.
+    /// A proposal needs this remark.
     Note(String),
 }
 
@@ -53,13 +53,48 @@ impl Report {
         }
     }
 
+    /// Reports the entries that replace a loop, once for each container. A container that one helper gives to several workloads can be
+    /// deleted only if it can be deleted in all of them.
+    pub(super) fn replace(
+        &mut self,
+        place: &str,
+        container: &str,
+        entries: Vec<String>,
+        removed: Result<String, String>,
+    ) {
+        let mut same = self
+            .told
+            .iter_mut()
+            .filter(|it| it.place == place && it.container == container);
+        let told = same.find_map(|it| match &mut it.says {
+            Says::Replaced { removed, .. } => Some(removed),
+            _ => None,
+        });
+        match (told, removed) {
+            (Some(told), Err(stays)) if told.is_ok() => *told = Err(stays),
+            (Some(_), _) => {}
+            (None, removed) => {
+                let says = Says::Replaced { entries, removed };
+                self.tell(place.to_owned(), container, says);
+            }
+        }
+    }
+
     /// The number of waits that stay.
     pub(super) fn left(&self) -> usize {
         let is_left = |it: &&Told| matches!(it.says, Says::Left(..));
         self.told.iter().filter(is_left).count()
     }
 
-    /// The lines of a message, and how many entries are proposed and left.
+    /// Whether a wait of the remark's container is left, also in another workload that has the container from the same text.
+    fn is_left(&self, told: &Told) -> bool {
+        self.told.iter().any(|it| {
+            let is_same = it.place == told.place && it.container == told.container;
+            is_same && matches!(it.says, Says::Left(..))
+        })
+    }
+
+    /// The report as lines of text, with the numbers of the entries that are proposed and of the waits that are left.
     pub(super) fn lines(&self) -> String {
         let mut lines = String::new();
         for told in &self.told {
@@ -85,6 +120,13 @@ impl Report {
                     "own: {place}:{named} it waits inside its own pod, which no list can; it stays"
                 ),
                 Says::Replaced { entries, removed } => {
+                    // Several workloads may have one container of a helper.
+                    let removed = match removed {
+                        Ok(_) if self.is_left(told) => {
+                            "the loop stays: another workload has it from this place, and no list for it"
+                        }
+                        Ok(removed) | Err(removed) => removed.as_str(),
+                    };
                     writeln!(
                         lines,
                         "replaced: {place}:{named} {} says it; {removed}",

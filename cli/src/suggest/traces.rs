@@ -1,21 +1,22 @@
-//! Follows the values that say a host or a port: each is set to a mark of its own, so that an address that is rendered tells the
-//! values that it came from, and a list can name these values.
+//! Traces addresses back to values. Each value that may hold a host or a port is set to a mark, a made-up host or port of its own. A
+//! rendered address then shows from which values it comes, and a list can name these values.
 
-use super::switches::{self, Switch, Tested};
+use super::switches::{Switch, Tested};
+use super::tested;
 use super::texts::{File, Texts};
-use super::waits;
 use serde_json::Value;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-/// The most values that are followed.
+/// The most values that are set to marks.
 const MOST: usize = 200;
-/// The end of every host that is a mark.
+/// The domain of every mark that is a host.
 const DOMAIN: &str = ".sluice.example.com";
-/// The port that is the first mark; no chart of ours has one so high.
+/// The port that is the first mark. It is high, so that no chart has it already.
 const FIRST_PORT: usize = 61_000;
 
-/// The values from which the waiting containers may have an address: for each parent of such values (`externalDatabase`) its hosts,
-/// and behind them the ports of all.
+/// The values that may hold an address of a waiting container, each with its mark. A group has the hosts below one parent, such as
+/// `externalDatabase`, and then all ports.
 pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
     let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
     let mut ports = Vec::new();
@@ -23,9 +24,14 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
         let mut keys = path.split('.');
         let own = keys.try_fold(&texts.values, |value, key| value.get(key));
         let is_server = is_name_of_server(&texts.values, &path);
-        let Some((value, own)) = mark(number, &path, own.unwrap_or(&Value::Null), is_server) else {
+        let Some((value, mut own)) = mark(number, &path, own.unwrap_or(&Value::Null), is_server)
+        else {
             continue;
         };
+        // The default of the templates is the chart's own port, where the value is empty.
+        if value.parse::<u16>().is_ok() && own.is_empty() {
+            own = default_of(texts, &path).unwrap_or_default();
+        }
         let parent = path.rsplit_once('.').map_or("", |(it, _)| it).to_owned();
         let switch = Switch {
             path,
@@ -47,7 +53,7 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
     groups.into_iter().map(with_ports).collect()
 }
 
-/// The values of all groups, each once.
+/// The values of all groups with their marks, each value once.
 pub(super) fn joined(groups: &[Vec<Switch>]) -> Vec<Switch> {
     let mut all: Vec<Switch> = Vec::new();
     for switch in groups.iter().flatten() {
@@ -58,17 +64,17 @@ pub(super) fn joined(groups: &[Vec<Switch>]) -> Vec<Switch> {
     all
 }
 
-/// The paths of the values that the texts of the waiting containers read, and the helpers that these include; behind them those of the
-/// ConfigMaps and Secrets, from which a container may have its environment.
+/// The paths of the values that the texts of the waiting containers and their helpers read. Behind them come the paths that ConfigMaps
+/// and Secrets read, because a container may have its environment from these.
 fn paths(texts: &Texts) -> Vec<String> {
-    let waiting = |branches: &[_]| branches.iter().any(|it| waits::of(it).looks);
     let blocks = texts.files.iter().flat_map(|file| {
-        let own = file.blocks.iter().filter(|it| waiting(&it.branches));
+        let own = file.blocks.iter();
+        let own = own.filter(|it| it.read().any(|it| it.1.looks));
         own.map(|block| {
-            let lines = file.text.lines().skip(block.first).take(block.length);
+            let lines = file.lines_of(block).iter().map(String::as_str);
             // A helper is told hosts by the arguments with which it is used.
-            let helper = switches::helper_of(file, block.first);
-            let uses = helper.iter().flat_map(|it| switches::uses(texts, it));
+            let helper = tested::helper_of(file, block.first);
+            let uses = helper.iter().flat_map(|it| tested::uses(texts, it));
             let lines = lines.chain(uses.map(|it| it.2));
             lines.collect::<Vec<_>>().join("\n")
         })
@@ -97,7 +103,8 @@ fn paths(texts: &Texts) -> Vec<String> {
     paths
 }
 
-/// The path of a value; behind it the name and the port in it where these make an address, as `with .Values.db.service` reads them.
+/// The path of a value, or, where the value is a mapping, the paths of the name and the port in it that make an address. A template may
+/// read such a mapping as `with .Values.db.service`.
 fn addresses_below(values: &Value, path: String) -> Vec<String> {
     let own = path
         .split('.')
@@ -128,7 +135,7 @@ fn is_of_path(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_')
 }
 
-/// The mark for a value of this name, in the form of the chart's own value, and that own value. `None` for a value that says no address.
+/// The mark for the value at a path, in the form of the chart's own value, and that own value. `None` for a value that holds no address.
 /// `is_server`: the value is the name of a server.
 fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(String, String)> {
     let own = match own {
@@ -142,7 +149,9 @@ fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(Stri
     let path_of_port = path.to_lowercase();
     let mut keys = path_of_port.split('.');
     let is_port = keys.any(|it| it.ends_with("port") || it.ends_with("ports"));
-    if key == "port" || is_port && own.parse::<u16>().is_ok() {
+    // `databasePort`, and not `transport`.
+    let is_empty_port = own.is_empty() && path.ends_with("Port");
+    if key == "port" || is_empty_port || is_port && own.parse::<u16>().is_ok() {
         let is_number = own.is_empty() || own.parse::<u16>().is_ok();
         return is_number.then(|| (port.to_string(), own));
     }
@@ -178,55 +187,97 @@ fn is_port(switch: &Switch) -> bool {
     switch.value.parse::<u16>().is_ok()
 }
 
-/// Whether a set of values follows some.
+/// Whether a set of values has marks in it.
 pub(super) fn follow(set: &[Switch]) -> bool {
     set.iter().any(Switch::follows)
 }
 
-/// The values of a set that are no marks.
+/// The switches of a set that are no marks.
 pub(super) fn without(set: &[Switch]) -> impl Iterator<Item = &Switch> {
     set.iter().filter(|it| !it.follows())
 }
 
-/// Whether the mark of a switch is in a text.
+/// Whether the mark of a switch occurs in a text.
 pub(super) fn marks(switch: &Switch, text: &str) -> bool {
     text.contains(&switch.value)
 }
 
-/// Whether a host that is a mark is in a text.
+/// Whether a mark that is a host occurs in a text.
 pub(super) fn is_marked(text: &str) -> bool {
     text.contains(DOMAIN)
 }
 
-/// The entry with the values in the place of their marks; `None` where it has no mark of a host, or one of which only a part is left.
+/// The entry with template actions, such as `{{ .Values.db.host }}`, in place of its marks. `None` where the entry has no mark of a host,
+/// or where a part of such a mark is left over.
 pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) -> Option<String> {
-    if !is_marked(entry) {
+    let mut ports = set.iter().filter(|it| it.follows() && is_port(it));
+    let is_unclear = |it: &Switch| marks(it, entry) && default_of(texts, &it.path).is_none();
+    if !is_marked(entry) || ports.any(is_unclear) {
         return None;
     }
     let action = |it: &Switch| {
         let value = format!("{root}.Values.{}", it.path);
         if is_a_template(texts, &it.path) {
-            format!("{{{{ tpl {value} $ }}}}")
-        } else {
-            format!("{{{{ {value} }}}}")
+            return format!("{{{{ tpl {value} $ }}}}");
+        }
+        match default_of(texts, &it.path).filter(|default| is_port(it) && !default.is_empty()) {
+            Some(default) => format!("{{{{ {value} | default {default} }}}}"),
+            None => format!("{{{{ {value} }}}}"),
         }
     };
     let written = replaced(entry, set, action);
     (!is_marked(&written)).then_some(written)
 }
 
-/// A text for a message, with the values in the place of their marks.
+/// A text for a message, with the actions of the values in place of their marks.
 pub(super) fn shown(text: &str, set: &[Switch]) -> String {
     replaced(text, set, |it| format!("{{{{ .Values.{} }}}}", it.path))
 }
 
 fn replaced(text: &str, set: &[Switch], action: impl Fn(&Switch) -> String) -> String {
-    let mut marks: Vec<&Switch> = set.iter().filter(|it| it.follows()).collect();
+    let mut followed: Vec<&Switch> = set.iter().filter(|it| it.follows()).collect();
     // A mark may be the beginning of a longer one.
-    marks.sort_by_key(|it| Reverse(it.value.len()));
-    marks.into_iter().fold(text.to_owned(), |text, it| {
-        text.replace(&it.value, &action(it))
+    followed.sort_by_key(|it| Reverse(it.value.len()));
+    followed.into_iter().fold(text.to_owned(), |text, it| {
+        if marks(it, &text) {
+            text.replace(&it.value, &action(it))
+        } else {
+            text
+        }
     })
+}
+
+/// The number that the templates take where a value is empty, as it is in the chart: `5432` of `default 5432 .Values.db.port`. Empty where
+/// they take none, or the chart has a value; `None` where they take several, or what is no number.
+fn default_of(texts: &Texts, path: &str) -> Option<String> {
+    let mut keys = path.split('.');
+    let own = keys.try_fold(&texts.values, |value, key| value.get(key));
+    let is_empty = own.is_none_or(|it| it.is_null() || it == "");
+    let value = format!(".Values.{path}");
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    for file in texts.files.iter().filter(|_| is_empty) {
+        for (at, _) in file.text.match_indices(&value) {
+            let behind = &file.text[at + value.len()..];
+            if behind.starts_with(is_of_path) {
+                continue;
+            }
+            let piped = behind.trim_start().strip_prefix('|');
+            let piped = piped.and_then(|it| it.trim_start().strip_prefix("default "));
+            let before = file.text[..at].trim_end_matches('$').trim_end();
+            let mut words = before.rsplit([' ', '(', '{', '\n']);
+            let given = match piped {
+                Some(it) => it.trim_start().split([' ', ')', '}']).next(),
+                None => words.next().filter(|_| words.next() == Some("default")),
+            };
+            found.extend(given.map(|it| it.trim_matches('"')));
+        }
+    }
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (None, _) => Some(String::new()),
+        (Some(one), None) if one.parse::<u16>().is_ok() => Some(one.to_owned()),
+        _ => None,
+    }
 }
 
 /// Whether a chart reads a value as a template of its own.
@@ -267,6 +318,33 @@ mod tests {
         ] {
             let mark = mark(0, path, &json!(own), false);
             assert_eq!(mark.is_some(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_empty_port_is_the_default_of_the_template() {
+        let values = json!({"db": {"host": "", "port": ""}});
+        let waits = "initContainers:\n  - name: wait\n    image: x\n    command: [nc, -z, '{{ .Values.db.host }}', '{{ PORT }}']\n";
+        let plain = "tcp://{{ .Values.db.host }}:{{ .Values.db.port }}";
+        let with_default = "tcp://{{ .Values.db.host }}:{{ .Values.db.port | default 5432 }}";
+        for (port, expected) in [
+            (".Values.db.port", Some(plain)),
+            (
+                ".Values.db.port | default \"5432\" | quote",
+                Some(with_default),
+            ),
+            ("default 5432 .Values.db.port", Some(with_default)),
+            ("default .Release.Name .Values.db.port", None),
+            (
+                "default 5432 .Values.db.port }} {{ default 3306 .Values.db.port",
+                None,
+            ),
+        ] {
+            let texts = followed(&values, &waits.replace("PORT", port));
+            let groups = groups(&texts);
+            let entry = "tcp://sluice-0.sluice.example.com:61001";
+            let found = written(entry, &groups[0], &texts, "");
+            assert_eq!(found.as_deref(), expected, "{port}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Tries proposals: admission's own reader must take an entry, and the list that Helm renders must mean the same as the loops.
+//! Tries proposals: the parser of admission must accept an entry, and the list that Helm renders must mean the same as the loops.
 
 use super::object::ChartObject;
 use super::reason::Reason;
@@ -7,7 +7,7 @@ use rules::dependency::Dependency;
 use rules::keys;
 use serde_json::Value;
 
-/// Whether admission's reader takes an entry.
+/// Whether the parser of admission accepts an entry; the error is the reason for the user.
 pub(super) fn entry(text: &str) -> Result<(), Reason> {
     match read(&[text]) {
         Ok(_) => Ok(()),
@@ -26,14 +26,14 @@ pub(super) fn entry(text: &str) -> Result<(), Reason> {
     }
 }
 
-/// Parses a list of these entries.
+/// Parses a list of these entries with the parser of admission.
 fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
     let long = entries.iter().any(|it| it.starts_with('{'));
     let joined = entries.join(", ");
     annotation::parse_depends_on(&if long { format!("[{joined}]") } else { joined })
 }
 
-/// Whether the list of a rendered object means the same as these entries.
+/// Whether the list of a rendered object has the same entries as `entries`, in any order.
 pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
     let texts: Vec<&str> = entries.iter().map(String::as_str).collect();
     let Ok(expected) = read(&texts) else {
@@ -48,7 +48,7 @@ pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
     found.iter().all(|it| expected.contains(it)) && expected.iter().all(|it| found.contains(it))
 }
 
-/// The list of an object, or of its pod template.
+/// The list that an object or its pod template carries.
 pub(super) fn said(value: &Value) -> Option<&str> {
     let at = ["", "/spec/template", "/spec/jobTemplate/spec/template"];
     at.iter().find_map(|it| {

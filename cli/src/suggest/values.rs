@@ -1,11 +1,11 @@
-//! Lists in a chart's values: for a sub-chart, whose templates have another author, and for containers that stand in the values
-//! themselves.
+//! Writes lists into a chart's values, where no template can carry them: for a sub-chart, whose templates have another author, and for
+//! containers that stand in the values themselves.
 
 use super::diff::{self, Edit};
-use super::document::{self, Document, indent};
+use super::document::{self, indent};
 use super::expected::{self, Lists};
 use super::known::{Group, Known};
-use super::object::{ChartObject, own_pods, text};
+use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::render::{IN_ALL, RELEASE};
 use super::source::ObjectSource;
 use super::target::Target;
@@ -20,24 +20,24 @@ const CHARTS: &str = "charts";
 const FILE: &str = "values.yaml";
 const KEY: &str = "sluice.dev/depends-on";
 
-/// A list that cannot be written into a template, so it goes into values.
+/// A list to be written into the values, because no template can carry it.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// The number of the group of the list's workload.
+    /// The number of the group (a workload in a template) that the list is for.
     pub(super) group: usize,
     pub(super) source: PathBuf,
     pub(super) workload: (String, String),
-    /// The number of the set of values with which the workload was seen first.
+    /// The number of the first set of values that renders the workload.
     pub(super) set: usize,
-    /// The list that each workload of the group has to have, by the set of values and its name.
+    /// The list that each workload of the group has to carry, by the set of values and the workload's name.
     pub(super) expected: Lists,
-    /// The entries as the container's own text in the values writes the addresses; `None` where it is not all addresses.
+    /// The entries with the addresses as the container's own text in the values writes them; `None` where not all entries are addresses.
     pub(super) written: Option<Vec<String>>,
-    /// The file and the line of the container.
+    /// The place of the container's text: the file and the line.
     pub(super) block: Option<(PathBuf, usize)>,
 }
 
-/// The end of the try to write a workload's list into values.
+/// The outcome of the try to write a workload's list into the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InValues {
     Listed,
@@ -47,7 +47,8 @@ pub(super) enum InValues {
     Late,
 }
 
-/// The ends by the number of the group and the name of the workload. A workload whose annotations no value says has none.
+/// The outcomes by the number of the group and the name of the workload. A workload without an outcome has annotations that no value
+/// sets.
 pub(super) type ByValues = BTreeMap<(usize, String), InValues>;
 
 impl Wanted {
@@ -57,7 +58,7 @@ impl Wanted {
     }
 }
 
-/// The list that each workload of a group has to have, in entries that values can say.
+/// The list that each workload of a group has to carry, in entries without template actions, which values cannot hold.
 pub(super) fn expected(known: &Known<'_>, group: &Group) -> Lists {
     let of = |target: &Target, set| {
         let objects = known.objects(set);
@@ -66,7 +67,8 @@ pub(super) fn expected(known: &Known<'_>, group: &Group) -> Lists {
     expected::by(known, group, of)
 }
 
-/// An entry that values can say, which are no templates: a Service of another sub-chart is that sub-chart.
+/// The entry for a target, without template actions. An object whose name depends on the release becomes `subchart/NAME`, if it is of
+/// another sub-chart.
 fn entry(target: &Target, objects: &[ChartObject], missing: &[String], own: &Path) -> String {
     let plain = target.plain().text;
     if !plain.contains(RELEASE) {
@@ -85,14 +87,14 @@ fn entry(target: &Target, objects: &[ChartObject], missing: &[String], own: &Pat
     chart.map_or(plain, |it| format!("subchart/{it}"))
 }
 
-/// The sub-chart that a template is of.
+/// The name of the sub-chart that a template belongs to; `None` for a template of the chart itself.
 fn sub_chart(source: &Path) -> Option<String> {
     let below = source.strip_prefix(CHARTS).ok()?;
     Some(below.iter().next()?.to_string_lossy().into_owned())
 }
 
-/// Writes each list into the values where it then stands on the workload, and on no other that does not wait for the same, with every
-/// set of values.
+/// Writes each list into the values. A list stays only if, with every set of values, it then stands on its workload, and on no other
+/// workload that has other waits.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -104,7 +106,7 @@ pub(super) fn settle(
     let Some(values) = known.file(Path::new(FILE)) else {
         return Ok(ends);
     };
-    let lines: Vec<&str> = values.text.lines().collect();
+    let lines = &values.lines;
     let mut tries = Tries {
         known,
         rendered: known.rendered.clone(),
@@ -120,11 +122,11 @@ pub(super) fn settle(
             continue;
         }
         let list = super::list::text(wanted.written.as_deref().unwrap_or(wanted.entries()));
-        for path in paths(known.folder, known.texts, &lines, &wanted) {
+        for path in paths(known.folder, known.texts, lines, &wanted) {
             if taken.contains(&path) {
                 continue;
             }
-            let edit = put(&lines, &path, &list);
+            let edit = put(lines, &path, &list);
             let group = &groups[wanted.group];
             match tries.of(source, values, group, &wanted, edit)? {
                 PathEnd::Elsewhere => {}
@@ -147,16 +149,16 @@ pub(super) fn settle(
     Ok(ends)
 }
 
-/// The lists that stand in the values so far, and the objects with them.
+/// The lists that are in the values so far, and the objects that the chart renders with them.
 struct Tries<'k, 'f> {
     known: &'k Known<'f>,
-    rendered: Vec<Option<Vec<ChartObject>>>,
+    rendered: Vec<Option<ObjectList>>,
     edits: Vec<Edit>,
 }
 
-/// What one path of the values makes of a list.
+/// The outcome of a try to write a list at one path of the values.
 enum PathEnd {
-    /// The path does not reach the workload.
+    /// The path does not lead to the annotations of a workload of the group.
     Elsewhere,
     Untrue,
     Late,
@@ -165,7 +167,7 @@ enum PathEnd {
 }
 
 impl Tries<'_, '_> {
-    /// Renders the chart with one list more, and keeps it where it is true.
+    /// Renders the chart with one more list in the values, and keeps the list if it says the same as the loops.
     fn of(
         &mut self,
         source: &mut ObjectSource,
@@ -176,19 +178,20 @@ impl Tries<'_, '_> {
     ) -> Result<PathEnd> {
         let sets = &self.known.sets;
         self.edits.push(edit);
-        source.put(Path::new(FILE), &diff::applied(&values.text, &self.edits))?;
+        let text = diff::applied(&values.text, &self.edits);
+        source.put(Path::new(FILE), &text, &values.text)?;
         // One render tells whether the path reaches the workload.
         let own = source.render_all(std::slice::from_ref(&sets[wanted.set]), IN_ALL);
         let is_late = own.is_empty();
-        let mut objects = own.into_iter().flatten().flatten();
+        let mut objects = own.iter().flatten().flat_map(|it| it.iter());
         let is_own = |it: &ChartObject| it.source == wanted.source && is(it, &wanted.workload);
-        let is_there = objects.any(|it| is_own(&it) && tried::says(&it, wanted.entries()));
+        let is_there = objects.any(|it| is_own(it) && tried::says(it, wanted.entries()));
         let patched = if is_there {
             source.render_again(sets, &self.rendered, IN_ALL)
         } else {
             Vec::new()
         };
-        source.put(Path::new(FILE), &values.text)?;
+        source.put(Path::new(FILE), &values.text, &values.text)?;
         let tried = match self.listed(group, wanted, &patched) {
             _ if is_late => PathEnd::Late,
             _ if !is_there => PathEnd::Elsewhere,
@@ -204,19 +207,19 @@ impl Tries<'_, '_> {
         Ok(tried)
     }
 
-    /// The names of a group's workloads that have got their lists with every set of values. `None` where a list says something else
-    /// than the loops of its workload.
+    /// The names of the group's workloads that carry their lists with every set of values. `None` where a list says something else than
+    /// the loops of its workload.
     fn listed(
         &self,
         group: &Group,
         wanted: &Wanted,
-        patched: &[Option<Vec<ChartObject>>],
+        patched: &[Option<ObjectList>],
     ) -> Option<BTreeSet<String>> {
         let (mut listed, mut unlisted) = (BTreeSet::new(), BTreeSet::new());
         let sets = patched.iter().zip(&self.rendered).enumerate();
         let sets = sets.filter(|(set, _)| !group.forgotten.contains(set));
         for (set, (new, old)) in sets.filter(|(_, (_, old))| old.is_some()) {
-            let old = old.iter().flatten();
+            let old = old.iter().flat_map(|it| it.iter());
             for object in new.as_ref()?.iter().filter(|it| own_pods(it).is_some()) {
                 let name = text(&object.value, "/metadata/name");
                 let is_of_group = self.known.is_of(group, object);
@@ -248,8 +251,8 @@ fn is(object: &ChartObject, (kind, name): &(String, String)) -> bool {
     text(&object.value, "/kind") == kind && text(&object.value, "/metadata/name") == name
 }
 
-/// The paths of values that may be a workload's annotations.
-fn paths(folder: &Path, texts: &Texts, lines: &[&str], wanted: &Wanted) -> Vec<Vec<String>> {
+/// The paths of values that may become the annotations of a workload.
+fn paths(folder: &Path, texts: &Texts, lines: &[String], wanted: &Wanted) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     if let Some((path, line)) = &wanted.block
         && *path == folder.join(FILE)
@@ -280,11 +283,9 @@ fn paths(folder: &Path, texts: &Texts, lines: &[&str], wanted: &Wanted) -> Vec<V
     paths
 }
 
-/// The value by which a workload's pods are annotated: `primary.podAnnotations`.
+/// The path of the value from which a template takes the annotations of a workload's pods, such as `primary.podAnnotations`.
 fn annotations_value(file: &File, kind: &str, name: &str) -> Option<String> {
-    let lines: Vec<&str> = file.text.lines().collect();
-    let documents: Vec<Document<'_>> = document::all(&lines);
-    let document = super::candidates::document_of(&documents, kind, name)?;
+    let document = super::candidates::document_of(file, kind, name)?;
     document.lines.iter().find_map(|line| {
         let (_, value) = line.split_once(".Values.")?;
         let path: String = value
@@ -295,12 +296,12 @@ fn annotations_value(file: &File, kind: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Puts a list at a path of a file of values: as deep as that is there already.
-fn put(lines: &[&str], path: &[String], list: &str) -> Edit {
+/// The change that puts a list at a path of a file of values. It adds the keys of the path that are missing.
+fn put(lines: &[String], path: &[String], list: &str) -> Edit {
     let (mut from, mut to, mut depth) = (0, lines.len(), 0);
     let mut known = 0;
     for key in path {
-        let is_key = |line: &&str| {
+        let is_key = |line: &String| {
             let rest = line.trim_start().strip_prefix(key.as_str());
             indent(line) == depth && rest.is_some_and(|it| it.starts_with(':'))
         };

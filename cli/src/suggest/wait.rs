@@ -1,4 +1,4 @@
-//! One wait of a container.
+//! One wait of a container: the command, and the thing that it waits for.
 
 use super::reason::Reason;
 
@@ -10,32 +10,36 @@ pub(super) struct Wait {
     pub(super) for_what: For,
 }
 
-/// The thing that is waited for.
+/// The thing that a wait is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum For {
-    /// An address that answers.
+    /// The wait is for an address that answers.
     Address(Address),
-    /// A host that has a name.
+    /// The wait is for a host whose name can be looked up.
     Name(String),
-    /// An object.
+    /// The wait is for an object.
     Object(NamedObject),
-    /// Objects that a selector selects.
+    /// The wait is for the objects that a selector selects.
     Selected {
         kind: String,
         selector: String,
         namespace: Option<String>,
     },
-    /// The workload that has a container of this name.
+    /// The wait is for the workload that has a container of this name.
     Container(String),
+    /// The workload whose pods have names that begin with this.
+    PodsNamed(String),
     /// The Job that migrates.
     Migration,
+    /// A table, which this program looks for in the store at this host.
+    Table { program: String, host: String },
     /// A file, which another container of the pod or an agent of the node writes.
     File(String),
-    /// Something that no list can say.
+    /// The wait is for something that no list can say, for this reason.
     Nothing(Reason),
 }
 
-/// An object, as a tool of Kubernetes names it.
+/// An object, as a tool such as `kubectl` names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NamedObject {
     pub(super) kind: String,
@@ -53,24 +57,24 @@ pub(super) struct Address {
     pub(super) port: String,
     /// The scheme of a URL, such as `http` or `postgres`; empty where the text has none.
     pub(super) scheme: String,
-    /// The path of a URL, behind host and port; else empty.
+    /// The path of a URL; empty where the text has none.
     pub(super) path: String,
-    /// How much the loop learns of the address.
+    /// How much the loop learns of the address when it gets through.
     pub(super) asks: Asks,
-    /// Whether an HTTP request has to be answered with success.
+    /// Whether the loop goes on only after an HTTP answer with a status of success.
     pub(super) succeeds: bool,
-    /// The port that counts where the text names none; empty where there is no such port.
+    /// The port of the client's protocol, where the text names none; empty where there is no such port.
     pub(super) usual: &'static str,
 }
 
-/// How much a loop learns of an address.
+/// How much a loop learns of an address when it gets through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
-    /// A process listens at the address.
+    /// The loop learns that a process listens at the address.
     Port,
-    /// A program of the protocol gets an answer.
+    /// The loop learns that a server of the protocol answers.
     Protocol,
-    /// An HTTP request gets an answer.
+    /// The loop learns that an HTTP request gets an answer.
     Http,
 }
 
@@ -102,8 +106,8 @@ impl Address {
         }
     }
 
-    /// The entry that has the gate try the address itself. `None` where the address has no port, and its scheme has no usual one; an
-    /// HTTP request needs none.
+    /// The entry that has the gate try the address itself. `None` where the address has no port, and its scheme no usual one; an HTTP
+    /// request needs none.
     pub(super) fn entry(&self) -> Option<String> {
         let Self {
             host,
@@ -154,8 +158,10 @@ pub(super) fn usual_port(scheme: &str) -> &'static str {
     match scheme {
         "postgres" | "postgresql" => POSTGRES,
         "mysql" | "mariadb" => MYSQL,
-        "redis" => REDIS,
+        "redis" | "rediss" => REDIS,
         "amqp" => "5672",
+        "amqps" => "5671",
+        "nats" => "4222",
         "mongodb" => MONGODB,
         "http" => "80",
         "https" => "443",
@@ -166,7 +172,7 @@ pub(super) fn usual_port(scheme: &str) -> &'static str {
     }
 }
 
-/// Whether a host is nothing but a variable that is called as the variable of a URL: `$(DATABASE_URL)`.
+/// Whether a host is only a variable whose name says that it holds a URL: `$(DATABASE_URL)`.
 fn is_url_variable(host: &str) -> bool {
     let name = host.strip_prefix("$(").and_then(|it| it.strip_suffix(')'));
     let words = name.unwrap_or_default().split('_');

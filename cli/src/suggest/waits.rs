@@ -11,20 +11,20 @@ use super::shell::{self, Call, Looped};
 use super::wait::{Asks, For, Wait};
 use std::collections::BTreeMap;
 
-/// The waits of a container.
+/// The waits that were read from a container, and further facts about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) waits: Vec<Wait>,
     /// Whether the container looks like a wait, even if its commands do not tell for what.
     pub(super) looks: bool,
-    /// Whether a loop of the container pauses between its rounds, as that of a server may.
+    /// Whether a loop of the container pauses between its rounds. A server may do so as well.
     pub(super) pauses: bool,
     /// The first command of the container that does something else than wait.
     pub(super) does: Option<String>,
 }
 
 impl Reading {
-    /// Takes the waits of a script besides.
+    /// Adds the waits of a script that the container runs.
     pub(super) fn join(&mut self, other: Self) {
         let is_new = |it: &Wait| self.waits.iter().all(|own| own.for_what != it.for_what);
         let new: Vec<Wait> = other.waits.into_iter().filter(is_new).collect();
@@ -35,14 +35,14 @@ impl Reading {
         self.does = own.or(other.does);
     }
 
-    /// The reading of a container that may be a Job's, which runs through: a loop with a pause is a wait there.
+    /// The reading of a container that may be a Job's (`is_job`). A Job comes to an end, so a loop with a pause is a wait there.
     pub(super) fn of_job(mut self, is_job: bool) -> Self {
         self.looks |= is_job && self.pauses;
         self
     }
 }
 
-/// Reads a container.
+/// Reads the waits of a container.
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
     let mut waits = declared::of(container);
@@ -75,7 +75,8 @@ pub(super) fn of(container: &Container) -> Reading {
         let mut found = found.unwrap_or_default();
         // What is done to a server, and not told which, is no wait for it.
         found.retain(|it| !matches!(it, For::Nothing(Reason::NoHost(_))) || !acts::changes(call));
-        if found.is_empty() && !acts::is_harmless(call) || acts::changes(call) {
+        let stops = acts::stops_a_try(call, &script.calls);
+        if found.is_empty() && !acts::is_harmless(call) && !stops || acts::changes(call) {
             does = does.or_else(|| acts::program(call));
         }
         for for_what in found {
@@ -136,7 +137,8 @@ pub(super) fn of(container: &Container) -> Reading {
     }
 }
 
-/// Leaves the waits of which one is enough: `nc -z a 1 || nc -z b 1`. `sides` tells where each stands, by its number.
+/// Leaves each wait as it is that is one of several of which one is enough: `nc -z a 1 || nc -z b 1`. `sides` has the statement and the
+/// side of `||` of each wait, by its number.
 fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)>) {
     let target = |wait: &Wait| match &wait.for_what {
         For::Address(it) => Some((it.host.clone(), it.port.clone())),
@@ -170,7 +172,8 @@ fn program_of(call: &Call) -> String {
         .to_owned()
 }
 
-/// Whether a script compares the number of an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. That the address answers is less.
+/// Whether a script compares the number in an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. An entry would ask only whether the
+/// address answers, which is less.
 fn counts_answers(script: &str) -> bool {
     let tests = [" -gt ", " -ge ", " -lt ", " -le ", " -eq "];
     let compared = tests.iter().flat_map(|it| script.match_indices(it));

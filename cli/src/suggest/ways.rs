@@ -1,6 +1,7 @@
-//! The lists that a group may get, the best first.
+//! The lists that a group (a workload in a template) may get, the best first.
 
 use super::candidates;
+use super::conditions;
 use super::edits;
 use super::expected;
 use super::known::{Group, Known};
@@ -45,32 +46,28 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
         Stubs::are_in(text) || switches::is_made_up(text)
     };
     all.retain(|it| !it.is_empty() && !it.iter().any(is_made_up));
-    all.dedup();
+    let mut once: Vec<Vec<Listed>> = Vec::new();
+    for way in all {
+        if !once.contains(&way) {
+            once.push(way);
+        }
+    }
+    let mut all = once;
     let Some(guards) = known.guards(group, root) else {
         return Vec::new();
     };
-    let guard = match guards.as_slice() {
-        [] => return all,
-        [one] => candidates::within(one),
-        several => candidates::within(&format!("(and {})", several.join(" "))),
-    };
     for listed in all.iter_mut().flatten() {
-        let said = listed.within.iter().flatten();
-        if !guard
-            .iter()
-            .flatten()
-            .all(|it| said.clone().any(|own| own == it))
-        {
-            listed.within = [guard.clone(), std::mem::take(&mut listed.within)].concat();
-        }
+        let guard = conditions::unsaid(&guards, &listed.within);
+        let inner = std::mem::take(&mut listed.within);
+        listed.within = guard.into_iter().chain(inner).collect();
     }
     all
 }
 
-/// The way to name a target as its wait does; the ways before it are those of [`candidates::names`].
+/// The way in which an entry names its target as the wait does. The lower numbers are the ways of [`candidates::names`].
 const AS_WRITTEN: usize = 2;
 
-/// The list by the names of the targets that were found, each entry in the condition under which its target is rendered.
+/// The list with the names of the targets in the form `way`. Each entry stands under the condition under which its target is rendered.
 fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<Vec<Listed>> {
     let tried = known.tried(group);
     // A workload that several switches together bring in sight tells nothing about the sets between.
@@ -133,11 +130,11 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
         let marks = same.iter().map(|it| it.1);
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
         let sets = marked(marks.unwrap_or(target));
-        let mut within = candidates::condition(&sets, &tried, &seen, root)?;
+        let mut within = conditions::of_sets(&sets, &tried, &seen, root)?;
         if marks.is_some() {
-            let more = instead(known, group, &entry.text, root).into_iter();
-            let more = more.flat_map(|it| candidates::within(&it));
-            within.extend(more);
+            for more in instead(known, group, &entry.text, root) {
+                within.extend(conditions::unsaid(&[more], &within));
+            }
         }
         let entry = entry.clone();
         list.push(Listed { entry, within });
@@ -145,7 +142,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
     Some(list)
 }
 
-/// The conditions without which a container waits for an object in the place of the address of values that the entry `text` is.
+/// The conditions for an entry with the address `text`: without one of them the container waits for an object in place of that address.
 fn instead(known: &Known<'_>, group: &Group, text: &str, root: &str) -> Vec<String> {
     let name = |found: &Found| Some(found.target.as_ref().ok()?.as_ref()?.plain().text);
     let is_object = |found: &Found| matches!(&found.target, Ok(Some(it)) if !matches!(it.form, Form::Address { .. }));
@@ -183,7 +180,7 @@ fn instead(known: &Known<'_>, group: &Group, text: &str, root: &str) -> Vec<Stri
     conditions
 }
 
-/// The lists that only values can say: those of sub-charts, and of containers that stand in values.
+/// The lists that only values can carry: those of sub-charts, and of containers that stand in values.
 pub(super) fn by_values(
     known: &Known<'_>,
     groups: &[Group],
@@ -231,7 +228,7 @@ pub(super) fn by_values(
     all
 }
 
-/// The first container of each workload of a group that waits for something a list can say without marks.
+/// The first container of each workload of the group that has a wait which a list can say without marks.
 fn first_of_each<'k>(known: &'k Known<'_>, group: &Group) -> Vec<&'k SeenContainer> {
     let waits = |it: &Found| matches!(it.target, Ok(Some(_)));
     let mut firsts: Vec<&SeenContainer> = Vec::new();

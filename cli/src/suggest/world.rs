@@ -13,20 +13,20 @@ use super::wait::{Address, Asks, For, NamedObject, Wait};
 use rules::selector::Selector;
 use serde_json::Value;
 
-/// The objects that were rendered with one set of values.
+/// The objects that one set of values renders, in which the target of a wait is looked for.
 pub(super) struct World<'w> {
     pub(super) objects: &'w [ChartObject],
     /// The declared sub-charts that are in no folder, so they were not rendered.
     pub(super) missing: &'w [String],
     /// The namespace of the workload that waits.
     pub(super) home: &'w str,
-    /// The texts of the values: the user chooses an address that stands in a value.
+    /// The texts in the chart's values. An address that stands there is the user's choice.
     pub(super) values: &'w [String],
     /// The pod template of the workload that waits.
     pub(super) pods: &'w Value,
 }
 
-/// The target of a wait; `None` where the pod itself is meant.
+/// The target of a wait, or the reason why no list can name it; `None` where the wait is for the pod itself.
 pub(super) type Resolved = Result<Option<Target>, Reason>;
 
 impl World<'_> {
@@ -70,7 +70,9 @@ impl World<'_> {
                 }))
             }
             For::Container(name) => self.with_container(name).map(Some),
+            For::PodsNamed(name) => self.with_pods(name, container, own).map(Some),
             For::Migration => self.migration(own).map(Some),
+            For::Table { program, host } => self.table(program, host, container, own).map(Some),
             For::File(path) if container.is_on_the_node(path) => {
                 Err(Reason::NodeFile(path.clone()))
             }
@@ -88,8 +90,8 @@ impl World<'_> {
             found => found?,
         };
         // A word that follows an option may be something else, and no object tells that it is a host.
-        let is_sure =
-            !address.port.is_empty() || !address.scheme.is_empty() || address.host.contains('.');
+        let has_port = !address.port.is_empty() || !address.usual.is_empty();
+        let is_sure = has_port || !address.scheme.is_empty() || address.host.contains('.');
         if let Some(target) = found.as_ref().filter(|_| !is_sure) {
             let is_missing = self
                 .missing
@@ -106,7 +108,7 @@ impl World<'_> {
         }))
     }
 
-    /// An address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one.
+    /// The target of an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one.
     ///
     /// # Errors
     ///
@@ -122,14 +124,14 @@ impl World<'_> {
         Ok(entry.entry().map(|name| of_address(name, of_values)))
     }
 
-    /// A name of a host that the gate looks up itself.
+    /// The target of a host's name that the gate looks up itself.
     fn outside_name(&self, asked: &Address, container: &Container) -> Result<Target, Reason> {
         let host = taken_over(&asked.host, container, self.pods)?;
         let of_values = self.is_of_values(&host);
         Ok(of_address(format!("dns://{host}"), of_values))
     }
 
-    /// Whether the user chooses a host, by a value of the chart.
+    /// Whether a host stands in a value of the chart, so that the user chooses it.
     fn is_of_values(&self, host: &str) -> bool {
         let mut texts = self.values.iter();
         texts.any(|it| it == host || host::is_within(it, host))
@@ -180,7 +182,7 @@ impl World<'_> {
         }
     }
 
-    /// A Service by its name.
+    /// The target of a Service by its name, in `namespace` or the release's own.
     fn service(
         &self,
         name: &str,
@@ -282,7 +284,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The namespace, where it is not that of the release.
+    /// The namespace of a host, if it is not that of the release.
     fn foreign(
         &self,
         namespace: Option<&str>,
@@ -299,7 +301,7 @@ impl World<'_> {
         Ok(Some(namespace).filter(|it| it != self.home))
     }
 
-    /// The workload that has a container of this name.
+    /// The target of the workload that has a container of this name.
     fn with_container(&self, name: &str) -> Result<Target, Reason> {
         let has = |object: &&(usize, &ChartObject)| {
             let pods = own_pods(object.1).and_then(|it| it["spec"]["containers"].as_array());
@@ -316,6 +318,29 @@ impl World<'_> {
         Ok(workload(*at, object))
     }
 
+    /// The one workload that makes pods whose names begin like this.
+    fn with_pods(
+        &self,
+        name: &str,
+        container: &Container,
+        own: &ChartObject,
+    ) -> Result<Target, Reason> {
+        let name = container.known(name)?;
+        let unknown = || Reason::NoWorkload(name.clone());
+        let makes = |object: &ChartObject| {
+            let pods = format!("{}-", text(&object.value, "/metadata/name"));
+            let is_pod = object.value["kind"] == "Pod";
+            !is_pod && own_pods(object).is_some() && pods.starts_with(&name)
+        };
+        let mut found = self.objects.iter().enumerate();
+        let (at, object) = found.find(|it| makes(it.1)).ok_or_else(unknown)?;
+        if found.any(|it| makes(it.1)) {
+            return Err(unknown());
+        }
+        self.is_another(at, None, own)?;
+        Ok(workload(at, object))
+    }
+
     /// The object of a kind by its name, in this namespace or in that of the release.
     fn find(&self, kind: &str, name: &str, namespace: Option<&str>) -> Option<usize> {
         let meant = namespace.unwrap_or(self.home);
@@ -327,7 +352,7 @@ impl World<'_> {
     }
 }
 
-/// Whether an address is to be tried itself where no object is found by it.
+/// Whether a wait for which no object was found, for this reason, may be an address that the gate tries itself.
 fn may_be_outside(reason: &Reason) -> bool {
     matches!(
         reason,

@@ -26,7 +26,7 @@ pub(crate) struct Seat {
 /// The display of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Display {
-    /// The environment names one, as Linux needs it.
+    /// The environment names a display: without one, no browser opens on Linux.
     Named,
     /// The environment names none.
     Unnamed,
@@ -34,7 +34,7 @@ pub(crate) enum Display {
     Remote,
 }
 
-/// The file that leads a browser to the page, for as long as this lives.
+/// A file that leads a browser to the page. Dropping the lead removes the file.
 #[derive(Debug)]
 pub(super) struct Lead(PathBuf);
 
@@ -70,7 +70,8 @@ impl Seat {
     }
 }
 
-/// Opens an address where there is a browser to do so. A browser that does not start is no fault: the address is printed anyway.
+/// Opens the address of the page in the user's browser, if the seat allows one. Returns the file that leads the browser to the page. A
+/// browser that does not start is no fault: the address is printed anyway.
 pub(super) fn open(address: &str, seat: Seat) -> Option<Lead> {
     let [program, first @ ..] = seat.opener()? else {
         return None;

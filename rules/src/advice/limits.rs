@@ -8,6 +8,7 @@ use crate::keys;
 use crate::path::get;
 use crate::terms::{OnTimeout, Terms};
 use serde_json::Value;
+use std::cell::LazyCell;
 use std::time::Duration;
 
 /// The progress deadline that the API server writes where there is none.
@@ -30,11 +31,14 @@ pub(super) fn of_entries(
     workload: &Workload<'_>,
     dependencies: &[Dependency],
 ) -> impl Iterator<Item = Advice> {
-    let terms = terms(workload);
-    let ends = matches!(terms.on_timeout, Some(OnTimeout::Fail | OnTimeout::Proceed));
-    let whole = terms.timeout.filter(|_| ends);
+    let whole = LazyCell::new(move || {
+        let terms = terms(workload);
+        let ends = matches!(terms.on_timeout, Some(OnTimeout::Fail | OnTimeout::Proceed));
+        terms.timeout.filter(|_| ends)
+    });
     dependencies.iter().filter_map(move |dependency| {
-        let (timeout, whole) = (dependency.patience?.timeout, whole?);
+        let timeout = dependency.patience?.timeout;
+        let whole = (*whole)?;
         (timeout > whole).then(|| Advice::EntryTimeout {
             dependency: dependency.to_string(),
             timeout,

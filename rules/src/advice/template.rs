@@ -23,14 +23,15 @@ pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
     (!is_there).then_some(Advice::NoSuchInitContainer(name))
 }
 
-/// Advice on [`keys::PREFETCH`] on a workload itself, where no pod carries it.
+/// Advice on [`keys::PREFETCH`] that stands on a workload itself and not on its pod template, so that the workload's pods do not get the
+/// key.
 pub fn of_prefetch(workload: &Workload<'_>) -> Option<Advice> {
     let says = |object: &Value| !object["metadata"]["annotations"][keys::PREFETCH].is_null();
     (says(workload.object) && !says(workload.template)).then_some(Advice::PrefetchOnWorkload)
 }
 
-/// Advice on [`keys::HOLD`] on a workload itself, where no pod carries it. Only a Job may say `suspend` there: it suspends the
-/// Job.
+/// Advice on [`keys::HOLD`] that stands on a workload itself and not on its pod template, so that the workload's pods do not get the key.
+/// The value `suspend` is right on a Job itself: admission then creates the Job suspended.
 pub fn of_hold(workload: &Workload<'_>) -> Option<Advice> {
     let says = |object: &Value| object["metadata"]["annotations"][keys::HOLD].clone();
     let of_pods = matches!(says(workload.object).as_str(), Some("true" | "false"));

@@ -3,7 +3,7 @@
 
 use super::MAX_ENTRIES;
 use super::piece::Piece;
-use super::problem::{Flaw, Problem};
+use super::problem::{CliUtilsFault, Flaw, Problem};
 use super::reference;
 use crate::dependency::Dependency;
 use crate::kinds::{self, Kind};
@@ -33,7 +33,7 @@ pub(super) fn foreign(text: &str) -> Option<&str> {
 
 fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
     if written.is_empty() {
-        return Err(written.flaw(Problem::EmptyEntry));
+        return Err(written.flaw(CliUtilsFault::EmptyEntry));
     }
     let fields: Vec<_> = written.split('/').collect();
     match fields.as_slice() {
@@ -43,10 +43,12 @@ fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
         [group, second, namespace, kind, name] if second.text == "namespaces" => {
             build(*group, *kind, Some(*namespace), *name)
         }
-        [_, second, _, _, _] => Err(second.flaw(Problem::NotNamespaces(second.text.to_owned()))),
+        [_, second, _, _, _] => {
+            Err(second.flaw(CliUtilsFault::NotNamespaces(second.text.to_owned())))
+        }
         _ => {
             let (entry, fields) = (written.text.to_owned(), fields.len());
-            Err(written.flaw(Problem::Fields { entry, fields }))
+            Err(written.flaw(CliUtilsFault::Fields { entry, fields }))
         }
     }
 }

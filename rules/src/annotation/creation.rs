@@ -1,6 +1,6 @@
 //! The list of an object whose creation is held: the entries that no wait before the creation can judge.
 
-use super::problem::Problem;
+use super::problem::HoldFault;
 use super::{ParseError, declared, no_variables};
 use crate::dependency::{Dependency, ObjectRef, Reference};
 use crate::keys;
@@ -31,18 +31,18 @@ pub fn at_creation(
     }
     match list.iter().find_map(|entry| created.fault(entry)) {
         None => Ok(list),
-        Some(problem) => Err(ParseError {
+        Some(fault) => Err(ParseError {
             key: keys::DEPENDS_ON.to_owned(),
             place: None,
-            problem,
+            problem: fault.into(),
         }),
     }
 }
 
 impl Created {
     /// The reason why an entry would never be satisfied before the object exists.
-    fn fault(self, entry: &Dependency) -> Option<Problem> {
-        let gate = |asks| Problem::NeedsGate {
+    fn fault(self, entry: &Dependency) -> Option<HoldFault> {
+        let gate = |asks| HoldFault::NeedsGate {
             entry: entry.to_string(),
             asks,
         };
@@ -54,10 +54,10 @@ impl Created {
             return Some(gate("an address"));
         }
         if is_fresh(entry) {
-            return Some(Problem::FreshAtCreation(entry.to_string()));
+            return Some(HoldFault::FreshAtCreation(entry.to_string()));
         }
         let is_nowhere = !self.namespaced && lacks_namespace(entry);
-        is_nowhere.then(|| Problem::NoNamespace(entry.to_string()))
+        is_nowhere.then(|| HoldFault::NoNamespace(entry.to_string()))
     }
 }
 

@@ -2,7 +2,7 @@
 //! [`keys::HOLD`].
 
 use super::piece::Piece;
-use super::problem::Problem;
+use super::problem::HoldFault;
 use super::terms::{FLAGS, word};
 use super::{ParseError, placed, text};
 use crate::installer;
@@ -27,11 +27,11 @@ pub fn hold(annotations: &Map<String, Value>) -> Result<Option<bool>, ParseError
     };
     let text = text(key, value)?;
     if text == SUSPEND {
-        let flaw = Piece::whole(text).flaw(Problem::SuspendsNoJob);
+        let flaw = Piece::whole(text).flaw(HoldFault::SuspendsNoJob);
         return Err(placed(key, text, flaw));
     }
     if text == CREATE {
-        let flaw = Piece::whole(text).flaw(Problem::CreatesNoObject);
+        let flaw = Piece::whole(text).flaw(HoldFault::CreatesNoObject);
         return Err(placed(key, text, flaw));
     }
     let flag = word(Piece::whole(text), &FLAGS).map_err(|flaw| placed(key, text, flaw))?;
@@ -84,7 +84,7 @@ pub fn suspends_safely(metadata: &Value) -> Result<(), ParseError> {
     let key = keys::HOLD;
     match installer::goes_on_too_soon(metadata) {
         Some((who, by)) if metadata["annotations"][key] == SUSPEND => {
-            let flaw = Piece::whole(SUSPEND).flaw(Problem::DoneTooSoon { who, key: by });
+            let flaw = Piece::whole(SUSPEND).flaw(HoldFault::DoneTooSoon { who, key: by });
             Err(placed(key, SUSPEND, flaw))
         }
         _ => Ok(()),

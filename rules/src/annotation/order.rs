@@ -3,7 +3,7 @@
 use super::item::{self, Count};
 use super::names::{self, NameRule};
 use super::piece::Piece;
-use super::problem::{Flaw, Problem};
+use super::problem::{Flaw, PlanFault, Problem};
 use super::reference::PartWord;
 use super::yaml::{self, Node, Value};
 use super::{MAX_ENTRIES, ParseError, parse, short};
@@ -27,7 +27,7 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
         let pairs = match &root.value {
             Value::Mapping(pairs) => pairs,
             Value::Text(text) if text.is_null() => return Ok(Plan::default()),
-            _ => return Err(Flaw::at(root.at, Problem::NotAnOrder)),
+            _ => return Err(Flaw::at(root.at, PlanFault::NotAnOrder)),
         };
         let mut count = Count::default();
         let mut steps: Vec<(usize, Step)> = Vec::new();
@@ -36,7 +36,7 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
             if is_every_pod(key) {
                 if every_pod.is_some() {
                     let name = EVERY_POD.to_owned();
-                    return Err(Flaw::at(key.at, Problem::DuplicateStep(name)));
+                    return Err(Flaw::at(key.at, PlanFault::DuplicateStep(name)));
                 }
                 every_pod = Some(outside_of_parts(value)?);
                 continue;
@@ -44,7 +44,7 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
             let subject = subject(key, &mut count)?;
             if steps.iter().any(|(_, step)| step.subject == subject) {
                 let name = Dependency::on(subject).to_string();
-                return Err(Flaw::at(key.at, Problem::DuplicateStep(name)));
+                return Err(Flaw::at(key.at, PlanFault::DuplicateStep(name)));
             }
             if steps.len() == MAX_ENTRIES {
                 return Err(Flaw::at(key.at, Problem::TooMany));
@@ -70,7 +70,7 @@ fn outside_of_parts(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
     let entries = after(value)?;
     let part = entries.iter().find(|entry| names_a_part(&entry.reference));
     match part {
-        Some(entry) => Err(Flaw::at(value.at, Problem::PartOfNone(entry.to_string()))),
+        Some(entry) => Err(Flaw::at(value.at, PlanFault::PartOfNone(entry.to_string()))),
         None => Ok(entries),
     }
 }
@@ -102,7 +102,7 @@ fn subject(node: &Node<'_>, count: &mut Count) -> Result<Reference, Flaw> {
     if is_name && entry == Dependency::on(entry.reference.clone()) {
         return Ok(entry.reference);
     }
-    Err(Flaw::at(node.at, Problem::NoSubject(name)))
+    Err(Flaw::at(node.at, PlanFault::NoSubject(name)))
 }
 
 fn after(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
@@ -139,7 +139,7 @@ fn entry(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
             named(text.piece())
         }
         Value::Mapping(_) => item::item(node, count),
-        Value::List(_) => Err(Flaw::at(node.at, Problem::NotAnOrder)),
+        Value::List(_) => Err(Flaw::at(node.at, PlanFault::NotAnOrder)),
     }
 }
 
@@ -182,7 +182,10 @@ fn acyclic(steps: &[(usize, Step)]) -> Result<(), Flaw> {
     };
     let name = |step: usize| Dependency::on(steps[step].1.subject.clone()).to_string();
     let names: Vec<String> = path.into_iter().map(name).collect();
-    Err(Flaw::at(steps[start].0, Problem::Round(names.join(" -> "))))
+    Err(Flaw::at(
+        steps[start].0,
+        PlanFault::Round(names.join(" -> ")),
+    ))
 }
 
 /// The steps that come before each step, by their indexes. An entry that is no step waits for nothing, so it is in no cycle.

@@ -30,7 +30,7 @@ impl<'t> Piece<'t> {
     }
 
     /// A flaw at the start of the piece.
-    pub(super) fn flaw(self, problem: Problem) -> Flaw {
+    pub(super) fn flaw(self, problem: impl Into<Problem>) -> Flaw {
         Flaw::at(self.at, problem)
     }
 

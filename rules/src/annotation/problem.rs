@@ -1,6 +1,13 @@
 //! Every sentence that refuses a list.
 
+mod cli_utils;
+mod hold;
 mod phrase;
+mod plan;
+
+pub use cli_utils::CliUtilsFault;
+pub use hold::HoldFault;
+pub use plan::PlanFault;
 
 use super::fault::{AddressFault, DurationFault, NameFault, NodeRuleFault};
 use super::{MAX_BYTES, MAX_ENTRIES, MAX_LEVELS};
@@ -17,7 +24,8 @@ pub(super) struct Flaw {
 }
 
 impl Flaw {
-    pub(super) fn at(at: usize, problem: Problem) -> Self {
+    pub(super) fn at(at: usize, problem: impl Into<Problem>) -> Self {
+        let problem = problem.into();
         Self { at, problem }
     }
 }
@@ -39,36 +47,9 @@ pub enum Problem {
         value: &'static str,
     },
 
-    #[error(
-        "only a Job can be suspended, by its own annotations and not by those of its pod template; write \"true\" to hold pods"
-    )]
-    SuspendsNoJob,
-    #[error(
-        "an object's creation is held by its own annotations, and not by those of its pod template; write \"true\" here to hold its pods"
-    )]
-    CreatesNoObject,
-    #[error(
-        "{entry}: {asks} needs the gate of a pod, and the creation of an object without pods is held (sluice.dev/hold: create); name a Job \
-         or a workload that tells in its place"
-    )]
-    NeedsGate { entry: String, asks: &'static str },
-    #[error(
-        "{0}: \"fresh\" means nothing for an object whose creation is held (sluice.dev/hold: create), since every Job of now is older; \
-         remove it"
-    )]
-    FreshAtCreation(String),
-    #[error(
-        "{0} lies in a namespace, and the object whose creation is held (sluice.dev/hold: create) in none; write namespace/kind/name"
-    )]
-    NoNamespace(String),
-    #[error(
-        "{who} would wait for the end of this Job, which has {key}, but takes one that is created suspended for done too soon; write \
-         \"true\" on its pod template instead, which holds its pods"
-    )]
-    DoneTooSoon {
-        who: &'static str,
-        key: &'static str,
-    },
+    // A hold.
+    #[error(transparent)]
+    Hold(#[from] HoldFault),
 
     // Custom health.
     #[error("{0}")]
@@ -359,39 +340,15 @@ pub enum Problem {
     #[error("{} is no duration: {fault}; write one such as 90s, 10m or 1h30m", Quoted(.text))]
     Duration { text: String, fault: DurationFault },
 
-    // A plan.
-    #[error(
-        "a plan is a mapping from a sub-chart, a group or an object to a list of what comes before it, e.g. \"api: [postgresql, job/migrate]\""
-    )]
-    NotAnOrder,
-    #[error("{} appears twice in the plan; write one list for it", Quoted(.0))]
-    DuplicateStep(String),
-    #[error(
-        "a plan cannot order {}: write a sub-chart, group/name, kind/name or {{kind: ..., selector: ...}}, and what is asked of it in the lists",
-        Quoted(.0)
-    )]
-    NoSubject(String),
-    #[error(
-        "{} is a part of a release, and \"everyPod\" holds pods of every release and of none; name an object, or several by a selector",
-        Quoted(.0)
-    )]
-    PartOfNone(String),
-    #[error("the plan has a cycle: {0}; take one of these out")]
-    Round(String),
-
+    // A plan, and a rule of the administrator for nodes.
+    #[error(transparent)]
+    Plan(#[from] PlanFault),
     #[error(transparent)]
     NodeRule(NodeRuleFault),
 
     // The grammar of cli-utils.
-    #[error("an entry is empty; remove the comma")]
-    EmptyEntry,
-    #[error(
-        "3 or 5 fields are needed, {} has {fields}; write group/Kind/name or group/namespaces/namespace/Kind/name, the core group being empty",
-        Quoted(.entry)
-    )]
-    Fields { entry: String, fields: usize },
-    #[error("the second of five fields is \"namespaces\", not {}; write group/namespaces/namespace/Kind/name", Quoted(.0))]
-    NotNamespaces(String),
+    #[error(transparent)]
+    CliUtils(#[from] CliUtilsFault),
 }
 
 impl Problem {

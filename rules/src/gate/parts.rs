@@ -13,7 +13,7 @@ pub const STATE_VOLUME: &str = "sluice-state";
 
 /// Whether a container is a gate, of this version or another.
 pub fn is_gate(container: &Value) -> bool {
-    let lists = |list: &str, name: &str| named(container, list, name);
+    let lists = |list: &str, name: &str| has(items(container, list), name);
     container["name"] == keys::GATE_CONTAINER
         && lists("env", env::ADDRESSES)
         && lists("volumeMounts", TOKEN_VOLUME)
@@ -21,25 +21,28 @@ pub fn is_gate(container: &Value) -> bool {
 
 /// The first of the gate's names that something else in a pod or a pod template has: `container` or `volume`, and the name.
 pub fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
-    let spec = &pod["spec"];
-    let init_containers = spec["initContainers"].as_array();
-    if init_containers.into_iter().flatten().any(is_gate) {
+    let [init_containers, containers, volumes] =
+        ["initContainers", "containers", "volumes"].map(|list| items(&pod["spec"], list));
+    if init_containers.iter().any(is_gate) {
         return None;
     }
     let gate = keys::GATE_CONTAINER;
-    let lists = ["initContainers", "containers"];
-    if lists.into_iter().any(|list| named(spec, list, gate)) {
+    if has(init_containers, gate) || has(containers, gate) {
         return Some(("container", gate));
     }
     [TOKEN_VOLUME, STATE_VOLUME]
         .into_iter()
         .chain(PREFETCH_VOLUMES)
-        .find(|name| named(spec, "volumes", name))
+        .find(|name| has(volumes, name))
         .map(|name| ("volume", name))
 }
 
-/// Whether a member of a list, a container or a volume, has this name.
-fn named(object: &Value, list: &str, name: &str) -> bool {
-    let items = object[list].as_array();
-    items.into_iter().flatten().any(|item| item["name"] == name)
+/// The items of a list of an object; none where the object has no such list.
+fn items<'v>(object: &'v Value, list: &str) -> &'v [Value] {
+    object[list].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Whether an item, a container or a volume, has this name.
+fn has(items: &[Value], name: &str) -> bool {
+    items.iter().any(|item| item["name"] == name)
 }

@@ -1,4 +1,4 @@
-//! One expression: compiled once, within bounds, and evaluated over the top-level fields of an object.
+//! One CEL expression of a health rule: compiled once, within bounds, and evaluated over the top-level fields of an object.
 
 use super::functions;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
@@ -14,10 +14,11 @@ use std::sync::{Arc, LazyLock};
 /// The longest text of a CEL expression, in bytes.
 const LONGEST: usize = 4096;
 
-/// How deep an expression may be nested. The parser of the crate and its interpreter recurse.
+/// The deepest nesting that the parser accepts, in levels. The parser of the crate and its interpreter recurse, so deeper texts could
+/// exhaust the stack.
 const DEEPEST: u16 = 32;
 
-/// The stack of the thread that parses; memory is taken as it is used.
+/// The stack of the thread that parses an expression, in bytes. The system takes memory for it only as the parser uses it.
 const STACK: usize = 16 * 1024 * 1024;
 
 /// The deepest tree of an expression, in levels: evaluating a level takes up to 30 KiB of stack. Operators that follow each
@@ -27,23 +28,23 @@ const TALLEST: usize = 40;
 /// The most loops (`all`, `exists`, `filter`, `map`) of one expression.
 const LOOPS: usize = 32;
 
-/// How often the innermost of nested loops may run.
+/// The most rounds of the innermost of nested loops, over one evaluation.
 const STEPS: u64 = 100_000;
 
-/// The largest object that is looked at, in values and bytes of text.
+/// The largest object that an expression is evaluated over: the number of its values, plus the bytes of its texts and keys.
 const LARGEST: usize = 256 * 1024;
 
 /// The environment of Flux: optional values, the extensions for strings, encoders and sets.
 static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| {
     let mut env = Env::stdlib();
-    // The names are new to a fresh environment, which is all that these could object to.
+    // Each call fails only for a name that the environment already has, and a fresh environment has none of these.
     let _ = env.add_extension(cel::extensions::strings);
     let _ = env.add_extension(cel::extensions::encoders);
     let _ = env.add_extension(functions::sets);
     Arc::new(env)
 });
 
-/// Why a text is no expression that can be used.
+/// The reason why a text cannot be used as a CEL expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
     /// The text of the CEL expression is empty.
@@ -108,7 +109,7 @@ impl CelExpression {
         })
     }
 
-    /// Whether the expression is true of an object. An error holds the text of Flux's error, and the expression.
+    /// Whether the expression is true of an object. The error is the sentence in which Flux says that it cannot evaluate the expression.
     pub fn holds(&self, object: &Value) -> Result<bool, String> {
         let told = |error: &str| {
             format!(
@@ -178,7 +179,8 @@ fn sentence(error: &ExecutionError) -> String {
     }
 }
 
-/// The crate's own conversion makes unsigned numbers of positive ones, which CEL does not add to signed ones.
+/// Converts a part of an object for the interpreter. The crate's own conversion makes positive numbers unsigned, and CEL adds no unsigned
+/// number to a signed one.
 fn convert(value: &Value) -> Box<dyn Val + '_> {
     match value {
         Value::Null => Box::new(CelNull),
@@ -199,7 +201,8 @@ fn convert(value: &Value) -> Box<dyn Val + '_> {
     }
 }
 
-/// Counts the nesting in the text, because the parser itself recurses before it counts.
+/// Whether the brackets and signs of a text are nested so little that the parser can read the text. The parser counts levels as well, but
+/// it recurses before it counts.
 fn is_shallow(text: &str) -> bool {
     let mut depth = 0_usize;
     let mut signs = 0_usize;
@@ -217,14 +220,14 @@ fn is_shallow(text: &str) -> bool {
     true
 }
 
-/// The properties of an expression that decide its cost.
+/// The properties of an expression that bound the cost of its evaluation.
 #[derive(Debug, Default)]
 struct Shape {
     depth: usize,
     loops: usize,
     nested: u32,
     literal: usize,
-    /// The first call of an unknown function, or with a wrong number of values.
+    /// The message about the first call of a function that does not exist, or that takes another number of values.
     fault: Option<String>,
 }
 
@@ -293,7 +296,7 @@ struct Size {
 }
 
 impl Size {
-    /// `None` for an object that is too large.
+    /// Measures an object; `None` for an object that is too large ([`LARGEST`]).
     fn of(object: &Value, literal: usize) -> Option<Self> {
         let mut longest = literal;
         let mut total = 0_usize;

@@ -77,7 +77,7 @@ const FUNCTIONS: [(&str, Takes); 50] = [
     ("value", One),
 ];
 
-/// The fault of a call, if it has one.
+/// The message about a call of an unknown function, or with a wrong number of values; `None` for a call without a fault.
 pub(super) fn fault(call: &CallExpr) -> Option<String> {
     let name = call.func_name.as_str();
     // Operators are calls too, with names that no user can write.

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Group, kind (`None`: every other kind of the group), and the expressions `current`, `inProgress` and `failed`.
+/// One rule of the library: the API group, the kind (`None`: every other kind of the group), and the expressions `current`, `inProgress`
+/// and `failed`.
 type Row = (
     &'static str,
     Option<&'static str>,
@@ -26,12 +27,13 @@ mod table {
     include!(concat!(env!("OUT_DIR"), "/library.rs"));
 }
 
-/// An expression is compiled when an object of its kind is first judged. A test compiles all of them.
+/// The rules of the built-in library. An expression is compiled only when an object of its kind is first judged, because a process needs
+/// few of the hundreds of rules. A test compiles all of them.
 pub(super) static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
     let entry = |&(group, kind, current, in_progress, failed): &Row| {
         let rule = Rule::fixed(current, in_progress, failed);
         let subject = (group.to_owned(), kind.map(str::to_owned));
-        (subject, RuleEntry::Rule(Box::new(rule)))
+        (subject, Ok(Box::new(rule)))
     };
     Rules {
         entries: table::TABLE.iter().map(entry).collect(),
@@ -41,11 +43,11 @@ pub(super) static LIBRARY: LazyLock<Rules> = LazyLock::new(|| {
 
 /// Judges an object by the rule that the library has for the object's kind; `None` without such a rule.
 ///
-/// Its rules may take for granted, so that each can be about its kind alone: there is a status (unless the rule holds
-/// without one), no condition is of an older generation, and no part that has conditions of its own is held back.
+/// The caller has checked three facts, so that a rule can be about its kind alone: there is a status (unless the rule holds without one),
+/// no condition is of an older generation, and no part of the object with conditions of its own is held back.
 ///
-/// A rule for a whole group does not judge a kind that is known to have no status. A rule that names its kind does: some
-/// operators write a status that the definition does not declare.
+/// A rule for a whole group does not judge a kind that is known to have no status. A rule that names its kind does: some operators write
+/// a status that the definition does not declare.
 pub fn builtin(object: &Value, statusless: bool) -> Option<Judged> {
     judged_by(LIBRARY.found(object), object, statusless)
 }
@@ -56,7 +58,7 @@ fn judged_by(
     object: &Value,
     statusless: bool,
 ) -> Option<Judged> {
-    let Some(((_, named), RuleEntry::Rule(rule))) = entry else {
+    let Some(((_, named), Ok(rule))) = entry else {
         return None;
     };
     let whole = filled(object);
@@ -76,8 +78,8 @@ fn judged_by(
 /// The fields that every condition of a status has.
 const SAID: [&str; 2] = ["type", "status"];
 
-/// The object as rules read it: with an empty spec and status where it has none, and with an empty text for a field that a condition
-/// lacks, since CEL refuses a missing field.
+/// The object as the rules read it. An object without a spec or a status gets an empty one, and a condition without a field gets an empty
+/// text, because CEL refuses to read a missing field.
 fn filled(object: &Value) -> Cow<'_, Value> {
     let mut whole = Cow::Borrowed(object);
     for field in ["spec", "status"] {
@@ -112,7 +114,7 @@ pub fn is_builtin(object: &Value) -> bool {
     LIBRARY.entry(object).is_some()
 }
 
-/// Judges an object as if the library had no rule for the object's kind: by the next entry.
+/// Judges an object as if the library had no rule for exactly its kind: by the next entry, such as the rule of its group.
 #[cfg(test)]
 pub(crate) fn without_the_nearest(object: &Value, statusless: bool) -> Option<Judged> {
     judged_by(LIBRARY.candidates(object).nth(1), object, statusless)

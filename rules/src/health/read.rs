@@ -1,7 +1,7 @@
 //! Reads an administrator's text into health rules. The text is a YAML list of Flux's entries, or an object that holds such a list
 //! under `healthCheckExprs` or `spec.healthCheckExprs`, as a Kustomization does; several documents are several lists.
 
-use super::{Rule, RuleEntry, Rules};
+use super::{Rule, Rules};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub const MOST_RULES: usize = 1000;
 
 const FIELDS: [&str; 5] = ["apiVersion", "kind", "current", "inProgress", "failed"];
 
-/// A fault of a rule, its place, and the way out.
+/// A fault of a health rule, the place of the rule, and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProblem {
     /// The text with the fault: the key of a ConfigMap, or a file.
@@ -30,7 +30,7 @@ impl fmt::Display for RuleProblem {
     }
 }
 
-/// Adds the rules of one text, until there are `most`.
+/// Adds the rules of one text to `rules`, until there are `most` of them.
 pub(super) fn text(
     rules: &mut Rules,
     most: usize,
@@ -66,21 +66,18 @@ pub(super) fn text(
             rules.unreadable = Some(format!("{name}: {why}"));
             return tell(rule, why);
         }
-        let entry = match (rules.entries.contains_key(&key), made) {
-            (true, _) => {
-                let kind = key.1.as_deref().unwrap_or("every kind");
-                let group = &key.0;
-                let why =
-                    format!("there is another rule for {kind} of group {group:?}; remove one");
-                tell(rule, why.clone());
-                RuleEntry::Broken(why)
-            }
-            (false, Ok(rule)) => RuleEntry::Rule(Box::new(rule)),
-            (false, Err(why)) => {
-                tell(rule, why.clone());
-                RuleEntry::Broken(why)
-            }
+        let entry = if rules.entries.contains_key(&key) {
+            let kind = key.1.as_deref().unwrap_or("every kind");
+            let group = &key.0;
+            Err(format!(
+                "there is another rule for {kind} of group {group:?}; remove one"
+            ))
+        } else {
+            made.map(Box::new)
         };
+        if let Err(why) = &entry {
+            tell(rule, why.clone());
+        }
         rules.entries.insert(key, entry);
     }
 }
@@ -112,7 +109,7 @@ fn documents(text: &str) -> Result<Vec<Value>, String> {
     Ok(entries)
 }
 
-/// The group and kind that an entry is for.
+/// The group and the kind that an entry of an administrator's text judges.
 pub(super) fn subject(entry: &Value) -> Result<(String, Option<String>), String> {
     let fields = entry.as_object().ok_or("is no mapping")?;
     let version = text_of(fields, "apiVersion")?.ok_or("lacks apiVersion, as group/version")?;

@@ -1,4 +1,4 @@
-//! The rule of one kind.
+//! The health rule of one kind: three CEL expressions, evaluated in Flux's order.
 
 use super::expression::{Broken, CelExpression};
 use super::{broken, unwritten};
@@ -22,7 +22,7 @@ pub struct Rule {
 #[cfg(test)]
 pub(super) type Texts<'r> = (&'r str, Option<&'r str>, Option<&'r str>);
 
-/// Compiled on first use: a command looks at a few of the library's hundreds of rules.
+/// A CEL expression that is compiled on first use: a command looks at a few of the library's hundreds of rules.
 #[derive(Debug)]
 struct Lazy {
     text: Cow<'static, str>,
@@ -52,7 +52,7 @@ impl Lazy {
 }
 
 impl Rule {
-    /// A rule of texts that are compiled when they are first needed.
+    /// A rule from the texts of its expressions, which are compiled when they are first needed.
     pub fn new(current: &str, in_progress: Option<&str>, failed: Option<&str>) -> Self {
         let owned = |text: &str| Lazy::new(text.to_owned());
         Self {
@@ -107,7 +107,7 @@ impl Rule {
         )
     }
 
-    /// The status, as Flux's evaluator gives it, or the error for which Flux says `Unknown`.
+    /// The status of an object, as Flux's evaluator gives it; or the error for which Flux says `Unknown`.
     pub fn evaluate(&self, object: &Value) -> Result<Status, String> {
         // Numbers of another type are left to the expressions, as in Flux.
         let int = |path: &[&str]| get(object, path).and_then(Value::as_i64);
@@ -132,8 +132,8 @@ impl Rule {
         })
     }
 
-    /// A rule that cannot be evaluated on an object without a status waits for that status, unless its kind is known to have none
-    /// (`statusless`): each object is new for a moment.
+    /// Judges an object by the rule. Each object is new for a moment, so an object without a status waits where the rule cannot be
+    /// evaluated without one; unless its kind is known to have none (`statusless`).
     pub(super) fn judge(&self, object: &Value, statusless: bool) -> Judged {
         match self.evaluate(object) {
             Ok(status) => Self::told(object, status),
@@ -147,7 +147,7 @@ impl Rule {
         }
     }
 
-    /// A status with the object's own message about it.
+    /// The finding that the rule gives `object` this status, with the object's own message about it.
     pub(super) fn told(object: &Value, status: Status) -> Judged {
         let (reason, says) = match status {
             Status::Current => (Reason::Satisfied, "current"),

@@ -4,12 +4,13 @@ use super::{Filter, Operand, PathStep, Slice, SliceEnd};
 use crate::comparison::{self, Operator};
 use serde_json::Value;
 
-/// The number of values that may still be reached. All expressions of one object share it.
+/// The number of values that a search may still visit. All JSONPath expressions of one object share the number, so many expressions cost no
+/// more than one.
 #[derive(Debug)]
 pub struct Effort(usize);
 
 impl Effort {
-    /// Enough for the largest object that Kubernetes stores, and some milliseconds at most.
+    /// The effort at the beginning: enough for the largest object that Kubernetes stores, and spent within some milliseconds.
     pub const MOST: usize = 200_000;
 
     /// An effort of [`Effort::MOST`].
@@ -118,8 +119,8 @@ fn parts(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Every value that has parts, and every text that is not empty, from the outside in. By a stack of its own, because
-/// nothing here knows how deep an object is.
+/// Every value that has parts, and every text that is not empty, from the outside in. The function keeps a stack of its own and does not
+/// recurse, because an object may be nested without a bound.
 fn descend<'v>(values: &[&'v Value], effort: &mut Effort) -> Result<Values<'v>, FindError> {
     let mut found = Vec::new();
     let mut open: Vec<_> = values.iter().rev().copied().collect();
@@ -149,7 +150,7 @@ fn elements<'v>(
         let length = i64::try_from(list.len()).unwrap_or(i64::MAX);
         let (start, end) = bounds(slice, length);
         if start == end {
-            // Not only this list: client-go leaves the others out too.
+            // client-go stops at the first list without a result, and leaves out the lists behind it.
             return Ok(found);
         }
         if start < 0 || start >= length {

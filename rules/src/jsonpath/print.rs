@@ -6,10 +6,12 @@ use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 
-/// The most bytes that are printed; nothing that a user writes to compare it with is as long.
+/// The longest text, in bytes, that is made of the values of a JSONPath. A value that a user writes to compare the text with is never as
+/// long.
 pub const LONGEST: usize = 64 * 1024;
 
-/// The text that a template prints: texts as they are, lists and maps as JSON, spaces between. `None` where the text is too long.
+/// The text that client-go prints for these values: texts as they are, lists and maps as JSON, with a space between two values. `None` if
+/// the text is longer than [`LONGEST`].
 pub fn print(values: &[&Value]) -> Option<String> {
     let mut page = BoundedText(Vec::new());
     for (index, value) in values.iter().enumerate() {
@@ -30,8 +32,8 @@ fn json(page: &mut BoundedText, value: &Value) -> io::Result<()> {
     Ok(value.serialize(&mut Serializer::with_formatter(page, GoJson))?)
 }
 
-/// JSON as Go's encoder writes it: a float without a fraction like an integer, and nothing in a text that HTML or
-/// JavaScript would take for its own.
+/// JSON as Go's encoder writes it: a float without a fraction looks like an integer, and characters with a meaning in HTML or JavaScript
+/// are escaped.
 struct GoJson;
 
 impl Formatter for GoJson {

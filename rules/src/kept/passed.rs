@@ -1,21 +1,21 @@
-//! A pod that has passed its gate: a cluster has a hundred of them for each pod that waits.
+//! Trims pods that have passed their gate further than other pods: a cluster has a hundred of them for each pod that waits.
 
 use crate::gate::{Gate, has_ended};
 use crate::keys;
 use crate::object::controller_of;
 use serde_json::{Map, Value};
 
-/// The fields of its `status` that are kept of a pod behind its gate.
+/// The fields of `status` that are kept of a pod that has passed its gate.
 const STATUS: [&str; 3] = ["phase", "startTime", GATES];
-/// The statuses of init containers, among them the gate.
+/// The field with the statuses of the init containers, among them the gate.
 const GATES: &str = "initContainerStatuses";
 
 /// Removes the fields that tell how a pod's containers run, where a controller has made the pod and the pod has passed its gate or has
 /// ended.
 ///
-/// Such a pod counts in no wave, group or release, because the object above it does. Its gate may ask again after a boot of the node;
-/// then, and for its slot, what counts is its metadata, its node, its start and the state of its gate. A dependency that names
-/// the pod is judged by another copy of the pod.
+/// Such a pod counts in no wave, group or release, because the object above it does. Its gate may ask again after a boot of the node. For
+/// that question, and for its slot, the rules read the pod's metadata, its node, its start and the state of its gate. A dependency that
+/// names the pod is judged by another copy of the pod, which the watch of all pods keeps.
 pub fn trim_passed(pod: &mut Value) {
     let has_passed = matches!(Gate::of(pod), Gate::Passed { .. }) || has_ended(pod);
     if !has_passed || controller_of(pod).is_none() {
@@ -33,7 +33,7 @@ pub fn trim_passed(pod: &mut Value) {
     }
 }
 
-/// Removes everything but the end from the status of a gate that has ended.
+/// Removes all fields but the exit code and the times from the status of a gate that has ended.
 fn trim_gate(status: &mut Value) {
     let Some(Value::Object(ended)) = status.pointer_mut("/state/terminated") else {
         return;
@@ -44,7 +44,7 @@ fn trim_gate(status: &mut Value) {
     }
 }
 
-/// Removes what only a controller and the API server read.
+/// Removes the fields of the metadata that only a controller and the API server read.
 fn trim_metadata(metadata: &mut Map<String, Value>) {
     const UNREAD: [&str; 3] = ["finalizers", "generateName", "generation"];
     metadata.retain(|field, _| !UNREAD.contains(&field.as_str()));

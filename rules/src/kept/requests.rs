@@ -1,4 +1,4 @@
-//! The requests of a pod that waits at its gate, or comes to it: the only fields of its containers that are kept.
+//! The resource requests of a pod that has not passed its gate: the only fields of its containers that are kept.
 
 use crate::gate::{self, Gate};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 /// The fields of a pod's `spec` that hold requests.
 pub(super) const PLACES: [&str; 3] = ["containers", "initContainers", "resources"];
 
-/// The requests of a gated pod, as they stand in its `spec`. Behind its gate a pod takes room from no dependency any more.
+/// The resource requests of a pod that has not passed its gate, as they stand in its `spec`; empty for any other pod. A pod that has passed
+/// its gate takes room from none of its dependencies any more.
 fn of(pod: &Value) -> Map<String, Value> {
     if !gate::is_gated(pod) || matches!(Gate::of(pod), Gate::Passed { .. }) {
         return Map::new();
@@ -21,7 +22,8 @@ fn of(pod: &Value) -> Map<String, Value> {
     kept.filter(|(_, it)| some(it) && !it.is_null()).collect()
 }
 
-/// Removes everything but the requests from the containers, and the containers of a pod that has no gate or has passed it.
+/// Removes everything but the resource requests from the containers of a pod before its gate, and the containers themselves from any other
+/// pod.
 pub(super) fn trim(pod: &mut Value) {
     let requests = of(pod);
     if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
@@ -30,7 +32,8 @@ pub(super) fn trim(pod: &mut Value) {
     }
 }
 
-/// The requests of a container. Whether it is a sidecar is kept too: it decides which containers count together.
+/// The kept fields of a container: the resource requests, and the restart policy. By the policy an init container is a sidecar, whose
+/// requests are added to those of the app containers. `None` without requests.
 fn of_container(container: &Value) -> Option<Value> {
     let mut kept = json!({"resources": requested(&container["resources"])?});
     if let Some(policy) = container.get("restartPolicy") {

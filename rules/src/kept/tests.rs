@@ -1,4 +1,4 @@
-//! The kept fields, and that they are enough.
+//! The fields that trimming keeps are enough for every rule.
 
 mod cluster;
 mod reads;

@@ -1,4 +1,4 @@
-//! Removes the fields of an object that the table does not keep.
+//! Removes the fields of an object that the table of [`super`] does not keep.
 
 use super::{
     ANNOTATIONS, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, mark_cut, requests, says_its_health,
@@ -88,7 +88,7 @@ impl Cut {
     }
 }
 
-/// Calls `change` with every mapping at a path.
+/// Calls `change` with every mapping that a path leads to.
 fn each(value: &mut Value, path: &[&str], change: &mut impl FnMut(&mut Map<String, Value>)) {
     match path {
         [] => {
@@ -109,7 +109,8 @@ fn each(value: &mut Value, path: &[&str], change: &mut impl FnMut(&mut Map<Strin
     }
 }
 
-/// `custom`: whether a rule asks for the time at which the status was written.
+/// Removes the bookkeeping from the metadata of an object, such as `managedFields`, whose times alone are read. `custom`: a rule also
+/// reads the time at which the status was written.
 fn trim_bookkeeping(object: &mut Value, custom: bool) {
     let last = written(object).map(|at| json!({"time": at.to_string()}));
     let status = status_written(object).filter(|_| custom);

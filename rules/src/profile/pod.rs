@@ -1,4 +1,4 @@
-//! Pod.
+//! Judges whether a Pod is ready, or has completed, for its dependents.
 
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
@@ -9,7 +9,8 @@ use serde_json::Value;
 /// The kubelet's reasons for a container that waits and has no trouble.
 const ORDINARY: [&str; 2] = ["PodInitializing", "ContainerCreating"];
 
-/// Ready, or succeeded. Failed is failed, where kstatus calls it current.
+/// Judges whether a pod is ready. A pod that has succeeded counts as ready. A pod that has failed is judged as failed, although kstatus
+/// calls it current.
 pub(super) fn ready(subject: Subject<'_>) -> Judged {
     let object = subject.object;
     if phase(object) == "Failed" {

@@ -1,5 +1,5 @@
-//! A model of two replicas that give slots away: every interleaving of late sights, writes, lost races and crashes of the
-//! replicas, and of a user that deletes or empties the ConfigMap. The decision is the real [`allot`]; only the world around it is
+//! A model of two replicas that give slots away. It covers every interleaving of delayed watch events, writes, lost races and crashes of
+//! the replicas, and of a user that deletes or empties the ConfigMap. The decision is the real [`allot`]; only the world around it is
 //! modelled.
 //!
 //! The walk over all states is of two objects and one slot; random walks look at more of both.
@@ -14,7 +14,7 @@ use std::collections::{HashSet, VecDeque};
 /// The sampling rate of the slow part: one of this many states is followed to its end. The random walks follow other states.
 const SAMPLE: usize = 29;
 
-/// Every state that can be reached, or the first in which too many objects run.
+/// Every state that the steps can reach; as an error, the first state in which too many objects run.
 fn explore(objects: usize, most: usize, steps: &[Step], way: Way) -> Result<HashSet<State>, State> {
     let mut reached = HashSet::from([State::new(objects)]);
     let mut open = VecDeque::from([State::new(objects)]);

@@ -229,7 +229,7 @@ impl Objects for All {
     }
 }
 
-/// Kinds of which two pods are ready together or not at all.
+/// The pods of such an owner are ready together or not at all, and nothing tells its revisions apart.
 #[test]
 fn an_owner_whose_revision_has_no_name_holds_one_slot() {
     for owner in [

@@ -1,5 +1,5 @@
 //! The whole decision on one dependent: whether its gate waits, opens or refuses, and why. The status service decides for a gate, the
-//! command line for a reader.
+//! command line for its user.
 
 use super::judge::{self, JudgedEdge, Judgement, Overdue, Policy};
 use super::why::Why;
@@ -19,11 +19,12 @@ use wire::{Answer, Decision};
 pub struct Verdict {
     /// The reason for the verdict. [`Why::decision`] is the answer's decision.
     pub why: Why,
-    /// The answer to the gate. Its digest is empty.
+    /// The answer to the gate. Its digest is empty: the status service fills it in.
     pub answer: Answer,
     /// Each edge with its finding, in the order of the answer's dependencies.
     pub edges: Vec<JudgedEdge>,
-    /// Whether the answer only says that something is still being read; a better answer is moments away.
+    /// Whether the answer only says that something is still being read. A better answer follows in a moment, so the service does not send
+    /// this one at once.
     pub provisional: bool,
     /// The earliest time at which time alone may change the verdict: a timeout passes, or an old object has stood for a moment.
     pub again: Option<Timestamp>,
@@ -59,7 +60,7 @@ pub fn decide(
     find(dependent, policy, world, now).decided(dependent.started, now, patient)
 }
 
-/// Looks at everything that a dependent waits for.
+/// Judges every edge of a dependent.
 pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Timestamp) -> Found {
     // A dependent without an owner is called by its pod's name.
     let mut found = Found {
@@ -100,7 +101,7 @@ pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Time
 }
 
 impl Found {
-    /// The verdict on a dependent that was started then; `patient` as in [`decide`].
+    /// The verdict on a dependent whose pod was started at `started`; `patient` as in [`decide`].
     pub fn decided(&self, started: Option<Timestamp>, now: Timestamp, patient: bool) -> Verdict {
         let mut verdict = match &self.without_edges {
             Some(verdict) if verdict.why == Why::Unread => {
@@ -152,7 +153,7 @@ impl Found {
         }
     }
 
-    /// When time alone may change the judgement, at the earliest.
+    /// The earliest time at which time alone may change these findings.
     pub fn again(&self) -> Option<Timestamp> {
         let again = self.judgement.again;
         again.filter(|_| self.without_edges.is_none())

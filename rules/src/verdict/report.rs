@@ -1,4 +1,4 @@
-//! A judgement in the words of the wire.
+//! Turns a judgement into the answer that a gate gets.
 
 use super::judge::{JudgedEdge, Turn};
 use crate::annotation::MAX_ENTRIES;
@@ -6,9 +6,9 @@ use crate::text::one_line;
 use jiff::{RoundMode, TimestampRound, Unit};
 use wire::Answer;
 
-/// Longest message that is reported of one edge, in bytes. A message may tell of several objects.
+/// The longest message that is reported of one edge, in bytes. A message may tell of several objects.
 pub(super) const LONGEST_REPORT: usize = 2048;
-/// Longest report of an edge without its message, in bytes: its names come from lists, which are short.
+/// The longest report of an edge without its message, in bytes: its names come from lists, which are short.
 const BESIDE_A_REPORT: usize = 1024;
 // The answer to full lists under both keys is short enough for a gate, though JSON may write a byte as two.
 const _: () =
@@ -45,7 +45,7 @@ fn report(edge: &JudgedEdge) -> wire::Report {
     }
 }
 
-/// A turn in whole seconds, and never before its time.
+/// A turn (a change that time alone will bring) in whole seconds, rounded up so that the change is never told too early.
 fn turn(Turn { what, at, takes }: &Turn) -> wire::Turn {
     let whole = TimestampRound::new()
         .smallest(Unit::Second)

@@ -79,7 +79,7 @@ impl Why {
         }
     }
 
-    /// Whether the gate waits, opens or refuses.
+    /// The decision of the verdict: the gate waits, opens or refuses.
     pub fn decision(&self) -> Decision {
         match self {
             Self::Unmet | Self::Unread | Self::Late(_) | Self::EntryLate => Decision::Wait,

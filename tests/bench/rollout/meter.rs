@@ -14,7 +14,7 @@ const ALONE: Duration = Duration::from_secs(20);
 pub(super) struct Cost {
     /// The requests to the API server, of every client.
     pub(super) requests: f64,
-    /// The requests of service accounts outside of kube-system: those of pods that wait by themselves, and of sluice.
+    /// The requests of service accounts outside of kube-system: those of pods that wait by themselves, of sluice, and of Argo CD.
     pub(super) accounts: f64,
     /// The processor time of the cluster's processes on this machine, in seconds.
     pub(super) processor: f64,
@@ -78,14 +78,14 @@ impl Meter {
 }
 
 /// The sum of the samples of a metric that have this label.
-fn sum(metrics: &str, name: &str, label: &str) -> Result<f64> {
+pub(super) fn sum(metrics: &str, name: &str, label: &str) -> Result<f64> {
     let samples = metrics
         .lines()
         .filter(|line| line.starts_with(name) && line.contains(label));
     let values = samples.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
     values
         .reduce(|a, b| a + b)
-        .with_context(|| format!("the API server has no metric {name}"))
+        .with_context(|| format!("there is no metric {name}"))
 }
 
 /// The processor time of all processes of the cluster on this machine, in seconds: of each process in a nested namespace of pids, as a

@@ -134,6 +134,7 @@ fn row(place: usize) -> f64 {
 mod tests {
     use super::super::course::at_once;
     use super::super::meter::Cost;
+    use super::super::pace::Pace;
     use super::super::report::Phase;
     use super::super::way::Way;
     use super::*;
@@ -153,6 +154,7 @@ mod tests {
             phase: Phase::Cold,
             courses,
             cost,
+            pace: Pace::default(),
         };
         let mut slow = run.clone();
         slow.courses.0[4].ready = 100.0;

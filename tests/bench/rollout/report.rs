@@ -3,6 +3,7 @@
 use super::application::{depth, longest, startup};
 use super::course::{Course, Courses, limit};
 use super::meter::Cost;
+use super::pace::{Pace, WORK};
 use super::way::Way;
 use std::fmt::Write;
 
@@ -39,10 +40,11 @@ pub(super) struct Run {
     pub(super) phase: Phase,
     pub(super) courses: Courses,
     pub(super) cost: Cost,
+    pub(super) pace: Pace,
 }
 
-/// The tables of all runs of a phase.
-pub(super) fn tables(runs: &[Run], phase: Phase) -> String {
+/// The tables of all runs of a phase. A way that is skipped has a row in the first table, with the reason.
+pub(super) fn tables(runs: &[Run], skipped: &[(Way, &str)], phase: Phase) -> String {
     let of_phase: Vec<_> = runs.iter().filter(|run| run.phase == phase).collect();
     let path = longest();
     let kubelet = of_phase.iter().flat_map(|run| &run.courses.0);
@@ -81,6 +83,9 @@ pub(super) fn tables(runs: &[Run], phase: Phase) -> String {
             ("processor", &|run| run.cost.processor, &seconds),
         ],
     );
+    for (way, reason) in skipped {
+        let _ = writeln!(text, "| {} | {reason} |", way.words());
+    }
     text.push_str("\nThe path to the last workload:\n\n");
     table(
         &mut text,
@@ -114,22 +119,33 @@ pub(super) fn tables(runs: &[Run], phase: Phase) -> String {
         ],
     );
     text.push_str("\nA tier is ready:\n\n");
-    let tiers: Vec<_> = (1..=depth())
-        .map(|tier| (tier.to_string(), move |run: &Run| run.courses.tier(tier)))
-        .collect();
-    let columns: Vec<Column> = tiers
-        .iter()
-        .map(|(name, of)| {
-            (
-                name.as_str(),
-                of as &dyn Fn(&Run) -> f64,
-                &seconds as &dyn Fn(f64) -> String,
-            )
-        })
-        .collect();
-    table(&mut text, &of_phase, &columns);
+    let tiers =
+        (1..=depth()).map(|tier| (tier.to_string(), move |run: &Run| run.courses.tier(tier)));
+    each(&mut text, &of_phase, tiers, &seconds);
+    text.push_str("\nThe kubelet by its own metrics, the mean of each:\n\n");
+    let works = WORK.iter().enumerate();
+    let means = works
+        .map(|(work, (words, ..))| ((*words).to_owned(), move |run: &Run| run.pace.mean(work)));
+    each(&mut text, &of_phase, means, &|value| {
+        format!("{value:.2} s")
+    });
     text.push('\n');
     text
+}
+
+/// Adds a table whose columns differ in their heading and figure alone.
+fn each<F: Fn(&Run) -> f64>(
+    text: &mut String,
+    runs: &[&Run],
+    columns: impl Iterator<Item = (String, F)>,
+    words: &dyn Fn(f64) -> String,
+) {
+    let columns: Vec<_> = columns.collect();
+    let columns: Vec<Column> = columns
+        .iter()
+        .map(|(heading, of)| (heading.as_str(), of as &dyn Fn(&Run) -> f64, words))
+        .collect();
+    table(text, runs, &columns);
 }
 
 /// The heading of a column, its figure of one run, and how that is written.
@@ -199,14 +215,19 @@ mod tests {
                     accounts: 3.0,
                     processor: 1.25,
                 },
+                pace: Pace::default(),
             }
         };
         let runs = [run(20.0), run(30.0), run(21.0)];
-        let text = tables(&runs, Phase::Cold);
+        let text = tables(&runs, &[(Way::Waves, "skipped, why")], Phase::Cold);
         let row = "| sluice, by lists | 21.0 s (20.0 to 30.0 s) | 1.40 (1.33 to 2.00) | 0 | 0 | 0 | 121 (120 to 130) | 3 | 1.2 s |";
         assert!(text.contains(row), "{text}");
         assert!(!text.contains("nothing: crash"), "{text}");
-        assert!(!tables(&runs, Phase::Upgrade).contains("sluice"));
+        let row = "| Argo CD sync waves, a tier each | skipped, why |";
+        assert_eq!(text.matches(row).count(), 1, "{text}");
+        let row = "| sluice, by lists | 0.00 s | 0.00 s | 0.00 s | 0.00 s | 0.00 s |";
+        assert!(text.contains(row), "{text}");
+        assert!(!tables(&runs, &[], Phase::Upgrade).contains("sluice"));
         let typical = typical(&runs, Way::Lists, Phase::Cold).unwrap();
         assert_eq!(typical.courses.whole().to_string(), "21");
     }

@@ -1,6 +1,7 @@
 //! The namespace of one way, with what the application has before its first release: Services, and the right to wait by `kubectl`.
 
 use super::application::APPLICATION;
+use super::argo::Application;
 use super::way::{PORT, Way};
 use anyhow::{Context, Result, bail};
 use harness::unscheduled::create;
@@ -10,7 +11,9 @@ use kube::Client;
 use kube::api::{Api, DeleteParams};
 use serde_json::json;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::time::sleep;
 
@@ -21,6 +24,16 @@ const NAME: &str = "application";
 pub(super) struct Stage {
     client: Client,
     namespace: String,
+    /// The Application of Argo CD, where the way has one.
+    application: Option<Application>,
+}
+
+/// A release at the place that its way takes it from.
+pub(super) enum Prepared<'a> {
+    /// A chart for Helm.
+    Chart(TempDir),
+    /// A commit, by its name, of the repository of an Application.
+    Commit(&'a Application, String),
 }
 
 impl Stage {
@@ -49,9 +62,14 @@ impl Stage {
             json!({"metadata": metadata, "roleRef": role, "subjects": [subject]}),
         )
         .await?;
+        let application = match way {
+            Way::Waves => Some(Application::create(client, &namespace).await?),
+            _ => None,
+        };
         Ok(Self {
             client: client.clone(),
             namespace,
+            application,
         })
     }
 
@@ -60,19 +78,36 @@ impl Stage {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
-    /// Installs a release, or upgrades to it, with Helm, and returns when Helm does: after the hooks, but without waiting for pods.
-    pub(super) async fn release(&self, way: Way, number: u32) -> Result<()> {
-        let chart = tempfile::tempdir().context("failed to make a folder for a chart")?;
-        let (templates, version) = (chart.path().join("templates"), format!("{number}.0.0"));
-        let about = json!({"apiVersion": "v2", "name": NAME, "version": version});
+    /// Writes a release as a chart, or where the way has an Application, as the next commit of its repository.
+    pub(super) async fn prepare(&self, way: Way, number: u32) -> Result<Prepared<'_>> {
+        let folder = tempfile::tempdir().context("failed to make a folder for a release")?;
+        let (templates, version) = (folder.path().join("templates"), format!("{number}.0.0"));
         fs::create_dir(&templates)?;
-        fs::write(chart.path().join("Chart.yaml"), about.to_string())?;
         for (place, object) in way.objects(number).iter().enumerate() {
             fs::write(templates.join(format!("{place}.yaml")), object.to_string())?;
         }
+        if let Some(application) = &self.application {
+            let commit = application.commit(&templates).await?;
+            return Ok(Prepared::Commit(application, commit));
+        }
+        let about = json!({"apiVersion": "v2", "name": NAME, "version": version});
+        fs::write(folder.path().join("Chart.yaml"), about.to_string())?;
+        Ok(Prepared::Chart(folder))
+    }
+
+    /// Releases what is prepared. Helm installs it, or upgrades to it: this returns when Helm does, after the hooks, but without waiting
+    /// for pods. Argo CD is asked for a sync: this returns when the API server has stored the request.
+    pub(super) async fn release(&self, prepared: &Prepared<'_>) -> Result<()> {
+        match prepared {
+            Prepared::Chart(folder) => self.helm(folder.path()).await,
+            Prepared::Commit(application, commit) => application.sync(commit).await,
+        }
+    }
+
+    async fn helm(&self, chart: &Path) -> Result<()> {
         let mut helm = Command::new("helm");
         helm.args(["upgrade", "--install", NAME])
-            .arg(chart.path())
+            .arg(chart)
             .args(["--namespace", &self.namespace])
             .kill_on_drop(true);
         let output = helm.output().await.context("failed to start helm")?;
@@ -82,8 +117,11 @@ impl Stage {
         Ok(())
     }
 
-    /// Deletes the namespace, and returns when it is gone.
+    /// Deletes the Application and the namespace, and returns when the namespace is gone.
     pub(super) async fn remove(self) -> Result<()> {
+        if let Some(application) = &self.application {
+            application.remove().await?;
+        }
         let namespaces = Api::<Namespace>::all(self.client.clone());
         let name = &self.namespace;
         namespaces.delete(name, &DeleteParams::default()).await?;

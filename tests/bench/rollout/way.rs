@@ -1,7 +1,7 @@
 //! The ways to bring up the application in order, as the objects that a user would write for each.
 
 use super::application::{APPLICATION, Workload, depth};
-use rules::keys::{DEPENDS_ON, HOLD, WEIGHT};
+use rules::keys::{DEPENDS_ON, HOLD, SYNC_WAVE, WEIGHT};
 use serde_json::{Value, json};
 
 /// The image of every container of the application: busybox, and kubectl.
@@ -28,6 +28,8 @@ pub(crate) enum Way {
     LoopsKubectl,
     /// Hooks of Helm: a tier, then a Job that waits for it, then the next tier.
     Hooks,
+    /// Sync waves of Argo CD: a tier is sent when every workload of the tier before is healthy.
+    Waves,
     /// Weights of sluice: a wave for each tier.
     Weights,
     /// Lists of sluice: each Deployment names what it needs.
@@ -38,11 +40,12 @@ pub(crate) enum Way {
 
 impl Way {
     /// The ways by the names that the command line takes.
-    pub(crate) const ALL: [(&str, Self); 7] = [
+    pub(crate) const ALL: [(&str, Self); 8] = [
         ("nothing", Self::Nothing),
         ("loops-nc", Self::LoopsNc),
         ("loops-kubectl", Self::LoopsKubectl),
         ("hooks", Self::Hooks),
+        ("waves", Self::Waves),
         ("weights", Self::Weights),
         ("lists", Self::Lists),
         ("holds", Self::Holds),
@@ -55,6 +58,7 @@ impl Way {
             Self::LoopsNc => "loops: `nc`, 2 s",
             Self::LoopsKubectl => "loops: `kubectl wait`",
             Self::Hooks => "Helm hooks, a tier each",
+            Self::Waves => "Argo CD sync waves, a tier each",
             Self::Weights => "sluice, by weights",
             Self::Lists => "sluice, by lists",
             Self::Holds => "sluice, by lists, pods held",
@@ -105,9 +109,13 @@ impl Way {
             // The last tier is no hook: nothing waits for it.
             Self::Hooks if workload.tier() == depth() => {}
             Self::Hooks => object["metadata"]["annotations"] = hook(2 * workload.tier()),
-            Self::Weights => {
-                let weight = workload.tier().to_string();
-                object["metadata"]["annotations"] = json!({WEIGHT: weight});
+            Self::Waves | Self::Weights => {
+                let key = if self == Self::Waves {
+                    SYNC_WAVE
+                } else {
+                    WEIGHT
+                };
+                object["metadata"]["annotations"] = json!({key: workload.tier().to_string()});
             }
             Self::Lists | Self::Holds => {
                 object["metadata"]["annotations"] =
@@ -227,11 +235,35 @@ mod tests {
             with(Way::Weights, "/metadata/annotations/sluice.dev~1weight"),
             30
         );
+        assert_eq!(
+            with(
+                Way::Waves,
+                "/metadata/annotations/argocd.argoproj.io~1sync-wave"
+            ),
+            30
+        );
         // All Deployments but that of the last tier, and a Job behind each tier but the last.
         assert_eq!(
             with(Way::Hooks, "/metadata/annotations/helm.sh~1hook-weight"),
             29 + 5
         );
+    }
+
+    #[test]
+    fn a_workload_is_in_a_later_wave_than_those_that_it_needs() {
+        let objects = Way::Waves.objects(1);
+        let waves: Vec<u32> = objects
+            .iter()
+            .map(|it| it["metadata"]["annotations"][SYNC_WAVE].as_str().unwrap())
+            .map(|wave| wave.parse().unwrap())
+            .collect();
+        for (workload, wave) in APPLICATION.iter().zip(&waves) {
+            assert_eq!(*wave, u32::try_from(workload.tier()).unwrap());
+            for needed in workload.needed() {
+                let place = APPLICATION.iter().position(|it| it == needed).unwrap();
+                assert!(waves[place] < *wave, "{}", workload.name);
+            }
+        }
     }
 
     #[test]

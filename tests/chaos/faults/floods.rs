@@ -39,6 +39,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("10 800 questions wait on one replica", |site| {
             Box::pin(questions(site))
         }),
+        trial(
+            "10 800 questions, heavy reviews and idle connections at once",
+            |site| Box::pin(together(site)),
+        ),
     ]
 }
 
@@ -73,11 +77,7 @@ async fn heads(site: &Site<'_>) -> Broken {
 async fn wide(site: &Site<'_>) -> Broken {
     let (clients, targets) = (site.node.more_addresses(CLIENTS).await, targets(site).await);
     let body = format!("{{\"request\":[{}0]}}", "0,".repeat((7 << 19) - 16));
-    let head = format!(
-        "POST /admit/pods HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    let request: Arc<[u8]> = [head.as_bytes(), body.as_bytes()].concat().into();
+    let request = review("/admit/pods", &body);
     let mut attack = Attack::lasts(FLOOD);
     let admission = targets.iter().filter(|it| it.port == Port::Admission);
     for target in admission {
@@ -114,21 +114,76 @@ async fn slow(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(attack.ended().await)
 }
 
-/// More than the limit of its memory lets wait, which is 10,080: it answers some at once, and does not die of the others. A pod may
-/// ask four times at a time, so these are the questions of 2,700 pods.
+/// More than the limit of its memory lets wait, which is 10,080: it answers some at once, and does not die of the others.
 async fn questions(site: &Site<'_>) -> Broken {
-    const PODS: usize = 2700;
-    const EACH: usize = 4;
     let (clients, targets) = (site.node.more_addresses(16).await, targets(site).await);
+    let pods = pods(site).await;
+    let mut attack = Attack::lasts(FLOOD * 4);
+    ask_for_ever(&mut attack, &clients, port(&targets, Port::Status), &pods);
+    let words = attack.ended().await;
+    let held = counted(&words, "held");
+    assert!(
+        (9_000..=10_240).contains(&held),
+        "as many as there is room for: {words}"
+    );
+    Broken::times(1).seen(words)
+}
+
+/// What fills each port of one replica and the trees of its reviews: each alone fits into the memory, and all together do not.
+async fn together(site: &Site<'_>) -> Broken {
+    let (clients, targets) = (site.node.more_addresses(16).await, targets(site).await);
+    let status = port(&targets, Port::Status).clone();
+    let own = |it: &&Target| it.address.ip() == status.address.ip();
+    let own: Vec<&Target> = targets.iter().filter(own).collect();
+    let on = |wanted| *own.iter().find(|it| it.port == wanted).expect("each port");
+    // Nearly as much tree as one review may have.
+    let object = format!("[{}0]", "{\"a\":0},".repeat(36_000));
+    let body =
+        format!("{{\"request\":{{\"uid\":\"u\",\"operation\":\"CREATE\",\"object\":{object}}}}}");
+    let request = review("/admit/workloads", &body);
+    let pods = pods(site).await;
+    let mut attack = Attack::lasts(FLOOD * 4);
+    for client in &clients[..usize::from(CLIENTS)] {
+        attack.hold(*client, on(Port::Admission), EACH, b"");
+        attack.hold(*client, on(Port::Plain), EACH, b"");
+        let request = Arc::clone(&request);
+        attack.ask(*client, on(Port::Admission), Duration::ZERO, move |_| {
+            request.to_vec()
+        });
+    }
+    ask_for_ever(&mut attack, &clients, &status, &pods);
+    let words = attack.ended().await;
+    Broken::times(1).seen(words)
+}
+
+/// The request that sends this body to a path of admission.
+fn review(path: &str, body: &str) -> Arc<[u8]> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body.as_bytes()].concat().into()
+}
+
+/// The first target with this port.
+fn port(targets: &[Target], wanted: Port) -> &Target {
+    let found = targets.iter().find(|it| it.port == wanted);
+    found.expect("a replica runs")
+}
+
+/// The pods of 10,800 questions: a pod may ask four times at a time.
+async fn pods(site: &Site<'_>) -> Vec<Unscheduled> {
     let (client, namespace) = (&site.client, &site.namespace);
-    let pods = Unscheduled::make(client, namespace, PODS, "configmap/never").await;
-    let pods = pods.expect("the pods are made");
-    let mut status = targets.iter().filter(|it| it.port == Port::Status);
-    let replica = status.next().expect("a replica runs");
+    let pods = Unscheduled::make(client, namespace, 2700, "configmap/never").await;
+    pods.expect("the pods are made")
+}
+
+/// Asks four questions for each pod, which no change answers.
+fn ask_for_ever(attack: &mut Attack, clients: &[IpAddr], replica: &Target, pods: &[Unscheduled]) {
+    const EACH: usize = 4;
     // All wait for the same and so are told the same; what is new to a gate is not held.
     let digest = digest(clients[0], replica, &pods[0].token);
-    let mut attack = Attack::lasts(FLOOD * 4);
-    for (number, pods) in pods.chunks(PODS.div_ceil(clients.len())).enumerate() {
+    for (number, pods) in pods.chunks(pods.len().div_ceil(clients.len())).enumerate() {
         let asked = pods
             .iter()
             .map(|pod| question(&pod.token, &digest, 300, "keep-alive"));
@@ -137,18 +192,13 @@ async fn questions(site: &Site<'_>) -> Broken {
         let asked = asked.into_iter().cycle();
         attack.wait_each(clients[number], replica, asked.take(count).collect());
     }
-    let words = attack.ended().await;
-    let counted = |what: &str| {
-        let mut counts = words.split(", ").filter_map(|it| it.split_once(' '));
-        let found = counts.find(|(_, it)| *it == what);
-        found.map_or(0, |(count, _)| count.parse().expect("a count"))
-    };
-    let held: usize = counted("held");
-    assert!(
-        (9_000..=10_240).contains(&held),
-        "as many as there is room for: {words}"
-    );
-    Broken::times(1).seen(words)
+}
+
+/// The number before a word, in the words of an attack.
+fn counted(words: &str, word: &str) -> usize {
+    let mut counts = words.split(", ").filter_map(|it| it.split_once(' '));
+    let found = counts.find(|(_, it)| *it == word);
+    found.map_or(0, |(count, _)| count.parse().expect("a count"))
 }
 
 /// The digest of the answer that a gate gets once no kind is being read any more.

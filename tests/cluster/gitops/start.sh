@@ -1,8 +1,9 @@
 #!/bin/bash
-# start.sh BIN DIR: in the node, starts the source server, Flux and Argo CD, and returns when all of them answer. They use the
-# node's 127.0.0.1; but the metrics of Argo CD's application controller know no address and listen on all of the node's.
+# start.sh BIN DIR ENGINES: in the node, starts the source server, Flux (unless ENGINES is "argocd") and Argo CD, and returns when all of
+# them answer. They use the node's 127.0.0.1; but the metrics of Argo CD's application controller know no address and listen on all of the
+# node's.
 set -eu
-bin=$1 dir=$2
+bin=$1 dir=$2 engines=$3
 run=/run/gitops # gitops knows it too
 export PATH=$bin:$PATH HOME=$dir TMPDIR=$dir/tmp
 mkdir -p $run
@@ -38,9 +39,11 @@ flux() {
   RUNTIME_NAMESPACE=flux-system KUBECONFIG=$dir/$name.kubeconfig \
     start "$name" "$name" --log-encoding=console --metrics-addr=0 --health-addr="127.0.0.1:$port" "$@"
 }
-flux source-controller 19311 --storage-path="$dir/data" --storage-addr=127.0.0.1:19301 --storage-adv-addr=127.0.0.1:19301
-flux kustomize-controller 19312
-flux helm-controller 19313
+if [ "$engines" != argocd ]; then
+  flux source-controller 19311 --storage-path="$dir/data" --storage-addr=127.0.0.1:19301 --storage-adv-addr=127.0.0.1:19301
+  flux kustomize-controller 19312
+  flux helm-controller 19313
+fi
 
 # argocd PROGRAM [arguments]: it has one binary, which is told by its environment what to be.
 argocd() {
@@ -61,9 +64,11 @@ argocd argocd-repo-server --disable-tls --client-ca-path= --address 127.0.0.1 --
 argocd argocd-application-controller --repo-server 127.0.0.1:19321 --repo-server-plaintext --metrics-port 19323
 
 ready sources http://127.0.0.1:19300/
-ready source-controller http://127.0.0.1:19301/
-ready source-controller http://127.0.0.1:19311/readyz
-ready kustomize-controller http://127.0.0.1:19312/readyz
-ready helm-controller http://127.0.0.1:19313/readyz
+if [ "$engines" != argocd ]; then
+  ready source-controller http://127.0.0.1:19301/
+  ready source-controller http://127.0.0.1:19311/readyz
+  ready kustomize-controller http://127.0.0.1:19312/readyz
+  ready helm-controller http://127.0.0.1:19313/readyz
+fi
 ready argocd-repo-server "http://127.0.0.1:19322/healthz?full=true"
 ready argocd-application-controller http://127.0.0.1:19323/healthz

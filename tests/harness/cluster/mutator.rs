@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::TcpListener;
 use webhook::Shutdown;
-use webhook::{Port, Server, ServerLimits, ServerMetrics};
+use webhook::{MemoryAlarm, Port, Server, ServerLimits, ServerMetrics};
 
 /// The lifetime of the webhook's certificates.
 const A_TEST: SignedDuration = SignedDuration::from_hours(1);
@@ -110,6 +110,7 @@ fn serve(
         limits: ServerLimits::admission(),
         metrics: ServerMetrics::register(&mut Registry::default()),
         shutdown: Shutdown::default(),
+        alarm: MemoryAlarm::default(),
     };
     server.serve(listener, router)
 }

@@ -96,7 +96,11 @@ async fn answer(
         let change = serde_json::from_slice(&body).unwrap();
         written.lock().unwrap().push((path, change));
     }
-    axum::Json(object).into_response()
+    let code = object["code"]
+        .as_u64()
+        .and_then(|it| u16::try_from(it).ok());
+    let code = code.and_then(|it| StatusCode::from_u16(it).ok());
+    (code.unwrap_or_default(), axum::Json(object)).into_response()
 }
 
 pub(super) fn list(items: &[Value]) -> Value {
@@ -177,6 +181,51 @@ fn an_installation_is_checked() {
     let expected = format!("kubectl sluice {ours}\nchart {ours}\ncontroller ");
     assert!(version.out.starts_with(&expected), "{}", version.out);
     assert_eq!(version.code, Some(0));
+}
+
+/// A caller that may not list the Deployments judges by the published settings of the namespace that the API server or a gate asks.
+#[test]
+fn the_published_settings_are_found_in_any_namespace() {
+    let refusal =
+        json!({"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403});
+    let version = env!("CARGO_PKG_VERSION");
+    let published = json!({"metadata": {"namespace": "own"}, "data": {
+        "version": version, "withheld": "", "arguments": "--watch-cluster-role=w"}});
+    let configurations =
+        "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/sluice";
+    let service = json!({"name": "sluice", "namespace": "own"});
+    let configuration =
+        json!({"webhooks": [{"name": "pods.sluice.dev", "clientConfig": {"service": service}}]});
+    let gate = |address: &str| {
+        let address = json!({"name": "SLUICE_SERVER_NAME", "value": address});
+        json!({"spec": {"initContainers": [{"name": "sluice-gate", "env": [address]}]}})
+    };
+    let told = |configuration: &Value, tried: Value| {
+        let server = Server::start(&[
+            ("/apis/apps/v1/deployments", refusal.clone()),
+            ("/apis/apps/v1/namespaces/own/deployments", refusal.clone()),
+            (configurations, configuration.clone()),
+            (
+                "/api/v1/namespaces/own/configmaps/sluice-installation",
+                published.clone(),
+            ),
+            ("/api/v1/namespaces/shop/pods", tried),
+        ]);
+        let ran = server.run(&["check"]);
+        ran.out + &ran.error
+    };
+    let versions = format!("versions: chart {version}, kubectl sluice {version}");
+    for (configuration, tried) in [
+        (&configuration, refusal.clone()),
+        (&refusal, gate("sluice.own.svc")),
+    ] {
+        let out = told(configuration, tried);
+        assert!(out.contains(&versions), "{out}");
+    }
+    let out = told(&refusal, refusal.clone());
+    assert!(!out.contains("versions: "), "{out}");
+    let out = told(&refusal, gate("sluice.elsewhere.svc"));
+    assert!(!out.contains("versions: "), "{out}");
 }
 
 /// The chart's value `serviceAccount.name` gives the controller's account another name.

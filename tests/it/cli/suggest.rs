@@ -128,8 +128,9 @@ fn the_diff_applies_and_the_chart_is_in_order() {
             assert!(ran.error.contains("helm cannot render"), "{}", ran.error);
             continue;
         }
-        // The author has these to do: pods without a probe, the loop itself, the name of a Job, and rights.
+        // The author has these to do: pods without a probe, the loop itself, the name of a Job, rights, and objects from elsewhere.
         let left = [
+            "not among these objects",
             "has a readiness probe",
             ", beside the list;",
             "its name is the same in every revision",
@@ -139,6 +140,53 @@ fn the_diff_applies_and_the_chart_is_in_order() {
         let found = findings.find(|line| !left.iter().any(|it| line.contains(it)));
         assert_eq!((found, ran.code), (None, Some(0)), "{name}: {}", ran.error);
     }
+}
+
+/// The command that asks about the chart `shop` of a folder, and the file into which its Helm writes a line for each question: the sum of
+/// the arguments, in any order, and of the chart.
+fn with_counting_helm(folder: &Path) -> (Command, PathBuf) {
+    let paths = std::env::var_os("PATH").unwrap();
+    let real = std::env::split_paths(&paths).map(|it| it.join("helm"));
+    let real = real.into_iter().find(|it| it.is_file()).unwrap();
+    let questions = folder.join("questions");
+    let counting = folder.join("bin");
+    fs::create_dir(&counting).unwrap();
+    let script = format!(
+        "#!/bin/sh\n{{ printf '%s\\n' \"$@\" | sort; find \"$3\" -type f | sort | xargs cat; }} | cksum >>{}\nexec {} \"$@\"\n",
+        questions.display(),
+        real.display()
+    );
+    fs::write(counting.join("helm"), script).unwrap();
+    fs::set_permissions(counting.join("helm"), Permissions::from_mode(0o755)).unwrap();
+    let searched = std::iter::once(counting).chain(std::env::split_paths(&paths));
+    let mut command = Command::new(binary("kubectl-sluice"));
+    command
+        .args(["suggest", "-f", "shop"])
+        .current_dir(folder)
+        .env("PATH", std::env::join_paths(searched).unwrap());
+    (command, questions)
+}
+
+/// A workload that a switch brings in sight, and that waits for what another one chooses, is rendered with both, in either order.
+#[test]
+fn helm_is_asked_nothing_twice() {
+    if !has_helm() {
+        println!("skipped: there is no helm");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    copy(
+        &Path::new(FOLDER).join("inner-branches"),
+        &folder.path().join("shop"),
+    );
+    let (mut command, questions) = with_counting_helm(folder.path());
+    let ran = Ran::of(&mut command, "");
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
+    let all = fs::read_to_string(questions).unwrap();
+    let mut once: Vec<&str> = all.lines().collect();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(all.lines().count(), once.len());
 }
 
 /// A chart with a great many switches ends by a count of renders, not by the clock; each wait is told.
@@ -169,29 +217,10 @@ fn a_chart_of_many_switches_is_rendered_a_bounded_number_of_times() {
     fs::write(chart.join("values.yaml"), values).unwrap();
     let service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: db\nspec:\n  selector: {app: db}\n  ports: [{port: 80}]\n";
     fs::write(chart.join("templates/db.yaml"), service).unwrap();
-    // The helm that is asked counts, and asks the real one.
-    let paths = std::env::var_os("PATH").unwrap();
-    let real = std::env::split_paths(&paths).map(|it| it.join("helm"));
-    let real = real.into_iter().find(|it| it.is_file()).unwrap();
-    let counts = folder.path().join("counts");
-    let counting = folder.path().join("bin");
-    fs::create_dir(&counting).unwrap();
-    let script = format!(
-        "#!/bin/sh\necho >>{}\nexec {} \"$@\"\n",
-        counts.display(),
-        real.display()
-    );
-    fs::write(counting.join("helm"), script).unwrap();
-    fs::set_permissions(counting.join("helm"), Permissions::from_mode(0o755)).unwrap();
-    let searched = std::iter::once(counting).chain(std::env::split_paths(&paths));
-    let mut command = Command::new(binary("kubectl-sluice"));
-    command
-        .args(["suggest", "-f", "shop"])
-        .current_dir(folder.path())
-        .env("PATH", std::env::join_paths(searched).unwrap());
+    let (mut command, questions) = with_counting_helm(folder.path());
     let ran = Ran::of(&mut command, "");
     assert_eq!(ran.code, Some(0), "{}", ran.error);
-    let renders = fs::read_to_string(counts).unwrap().lines().count();
+    let renders = fs::read_to_string(questions).unwrap().lines().count();
     assert!((60..=240).contains(&renders), "{renders}");
     // No render is spent on a value that is one too many, so enough are left to try the lists.
     assert!(

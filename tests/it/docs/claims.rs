@@ -86,10 +86,15 @@ fn the_short_form_of_a_list_is_read() {
 /// A table that names tests which are not there shows nothing.
 #[test]
 fn every_threat_is_shown_by_tests_that_are_there() {
-    let page = read(&root().join("docs/security.md"));
+    let (page, tests) = ["docs/security.md", "tests/THREATS.md"]
+        .map(|it| read(&root().join(it)))
+        .into();
     let threat = |line: &&str| line.starts_with("| ") && line[2..].starts_with(char::is_numeric);
-    let threats: Vec<&str> = page.lines().filter(threat).collect();
+    let threats: Vec<&str> = tests.lines().filter(threat).collect();
     assert_eq!(threats.len(), 22);
+    let named = |line: &str| line.split(" | ").take(2).collect::<Vec<_>>().join(" | ");
+    let of_the_page = page.lines().filter(threat).map(named);
+    assert!(of_the_page.eq(threats.iter().map(|it| named(it))));
     for threat in threats {
         let named = |it: &&str| it.contains(".rs::");
         let tests: Vec<&str> = threat.split('`').filter(named).collect();
@@ -187,8 +192,12 @@ fn every_event_is_on_its_page_and_no_other() {
         let words = words.filter(|it| !["Normal", "Warning", "BadRequest"].contains(it));
         written.extend(words.map(str::to_owned));
     }
-    let page = read(&root().join("docs/events.md"));
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let page = read(&root().join("docs/metrics.md"));
+    let (_, events) = page
+        .split_once("\n## Events\n")
+        .expect("its part on Events");
+    let events = events.split("\n## ").next().unwrap_or_default();
+    let rows = events.lines().filter_map(|line| line.strip_prefix("| `"));
     let shown = rows.filter_map(|row| row.split('`').next());
     let shown: BTreeSet<String> = shown.map(str::to_owned).collect();
     assert_eq!(shown, written);
@@ -247,7 +256,7 @@ fn every_option_is_on_its_page() {
     let commands = listed.lines().take_while(|line| !line.trim().is_empty());
     let commands = commands.filter_map(|line| line.split_whitespace().next());
     let mut page = format!(
-        "# Every option\n\nWhat `--help` says of each command. [The command line](../docs/cli.md) explains them.\n\n\
+        "# Every option\n\nThe `--help` of each command. [The command line](../docs/cli.md) explains them.\n\n\
          ```text\n{whole}\n```\n"
     );
     for command in commands.filter(|it| *it != "help") {

@@ -64,7 +64,9 @@ fn row(file: &LibraryFile) -> String {
             [] | [_] => text.clone(),
         }
     };
-    let places: Vec<String> = file.places.iter().map(place).collect();
+    let mut places: Vec<String> = file.places.iter().map(place).collect();
+    // A project that is named for several of its files stands once.
+    places.dedup();
     format!(
         "| [`{group}`](library/{name}) | {} | {} |\n",
         kinds.join(", "),

@@ -38,13 +38,13 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     (
         "rules/src/gate/prefetch.rs",
         "LONGEST_IMAGE",
-        &[("docs/prefetch.md", "reference of more than {} bytes")],
+        &[("docs/holds.md", "reference of more than {} bytes")],
     ),
     (
         "rules/src/version.rs",
         "IMAGE_VOLUMES",
         &[
-            ("docs/prefetch.md", "It needs Kubernetes 1.{}"),
+            ("docs/holds.md", "It needs Kubernetes 1.{}"),
             ("docs/limits.md", "which need Kubernetes 1.{}"),
         ],
     ),
@@ -52,7 +52,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         "rules/src/reboot.rs",
         "LONGEST",
         &[
-            ("docs/power.md", "After {} s of asking"),
+            ("docs/readiness.md", "After {} s of asking"),
             (
                 "docs/troubleshooting.md",
                 "{} s after the gate began to ask",
@@ -62,14 +62,14 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     (
         "rules/src/reboot.rs",
         "PODS_AFTER_NODE",
-        &[("docs/power.md", "`Ready` of the Node, {} s ago or more")],
+        &[("rules/TIMES.md", "`Ready` of the Node, {} s ago or more")],
     ),
     (
         "rules/src/verdict/explain/too_late.rs",
         "MISSING_AFTER",
         &[
-            ("docs/events.md", "has not existed for {} seconds"),
-            ("docs/events.md", "A wait that ends within {} seconds"),
+            ("docs/metrics.md", "has not existed for {} seconds"),
+            ("docs/metrics.md", "A wait that ends within {} seconds"),
         ],
     ),
     (
@@ -77,7 +77,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         "MAX_ENTRIES",
         &[
             ("docs/annotations.md", "8 KiB of text, {} entries"),
-            ("docs/security.md", "8 KiB, {} entries"),
+            ("tests/THREATS.md", "8 KiB, {} entries"),
         ],
     ),
     (
@@ -85,7 +85,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         "MAX_LEVELS",
         &[
             ("docs/annotations.md", "included), {} levels"),
-            ("docs/security.md", "entries, {} levels"),
+            ("tests/THREATS.md", "entries, {} levels"),
         ],
     ),
     (
@@ -112,28 +112,28 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     (
         "webhook/src/status/tell/events/news.rs",
         "AGAIN_AFTER",
-        &[("docs/events.md", "renews its Event every {} minutes")],
+        &[("docs/metrics.md", "renews its Event every {} minutes")],
     ),
     (
         "webhook/src/event/pace.rs",
         "AT_MOST_EVERY",
-        &[("docs/events.md", "an object gets one Event {}.")],
+        &[("docs/metrics.md", "an object gets one Event {}.")],
     ),
     (
         "webhook/src/event/pace.rs",
         "TO_SPARE",
-        &[("docs/events.md", "It may get {} more")],
+        &[("docs/metrics.md", "It may get {} more")],
     ),
     (
         "webhook/src/event/backlog.rs",
         "SHARE",
-        &[("docs/events.md", "Of one namespace {} wait to be written")],
+        &[("docs/metrics.md", "Of one namespace {} wait to be written")],
     ),
     (
         "webhook/src/status/identity.rs",
         "TURN_WITHIN",
         &[(
-            "docs/operating.md",
+            "webhook/BOUNDS.md",
             "a question without a turn for {} s gets 503",
         )],
     ),
@@ -165,14 +165,14 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     (
         "webhook/src/known/budgets.rs",
         "UNREAD_KINDS",
-        &[("docs/limits.md", "1 MiB: {} kinds")],
+        &[("webhook/BOUNDS.md", "1 MiB: {} kinds")],
     ),
     (
         "webhook/src/known/budgets.rs",
         "UNREAD_KINDS_OF_A_NAMESPACE",
         &[
             ("ARCHITECTURE.md", "with a share of {} kinds"),
-            ("docs/limits.md", "512 KiB: {} kinds"),
+            ("webhook/BOUNDS.md", "512 KiB: {} kinds"),
         ],
     ),
     (
@@ -265,6 +265,7 @@ fn every_number_of_a_page_is_that_of_its_constant() {
 #[test]
 fn numbers_that_follow_from_constants_are_on_their_pages() {
     let (architecture, operating) = (page("ARCHITECTURE.md"), page("docs/operating.md"));
+    let bounds_page = page("webhook/BOUNDS.md");
     let silence = wire::SILENCE.as_secs();
     assert!(tells(
         &architecture,
@@ -274,7 +275,7 @@ fn numbers_that_follow_from_constants_are_on_their_pages() {
     let bounds = AdmissionLimits::default();
     let deadline = bounds.deadline.as_secs();
     assert!(tells(
-        &operating,
+        &bounds_page,
         "may take to arrive, {} seconds",
         deadline
     ));

@@ -16,6 +16,10 @@ const VALUES: &str = "values.yaml";
 /// A failing command ends the script; the exit code for a wait (3) is no failure.
 const PRELUDE: &str = "exec 2>&1\ntrap 'code=$?; [ $code = 3 ] || exit $code' ERR\n";
 
+/// The seconds that one block of commands may take, with what a fixture runs before it. A fixture makes whole chains of pods wait, one
+/// after the other, so there are several `LIMIT`s in it, and only a failing test waits for so long.
+const SCRIPT_LIMIT: &str = "1200";
+
 /// The part of the machine that the commands of a page see.
 pub(crate) struct Setting<'a> {
     /// The stages that run.
@@ -229,7 +233,7 @@ impl Folder {
         let places: OsString = std::env::join_paths(places).expect("paths");
         let kubeconfig = setting.kubeconfig.unwrap_or(Path::new("/nonexistent"));
         let output = Command::new("timeout")
-            .args(["300", "bash", "-u", "-o", "pipefail", "-c"])
+            .args([SCRIPT_LIMIT, "bash", "-u", "-o", "pipefail", "-c"])
             .arg([PRELUDE, script].concat())
             .current_dir(self.0.path())
             .env_clear()
@@ -260,12 +264,54 @@ fn what_needs_no_cluster_runs_as_it_stands() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
+/// A page or a heading that is renamed leaves its fixtures behind, and links to them lead nowhere: the cluster's stage alone would
+/// notice, an hour later.
+#[test]
+fn each_fixture_is_for_a_command_of_a_page() {
+    let sections = |page: &Path| -> BTreeSet<PathBuf> {
+        let commands = |block: &Block| matches!(block.kind, Kind::Commands(_));
+        let blocks = blocks(page).into_iter().filter(commands);
+        blocks.map(|it| fixtures(page, &it.section)).collect()
+    };
+    let used: BTreeSet<PathBuf> = super::pages().iter().flat_map(|it| sections(it)).collect();
+    let scripts: BTreeSet<PathBuf> = super::pages()
+        .iter()
+        .flat_map(|page| {
+            let script = |block: Block| match block.kind {
+                Kind::Commands(stage) => {
+                    let name = format!("before-{}.sh", stage.word());
+                    Some(fixtures(page, &block.section).join(name))
+                }
+                _ => None,
+            };
+            blocks(page).into_iter().filter_map(script)
+        })
+        .collect();
+    let folders = |of: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(of).expect("a folder");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.filter(|it| it.is_dir()).collect()
+    };
+    for page in folders(&root().join("tests/fixtures/docs")) {
+        for section in folders(&page) {
+            let there = section.display();
+            assert!(used.contains(&section), "no page has commands for {there}");
+            for entry in std::fs::read_dir(&section).expect("a folder") {
+                let file = entry.expect("an entry").path();
+                let there = file.display();
+                assert!(file.exists(), "{there} leads nowhere");
+                let name = file.file_name().unwrap_or_default().to_string_lossy();
+                let idle = name.starts_with("before-") && !scripts.contains(&file);
+                assert!(!idle, "no page has commands for {there}");
+            }
+        }
+    }
+}
+
 /// A newcomer has a clone, and nothing else: these pages show each file, or it is in the clone.
 #[test]
 fn the_first_pages_need_no_file_that_a_clone_lacks() {
-    let first = |page: &str| {
-        page.starts_with("tutorial-") || ["README", "getting-started", "install"].contains(&page)
-    };
+    let first = |page: &str| ["README", "getting-started", "install", "tutorials"].contains(&page);
     let fixtures = root().join("tests/fixtures/docs");
     for page in super::pages() {
         let name = page.file_stem().expect("a name").to_string_lossy();

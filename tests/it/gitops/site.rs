@@ -1,18 +1,13 @@
 use super::source::Source;
 use super::way::{Says, Way};
 use harness::cluster::{LIMIT, Look, Namespace, Pod, Program, await_until, text, yaml};
+use harness::gitops::{ARGO_CD, REFRESH};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
 use std::time::Duration;
 use tokio::time::sleep;
-
-/// The namespace of Applications.
-const ARGO_CD: &str = "argocd";
-
-/// The annotation that asks Argo CD to look again. Argo CD removes it.
-const REFRESH: &str = "argocd.argoproj.io/refresh";
 
 /// How long nothing is written once all writers are done.
 const QUIET: Duration = Duration::from_secs(2);
@@ -291,7 +286,7 @@ impl Site {
 
     /// Takes the application away as its user does, and waits until nothing is left of it.
     pub(super) async fn remove(&self) {
-        self.kubectl(&["delete", "--timeout=120s", &self.reference()])
+        self.kubectl(&["delete", "--timeout=5m", &self.reference()])
             .await;
         let what = format!("nothing of {} is left", self.ns.name);
         await_until(&what, LIMIT, async || {

@@ -1,16 +1,10 @@
-use super::GITOPS;
 use super::way::Way;
-use harness::cluster::{Manifest, Program, yaml};
+use harness::cluster::{Manifest, yaml};
+use harness::gitops::{SERVER, commit, gitops};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
-
-/// The server of the repositories and charts that the engines deploy.
-const SERVER: &str = "http://127.0.0.1:19300";
-
-/// The charts of every source.
-pub(super) const CHARTS: &str = "http://127.0.0.1:19300/charts";
 
 /// A git repository and a chart with the same objects.
 pub(super) struct Source {
@@ -35,27 +29,22 @@ impl Source {
             let manifests: Vec<_> = manifests.iter().map(|it| way.adapt(it)).collect();
             write(&folder.path().join(way.label()), &yaml(&manifests));
         }
-        let path = folder.path().to_string_lossy();
-        gitops(&["repo", &self.name, &path]).await;
+        commit(&self.name, folder.path()).await.ok();
 
         let chart = folder.path().join("chart");
         write(&chart.join("templates"), &yaml(manifests));
         let about = json!({"apiVersion": "v2", "name": self.name, "version": version}).to_string();
         fs::write(chart.join("Chart.yaml"), about).expect("the folder is there");
-        gitops(&["chart", &chart.to_string_lossy()]).await;
+        gitops(&["chart", &chart.to_string_lossy()]).await.ok();
     }
+}
 
-    /// The address of the git repository.
-    pub(super) fn repository(&self) -> String {
-        format!("{SERVER}/cgi-bin/git/{}.git", self.name)
-    }
+/// The address of the charts of every source.
+pub(super) fn charts() -> String {
+    format!("{SERVER}/charts")
 }
 
 fn write(folder: &Path, manifests: &str) {
     fs::create_dir_all(folder).expect("a folder of ours");
     fs::write(folder.join("all.yaml"), manifests).expect("the folder is there");
-}
-
-async fn gitops(args: &[&str]) {
-    Program::new(GITOPS).args(args).run().await.ok();
 }

@@ -1,5 +1,6 @@
-use super::source::{CHARTS, Source};
+use super::source::{Source, charts};
 use harness::cluster::{Manifest, items, other, text};
+use harness::gitops::{address, application};
 use serde_json::{Value, json};
 
 /// How an application is deployed: which engine, and how it finds differences and writes.
@@ -96,19 +97,14 @@ impl Way {
     fn application(self, namespace: &str, source: &Source) -> Manifest {
         let backoff = json!({"duration": "5s", "factor": 1});
         let retry = json!({"limit": 20, "refresh": true, "backoff": backoff});
-        let application = other(json!({
-            "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
-            "metadata": {
-                "name": namespace, "namespace": "argocd",
-                "finalizers": ["resources-finalizer.argocd.argoproj.io/background"],
-            },
-            "spec": {
-                "project": "default",
-                "source": {"repoURL": source.repository(), "targetRevision": "main", "path": self.label()},
-                "destination": {"server": "https://kubernetes.default.svc", "namespace": namespace},
-                "syncPolicy": {"automated": {"prune": true, "selfHeal": true}, "retry": retry},
-            },
-        }));
+        let automated = json!({"prune": true, "selfHeal": true});
+        let finalizer = "resources-finalizer.argocd.argoproj.io/background";
+        let application = other(application(namespace, &source.name, self.label()))
+            .with("/metadata/finalizers", json!([finalizer]))
+            .with(
+                "/spec/syncPolicy",
+                json!({"automated": automated, "retry": retry}),
+            );
         let compared = |how| {
             application
                 .clone()
@@ -166,7 +162,7 @@ fn kustomization(namespace: &str, path: &str, source: &Source) -> Vec<Manifest> 
     let repository = json!({
         "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository",
         "metadata": {"name": "app", "namespace": namespace},
-        "spec": {"interval": "1m", "url": source.repository(), "ref": {"branch": "main"}},
+        "spec": {"interval": "1m", "url": address(&source.name), "ref": {"branch": "main"}},
     });
     let kustomization = json!({
         "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
@@ -184,7 +180,7 @@ fn helm_release(namespace: &str, source: &Source) -> Vec<Manifest> {
     let repository = json!({
         "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "HelmRepository",
         "metadata": {"name": "app", "namespace": namespace},
-        "spec": {"interval": "1m", "url": CHARTS},
+        "spec": {"interval": "1m", "url": charts()},
     });
     let chart = json!({
         "chart": source.name, "version": "*", "interval": "1m",

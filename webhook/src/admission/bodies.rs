@@ -4,6 +4,7 @@ use super::limits::AdmissionLimits;
 use super::refusal::Refusal;
 use super::room::{NoRoom, Part, Room, Sender};
 use super::weight::{Weight, weigh};
+use crate::memory_alarm::MemoryAlarm;
 use axum::body::{BodyDataStream, Bytes};
 use futures::StreamExt;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -16,6 +17,7 @@ pub(super) struct Bodies {
     room: Room,
     /// Admits one large body at a time: large by its bytes, or by the tree that they decode to.
     large: Semaphore,
+    alarm: MemoryAlarm,
 }
 
 /// The memory that a body holds while it is read and answered.
@@ -26,11 +28,12 @@ pub(super) struct BodyPermit<'a> {
 }
 
 impl Bodies {
-    pub(super) fn new(limits: AdmissionLimits) -> Self {
+    pub(super) fn new(limits: AdmissionLimits, alarm: MemoryAlarm) -> Self {
         Self {
             limits,
             room: Room::new(limits.in_flight),
             large: Semaphore::new(1),
+            alarm,
         }
     }
 
@@ -78,7 +81,7 @@ impl Bodies {
             bytes.extend_from_slice(&chunk);
             match bytes.len() {
                 length if length > limits.body => return Err(Refusal::TooLarge(limits.body)),
-                length if length > limits.long => self.alone(held, until).await?,
+                length if length > limits.long => self.alone(held, until, limits.body).await?,
                 length => {
                     let charged = length.saturating_sub(limits.uncharged);
                     let grown = held.part.grow(chunk.len(), charged, Instant::now());
@@ -98,18 +101,27 @@ impl Bodies {
             return Err(Refusal::TooHeavy(limits.decoded));
         }
         if weight.bytes > limits.heavy {
-            self.alone(held, until).await?;
+            self.alone(held, until, weight.bytes).await?;
         }
         Ok(bytes)
     }
 
     /// Waits until no other large body is held. A large body is charged to its turn, and no longer to the shared
-    /// room.
-    async fn alone<'a>(&'a self, held: &mut BodyPermit<'a>, until: Instant) -> Result<(), Refusal> {
+    /// room. `bytes` is the memory that it may take, which has to be there.
+    async fn alone<'a>(
+        &'a self,
+        held: &mut BodyPermit<'a>,
+        until: Instant,
+        bytes: usize,
+    ) -> Result<(), Refusal> {
         if held.alone.is_none() {
             let turn = timeout_at(until, self.large.acquire()).await;
             held.alone = Some(turn.ok().and_then(Result::ok).ok_or(Refusal::Busy)?);
             held.part.give_back();
+        }
+        // Not before the turn has come: the body before may have left its memory.
+        if !self.alarm.has_room(bytes) {
+            return Err(Refusal::Scarce);
         }
         Ok(())
     }

@@ -18,6 +18,10 @@ pub(super) enum Refusal {
     #[error("too many reviews are being answered; try again")]
     Busy,
     #[error(
+        "the review may take more memory than this replica has left; try again, make the object smaller, or raise resources.limits.memory"
+    )]
+    Scarce,
+    #[error(
         "other reviews needed the room, and this one arrived too slowly or its sender held the most; try again"
     )]
     Outpaced,
@@ -34,6 +38,7 @@ impl Refusal {
         match self {
             Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooHeavy(_) => "too-large",
             Self::Busy => "busy",
+            Self::Scarce => "scarce",
             Self::Outpaced => "outpaced",
             Self::Slow => "slow",
             Self::Broken => "broken",
@@ -48,7 +53,7 @@ impl IntoResponse for Refusal {
             Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooHeavy(_) => {
                 StatusCode::PAYLOAD_TOO_LARGE
             }
-            Self::Busy | Self::Outpaced => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::Scarce | Self::Outpaced => StatusCode::SERVICE_UNAVAILABLE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::Broken | Self::Unreadable(_) => StatusCode::BAD_REQUEST,
         };

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 /// The pace of a body, in bytes a second.
 const PACE: f64 = 256.0 * 1024.0;
-/// The longest pause of a body, also of a fast one.
+/// The longest pause between two pieces of a body that keeps the pace, however fast it was before.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// The time after which memory that an address has given back still counts for a third.
 const OF_LATE: Duration = Duration::from_secs(1);
@@ -118,8 +118,8 @@ impl Room {
 }
 
 impl Part {
-    /// Counts `arrived` further bytes for the pace, and has the body hold `to` bytes in all. Cuts other bodies where
-    /// that needs room.
+    /// Counts `arrived` more bytes of the body towards its pace, and raises its share of the memory to `to` bytes. Ends (cuts) other bodies
+    /// where the memory is full. Fails if no other body may be cut, or if this body was cut itself.
     pub(super) fn grow(&self, arrived: usize, to: usize, now: Instant) -> Result<(), NoRoom> {
         let mut bodies = self.room.lock();
         bodies.came(self.number, arrived, now);
@@ -129,7 +129,7 @@ impl Part {
         let more = to.saturating_sub(holds);
         while more > 0 && bodies.held() + more > self.room.bytes {
             // The bytes of the cut body become free a moment later, when its reader is notified.
-            let number = bodies.who_goes(self.number, sender, now).ok_or(NoRoom)?;
+            let number = bodies.body_to_cut(self.number, sender, now).ok_or(NoRoom)?;
             if let Some(body) = bodies.remove(number, now) {
                 body.cut.notify_one();
             }
@@ -145,7 +145,7 @@ impl Part {
         body.is_some_and(|body| std::mem::replace(&mut body.whole, true) || body.whole)
     }
 
-    /// Frees the body's bytes: a large body is charged to its turn.
+    /// Frees the body's bytes in the shared memory: a large body waits for a turn of its own, and is charged to the turn.
     pub(super) fn give_back(&self) {
         self.room.lock().hold(self.number, 0, Instant::now());
     }
@@ -221,7 +221,7 @@ impl OpenBodies {
     }
 
     /// Chooses the body to cut for body `number` of `sender`.
-    fn who_goes(&self, number: u64, sender: Sender, now: Instant) -> Option<u64> {
+    fn body_to_cut(&self, number: u64, sender: Sender, now: Instant) -> Option<u64> {
         let may_go = |(other, body): &(&u64, &Body)| {
             **other != number
                 && body.holds > 0

@@ -13,6 +13,7 @@ use crate::event::{self, Outbox, Writer};
 use crate::follow::Observer;
 use crate::inject::Holds;
 use crate::known::{self, Known, WatchRequest};
+use crate::memory_alarm::MemoryAlarm;
 use crate::metrics::{self, StatusMetrics};
 use crate::process::Process;
 use crate::readiness::Readiness;
@@ -31,7 +32,7 @@ use tracing::info;
 
 /// The inputs of the tasks that follow the cluster.
 struct FollowInputs {
-    /// The requests of views for watches of kinds and objects that gates depend on.
+    /// Receives the requests that views send: to watch a kind that a gate depends on, or to read one object whole.
     requests: UnboundedReceiver<WatchRequest>,
     /// Receives each gated pod as its watch shows it.
     pods: Option<Observer>,
@@ -58,6 +59,8 @@ struct Parts {
     admission: Handle,
     /// The bytes of memory that the container is granted.
     memory: Option<u64>,
+    /// Tells when that memory is nearly used up.
+    alarm: MemoryAlarm,
 }
 
 impl Args {
@@ -86,6 +89,13 @@ impl Args {
         };
         let (tasks, background) = Tasks::new();
         tasks.keep("shares of the log", log.tell_left_out());
+        let memory = container::memory_limit();
+        let alarm = MemoryAlarm::default();
+        alarm.register(&mut registry);
+        if let Some(limit) = memory {
+            let follow = alarm.clone().follow(limit, container::memory_in_use);
+            tasks.keep("memory alarm", follow);
+        }
         let parts = Parts {
             client,
             registry,
@@ -95,7 +105,8 @@ impl Args {
             tasks,
             clock,
             admission,
-            memory: container::memory_limit(),
+            memory,
+            alarm,
         };
         let process = self.assemble(parts, background)?;
         process.run(signals, grace).await?;
@@ -107,7 +118,7 @@ impl Args {
         let serving = parts
             .readiness
             .condition("serving", "the ports are not open yet");
-        let (known, requests) = Known::new(self.settings(parts.memory));
+        let (known, requests) = Known::new(self.settings(parts.memory, parts.alarm.clone()));
         let metrics = Arc::new(StatusMetrics::register(&mut parts.registry));
         let condition = known::FreshnessMetrics(Arc::clone(&known));
         parts.registry.register_collector(Box::new(condition));

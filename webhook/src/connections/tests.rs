@@ -2,11 +2,12 @@ use super::*;
 use futures::FutureExt;
 
 fn new(all: usize, per_client: usize, sharing: usize) -> Arc<Connections> {
-    Connections::new(Bounds {
+    let bounds = Bounds {
         all,
         per_client,
         sharing,
-    })
+    };
+    Connections::new(bounds, MemoryAlarm::default())
 }
 
 fn take(connections: &Arc<Connections>, client: &str) -> Result<Connection, Lost> {
@@ -126,4 +127,21 @@ async fn whoever_has_left_is_forgotten() {
     drop((first, second));
     let places = connections.lock();
     assert!(places.held.is_empty() && places.clients.is_empty() && places.all.ranks.is_empty());
+}
+
+#[tokio::test]
+async fn while_memory_is_nearly_used_up_a_newcomer_takes_the_place_of_another() {
+    let connections = new(12, 12, 1);
+    let taken = |last: u8| take(&connections, &format!("10.0.0.{last}")).unwrap();
+    let [mut idle, mut first, mut second] = [1, 2, 3].map(taken);
+    answering(&first);
+    answering(&second);
+    connections.alarm.set(95, 100);
+    let newcomer = taken(4);
+    assert_eq!(lost(&mut idle), Some(Lost::Outranked));
+    answering(&newcomer);
+    assert_eq!(take(&connections, "10.0.0.5").unwrap_err(), Lost::Full);
+    assert_eq!((lost(&mut first), lost(&mut second)), (None, None));
+    connections.alarm.set(50, 100);
+    assert!(take(&connections, "10.0.0.5").is_ok());
 }

@@ -4,10 +4,17 @@
 use jiff::Timestamp;
 use std::net::{IpAddr, SocketAddr};
 
-/// The shortest hexadecimal number that is taken for a hash or a part of an identifier.
+/// The shortest hexadecimal number that is taken for a hash.
 const HASH: usize = 8;
 /// The shortest run of letters and digits that is taken for an identifier.
 const IDENTIFIER: usize = 16;
+/// The shortest run of digits that is taken for an identifier. A date, `20260101`, is shorter.
+const NUMBER: usize = 10;
+/// The lengths of the groups of a UUID, in hexadecimal digits.
+const UUID: [usize; 5] = [8, 4, 4, 4, 12];
+/// In a hash, at most this many characters come to one change between letters and digits. The digits of a name that a user wrote
+/// stand together: `cafe2024`, `postgresqlcluster1`.
+const OF_A_CHANGE: usize = 5;
 /// Stands for such a part.
 const MASK: &str = "*";
 
@@ -22,7 +29,8 @@ pub(crate) fn masked(text: &str) -> String {
         if out.ends_with("://") {
             out.push_str(word);
         } else {
-            out.push_str(&masked_word(word));
+            let is_in_path = out.ends_with('/');
+            out.push_str(&masked_word(word, is_in_path));
         }
         let mark = behind.chars().next();
         out.extend(mark);
@@ -35,14 +43,19 @@ fn is_of_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_')
 }
 
-fn masked_word(word: &str) -> String {
+/// The word with a mask in place of the part that differs. In a path, and so in the name of an image, a colon begins a tag, which is no
+/// port.
+fn masked_word(word: &str, is_in_path: bool) -> String {
     let end = word.trim_end_matches(['.', ':', '-']).len();
     let (word, stop) = word.split_at(end);
+    let parts = word.rsplit_once(':').filter(|_| !is_in_path);
     let own = if is_volatile(word) {
         MASK.to_owned()
     } else {
-        match word.rsplit_once(':') {
-            Some((before, port)) if is_port(port) => format!("{}:{MASK}", masked_word(before)),
+        match parts {
+            Some((before, port)) if is_port(port) => {
+                format!("{}:{MASK}", masked_word(before, is_in_path))
+            }
             Some((before, hash)) if is_volatile(hash) => format!("{before}:{MASK}"),
             _ => word.to_owned(),
         }
@@ -85,14 +98,29 @@ fn is_duration(word: &str) -> bool {
     any
 }
 
-/// Whether a word is a hash, a UUID, or another identifier of a program.
+/// Whether a word is a UUID, a hash, or another identifier that a program made. A name that a user wrote is none, although it may have
+/// the letters of a hash alone: it tells one dependency from another.
 fn is_identifier(word: &str) -> bool {
-    let has = |test: fn(&u8) -> bool| word.as_bytes().iter().any(test);
     let all = |test: fn(&u8) -> bool| word.as_bytes().iter().all(test);
-    let has_digit = has(u8::is_ascii_digit);
-    let is_hash = word.len() >= HASH && all(|it| it.is_ascii_hexdigit() || *it == b'-');
+    if all(u8::is_ascii_digit) {
+        return word.len() >= NUMBER;
+    }
+    let is_hash = word.len() >= HASH && all(u8::is_ascii_hexdigit);
     let is_run = word.len() >= IDENTIFIER && all(u8::is_ascii_alphanumeric);
-    has_digit && (is_hash || is_run && has(u8::is_ascii_alphabetic))
+    is_uuid(word) || (is_hash || is_run) && is_mixed(word)
+}
+
+fn is_uuid(word: &str) -> bool {
+    let is_hexadecimal = |it: &str| it.bytes().all(|it| it.is_ascii_hexdigit());
+    let groups = word.split('-');
+    groups.clone().map(str::len).eq(UUID) && groups.clone().all(is_hexadecimal)
+}
+
+/// Whether letters and digits change as often as they do in a random text.
+fn is_mixed(word: &str) -> bool {
+    let letters = word.as_bytes().windows(2);
+    let changes = letters.filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit());
+    changes.count() * OF_A_CHANGE >= word.len()
 }
 
 #[cfg(test)]
@@ -124,6 +152,14 @@ mod tests {
                 "image a/b@sha256:* of node:*",
             ),
             ("connect: [fd00::a]:6443 refused", "connect: [*]:* refused"),
+            (
+                "sandbox 4fbe6c80d71e3a92b5c8d7e6f1a2b3c4, trace 4bf92f3577b34da6 at 1767225600123",
+                "sandbox *, trace * at *",
+            ),
+            (
+                "GET /uploads/0f8fad5b-d9cb-469f-a165-70867728950e: host id aB3xK9pQ7rT2mN5v",
+                "GET /uploads/*: host id *",
+            ),
         ] {
             assert_eq!(masked(text), expected);
         }
@@ -139,6 +175,10 @@ mod tests {
             "no pod has the labels that it selects (app=db1)",
             "waiting for tcp://db.example.com:5432 (ConnectionRefused)",
             "waiting for http://10.0.0.5:9200/_cluster/health (HttpStatus)",
+            "waiting for ConfigMap/feed-db-1 (NotFound); 0 of 1 dependencies satisfied",
+            "waiting for Service/cafe2024 (NoEndpoints), Job/postgresqlcluster1, Job/20260101",
+            "waiting for shop-2024-0815-ab-cd1 of postgres16cluster2 and deadbeef",
+            "its pod api-0 cannot pull image r.example/app:2024, a/b:20260101, a/b:9f86d081",
         ] {
             assert_eq!(masked(text), text);
         }

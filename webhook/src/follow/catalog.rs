@@ -21,12 +21,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tracing::{debug, info};
 
-/// The pause between two calls that begin the next turns of whole objects.
+/// The pause between two calls that begin the next turns of the objects which are read with all of their fields.
 const TURNS: Duration = Duration::from_secs(1);
 /// The pause between two calls that forget the custom kinds that no list names any more.
 const FORGET: Duration = Duration::from_secs(30);
 
-/// Starts the watch of each kind when a list first names the kind.
+/// Starts the watch of each kind when a dependency list first names the kind.
 #[derive(Clone)]
 pub(crate) struct Catalog {
     /// The connection to the API server.
@@ -39,9 +39,9 @@ pub(crate) struct Catalog {
     pub metrics: Arc<StatusMetrics>,
     /// Starts and ends the tasks of the watches.
     pub tasks: Spawner,
-    /// Receives each gated pod as it arrives, beside its store.
+    /// Receives each gated pod as the watch shows it, beside the store of these pods.
     pub shown: Option<Observer>,
-    /// Receives each Job as it arrives, beside its store.
+    /// Receives each Job as the watch shows it, beside the store of Jobs.
     pub jobs: Option<Observer>,
 }
 
@@ -114,7 +114,7 @@ impl Catalog {
         self.follow_for_ever(&target, &store).await;
     }
 
-    /// Some objects of a core kind, which are followed apart from the others of the kind.
+    /// The target of a watch of some objects of a built-in kind: those that `selector` and `fields` select.
     fn some(
         &self,
         builtin: &'static Builtin,
@@ -170,8 +170,8 @@ impl Catalog {
         }
     }
 
-    /// Follows one whole object of a built-in kind by its name until its turn is over. Its reading is believed for a while
-    /// afterwards.
+    /// Follows one object of a built-in kind by its name, with all of its fields, until its turn is over. The reading is believed for a
+    /// while afterwards.
     async fn serve_whole(self, named: ObjectName) {
         let begun = self.known.begin_whole(&named);
         let (Kind::Builtin(builtin), Some((store, forgotten))) = (&named.kind, begun) else {
@@ -195,7 +195,8 @@ impl Catalog {
         }
     }
 
-    /// The observer of a built-in kind: completed Jobs are remembered beyond their removal.
+    /// The receiver of the objects of a built-in kind as they arrive; `None` for every kind but Job. It remembers completed Jobs beyond
+    /// their removal.
     fn observer(&self, builtin: &Builtin) -> Option<Observer> {
         if builtin.kind != "Job" {
             return None;
@@ -209,7 +210,8 @@ impl Catalog {
         }))
     }
 
-    /// The observer of a custom kind that comes to an end as a Job does: completed objects are remembered beyond their removal.
+    /// The receiver of the objects of a custom kind that comes to an end as a Job does. It remembers completed objects beyond their
+    /// removal.
     fn observer_of_ends(&self, kind: &Kind) -> Option<Observer> {
         let what = Completing::of(kind)?;
         let known = Arc::clone(&self.known);

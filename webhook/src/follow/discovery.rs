@@ -1,7 +1,7 @@
-//! Discovery of the resources that the API server serves without a definition: aggregated APIs.
+//! Asks the API server which resources it serves without a definition: those of aggregated APIs.
 //!
-//! A list may name custom kinds that do not exist, and discovery has to be asked about each kind for as long as a gate waits for
-//! it. So one answer serves all kinds for a while, and the kinds share the question.
+//! A list may name custom kinds that do not exist, and discovery has to be asked about each kind for as long as a gate waits for it. So
+//! one answer serves all kinds for a while, and the kinds share the question.
 
 use super::LOOK_AGAIN;
 use super::served::{Served, among};
@@ -27,7 +27,7 @@ pub(crate) struct Discovery {
     resources: Answers<APIResourceList>,
 }
 
-/// The API server did not answer a question of discovery.
+/// The error that the API server did not answer a question of discovery.
 #[derive(Debug)]
 pub(super) struct Unanswered;
 
@@ -96,7 +96,7 @@ fn versions(groups: &APIGroupList, group: &str) -> Vec<String> {
 }
 
 impl<T: Send + Sync + 'static> Answers<T> {
-    /// A recent answer about `what`, else the answer to `ask`.
+    /// The answer to the question about `what`: a recent answer, else the answer to `ask`.
     async fn of(
         &self,
         what: &str,
@@ -106,8 +106,8 @@ impl<T: Send + Sync + 'static> Answers<T> {
         answer.await.1
     }
 
-    /// The question about `what`, which all callers share that ask before it is answered. If the first caller goes
-    /// away, the others carry the question on.
+    /// Begins the question about `what`. All callers that ask before it is answered share the question, and go on with it if the first
+    /// caller goes away.
     fn begun(
         &self,
         what: &str,

@@ -73,7 +73,7 @@ mod tests {
         Some(kinds.iter().map(ToString::to_string).collect())
     }
 
-    /// An object may complete and be removed before a list names it.
+    /// An object of such a kind may complete and be removed before a list names the kind.
     #[tokio::test]
     async fn what_ends_as_a_job_does_is_watched_from_the_beginning() {
         let (known, _) = Known::new(Settings::of_the_chart());

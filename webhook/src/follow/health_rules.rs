@@ -28,7 +28,7 @@ pub(crate) fn register(registry: &mut Registry) -> Gauge {
     errors
 }
 
-/// Follows the ConfigMap for as long as the process runs.
+/// Follows the ConfigMap of the administrator's health rules for as long as the process runs.
 pub(crate) async fn follow(events: Writer, stored: ConfigMapRef, known: Arc<Known>, errors: Gauge) {
     let follower = Follower {
         events,
@@ -45,7 +45,7 @@ struct Follower {
     stored: ConfigMapRef,
     known: Arc<Known>,
     errors: Gauge,
-    /// The problems that were told last. A ConfigMap that is read again tells nothing again.
+    /// The problems that the log and an Event have told last. A ConfigMap that is read again is not told of again.
     told: Vec<RuleProblem>,
 }
 

@@ -1,4 +1,4 @@
-//! Keeps the memory and its ConfigMaps alike: reads and follows the ConfigMaps, and writes the changes of this replica.
+//! Keeps the memory of this replica and its ConfigMaps alike: reads and follows the ConfigMaps, and writes the changes of this replica.
 
 use super::sheets::{Losses, Sheets};
 use super::single::Notice;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tracing::warn;
 
-/// The time whose changes of the memory become one write.
+/// The time over which changes of the memory are gathered for one write.
 const GATHER: Duration = Duration::from_millis(200);
 /// The pause after a write of the memory has failed.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ const WAKE: Duration = Duration::from_secs(10);
 /// The most entries of one write. If a write is refused, each of its entries is tried by itself.
 const BATCH: usize = 100;
 
-/// Keeps memory and ConfigMaps alike for as long as the process runs.
+/// Keeps the memory and its ConfigMaps alike for as long as the process runs.
 pub(crate) async fn keep(sheets: Sheets, known: Arc<Known>, losses: Losses) {
     let sync = MemorySync {
         sheets,
@@ -45,7 +45,8 @@ struct MemorySync {
 }
 
 impl MemorySync {
-    /// Reads and writes at the same time. If reading waited for a write, the memory would soon not be believed.
+    /// Reads and writes the ConfigMaps of the memory at the same time. If reading waited for a write, the memory would soon not be
+    /// believed.
     async fn run(&self) {
         tokio::join!(self.read(), self.write());
     }
@@ -73,8 +74,8 @@ impl MemorySync {
         }
     }
 
-    /// Takes over a notice of the API server. Returns whether the views are to be woken within [`WAKE`]. A refusal is a sign, too:
-    /// the entries that were read before stay.
+    /// Takes over a notice of the API server about a ConfigMap of the memory. Returns whether the views are to be woken within [`WAKE`].
+    /// A refusal is a sign of life, too: the entries that were read before stay.
     fn learn(&self, sheet: usize, news: Notice) -> bool {
         let memory = self.known.memory();
         let learned = match news {
@@ -90,7 +91,7 @@ impl MemorySync {
         learned == Learned::Entries
     }
 
-    /// Writes the changes of a moment together. A change that cannot be written stays for the next time. An error of one sheet does
+    /// Writes the changes that were gathered. A change that cannot be written stays for the next write. An error of one ConfigMap does
     /// not hold up the others.
     async fn write(&self) {
         let memory = self.known.memory();

@@ -1,5 +1,5 @@
-//! Tells the author of a plan about its flaws: by an Event on its ConfigMap, and by a line in the log where the plan is wrong. A
-//! plan without its release has an Event only.
+//! Tells the author of a plan (a ConfigMap that orders the parts of a release) about its flaws: by an Event on the ConfigMap, and by a
+//! line in the log where the plan is wrong. A plan without its release has an Event only.
 
 use crate::clock::Clock;
 use crate::digest::short;
@@ -18,14 +18,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::warn;
 
-/// A release that still changes may be incomplete. Its flaws are told once it has been quiet for this time.
+/// The time for which a release has to be quiet before the flaws of its plan are told: a release that still changes may be incomplete.
 const QUIET: SignedDuration = SignedDuration::from_secs(30);
 /// The time after which plans are looked at again without a change: a release becomes quiet by itself.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// The changes of this time are looked at together.
+/// The time over which changes are gathered before plans are looked at.
 const GATHER: Duration = Duration::from_secs(1);
 
-/// Looks at every plan for as long as the process runs.
+/// Looks for flaws in every plan for as long as the process runs.
 pub(crate) async fn follow(known: Arc<Known>, outbox: Outbox, clock: Clock) {
     let (mut told, mut pace) = (HashSet::new(), Pace::default());
     known.plans().synced().await;
@@ -56,8 +56,8 @@ fn there(view: &View) -> Vec<(String, String)> {
     }
 }
 
-/// A plan and its flaw. The plan is read through a view of its own, which is dropped at the end: a plan may name any number of
-/// objects, and the objects of all plans together would fill the memory.
+/// The flaw of a plan, with the plan. The plan is read through a view of its own, which is dropped at the end: a plan may name any number
+/// of objects, and the objects of all plans together would fill the memory.
 fn flaw(
     known: &Arc<Known>,
     namespace: &str,
@@ -87,8 +87,8 @@ fn digest(plan: &Value, flaw: &PlanFlaw) -> u64 {
     ))
 }
 
-/// Adds an Event, and a line in the log where the plan is wrong. Returns `false` if the plan has had too many Events, or if the
-/// outbox is full.
+/// Writes an Event about the flaw of a plan, and a line in the log where the plan is wrong. Returns `false` if the plan has had too many
+/// Events, or if the outbox is full.
 fn tell(outbox: &Outbox, pace: &mut Pace, plan: &Value, flaw: &PlanFlaw) -> bool {
     let metadata = &plan["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();

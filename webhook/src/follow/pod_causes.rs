@@ -2,7 +2,7 @@
 //! other.
 //!
 //! No pod is followed for that, and no pod is kept: only the cause that the rules find. Pods that wait at their own gates are followed
-//! anyway, so a dependency that is held up by its gate costs no request.
+//! anyway, so a workload costs no request while all its pods that are not ready have yet to pass their gates.
 
 use super::served::resource;
 use super::watch::{Target, path, selection};
@@ -14,11 +14,13 @@ use kube::api::GetParams;
 use kube::core::request::Request;
 use kube::{Client, Error};
 use rules::cause::{self, Behind, By, Cause, Stuck};
+use rules::gate;
 use rules::kept::Detail;
 use rules::kinds::{self, Builtin, Kind};
 use rules::lookup::{Lookup, Unavailable};
+use rules::object::controller_of;
 use rules::verdict::Search;
-use rules::world::{Hints, has_made};
+use rules::world::{Hints, has_made, owner_behind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,10 +32,10 @@ const PACE: Duration = Duration::from_millis(250);
 /// The pause after a look, in multiples of the time that reading the answers took. So all looks together take at most a hundredth
 /// of a core.
 const PAUSE: u32 = 100;
-/// The most volume claims that are read, of pods without a node.
+/// The most PersistentVolumeClaims that one look reads, of pods without a node.
 const CLAIMS: usize = 4;
 
-/// Looks at pods for as long as the process runs.
+/// Looks at the pods of dependencies for as long as the process runs.
 pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
     loop {
         let behind = known.pod_causes().due().await;
@@ -55,7 +57,7 @@ pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
     }
 }
 
-/// The result of a look.
+/// The result of a look at the pods of one dependency.
 struct Seen {
     found: Option<Stuck>,
     /// Whether the look read whole lists for nothing ([`Search::is_in_vain`]).
@@ -71,9 +73,10 @@ async fn look(
     behind: &Behind,
     clock: &Clock,
 ) -> Result<Seen, Error> {
-    if let Some(gated) = at_its_gate(&known.view(), behind, clock.now()) {
+    let gated = at_its_gate(&known.view(), behind, clock.now());
+    if let Some(gated) = gated.as_ref().filter(|it| !it.is_beside_others) {
         return Ok(Seen {
-            found: Some(gated),
+            found: Some(gated.stuck.clone()),
             in_vain: false,
             took: Duration::ZERO,
         });
@@ -100,25 +103,62 @@ async fn look(
         search.saw(asked, &things, claim, &known.view(), clock.now());
         took += began.elapsed();
     }
+    let in_vain = search.is_in_vain();
+    // The list is cut, and may lack the pod at its gate.
+    let both = search.found().into_iter().chain(gated.map(|it| it.stuck));
     Ok(Seen {
-        in_vain: search.is_in_vain(),
-        found: search.found(),
+        in_vain,
+        found: both.min_by(|one, other| one.cause.cmp(&other.cause)),
         took,
     })
 }
 
+/// The pod of a workload that waits at its gate.
+struct AtItsGate {
+    /// The pod, with the cause [`Cause::Gate`].
+    stuck: Stuck,
+    /// Whether another pod of the workload may be in trouble: one that has passed its gate, or one without a gate. The status of such a
+    /// pod is not kept, so only a request tells whether the pod crashes.
+    is_beside_others: bool,
+}
+
 /// The pod of a workload that waits at its gate, where nothing worse is known of the workload's pods with a gate.
-fn at_its_gate(view: &View, behind: &Behind, now: Timestamp) -> Option<Stuck> {
+fn at_its_gate(view: &View, behind: &Behind, now: Timestamp) -> Option<AtItsGate> {
     let workload = behind.owner.as_ref().filter(|_| behind.by == By::Labels)?;
     let Lookup::Found(gated) = view.peek_gated(&behind.namespace, &behind.selector) else {
         return None;
     };
     let own = gated.iter();
     let own = own.filter(|pod| has_made(view, &behind.namespace, workload, pod));
-    Stuck::among(own, now).filter(|it| it.cause == Cause::Gate)
+    let own: Vec<&Value> = own.collect();
+    let stuck = Stuck::among(own.iter().copied(), now).filter(|it| it.cause == Cause::Gate)?;
+    let stays =
+        |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null() && !gate::has_ended(pod);
+    let stay = own.into_iter().filter(stays);
+    let (passed, before): (Vec<&Value>, Vec<&Value>) = stay.partition(|pod| gate::has_started(pod));
+    let made_by = before.first().and_then(|pod| maker(view, behind, pod));
+    let is_beside_others = match made_by.as_ref().and_then(cause::unready_pods) {
+        Some(unready) => usize::try_from(unready).is_ok_and(|it| it > before.len()),
+        None => !passed.is_empty(),
+    };
+    Some(AtItsGate {
+        stuck,
+        is_beside_others,
+    })
 }
 
-/// The volume claims of the pods without a node, by name.
+/// The workload that has made a pod, directly or through a ReplicaSet or a Job; `None` where sluice may not read it.
+fn maker(view: &View, behind: &Behind, pod: &Value) -> Option<Value> {
+    let owner = |thing: &Value| owner_behind(controller_of(thing)?, &behind.namespace, view);
+    let is_sought = |it: &Value| it["metadata"]["uid"].as_str() == behind.owner.as_deref();
+    let first = owner(pod)?;
+    if is_sought(&first) {
+        return Some(first);
+    }
+    owner(&first).filter(is_sought)
+}
+
+/// The PersistentVolumeClaims of the pods without a node, by name.
 async fn claims(
     client: &Client,
     behind: &Behind,

@@ -1,4 +1,4 @@
-//! The ConfigMaps on which sluice writes things down. A ConfigMap that was deleted is made again.
+//! The sheets: the ConfigMaps on which sluice writes down the memory and the slots. A sheet that was deleted is made again.
 
 use super::single::{self, ConfigMapRef, Notice};
 use futures::stream::{self, Stream, StreamExt};
@@ -17,7 +17,7 @@ use serde_json::json;
 /// The prefix of the annotations by which Helm knows its objects.
 const OF_HELM: &str = "meta.helm.sh/";
 
-/// The sheets of one sort: the ConfigMaps of the memory, or those of the slots.
+/// The sheets (ConfigMaps) of one sort: those of the memory, or those of the slots.
 pub(crate) struct Sheets {
     api: Api<ConfigMap>,
     services: Api<Service>,
@@ -36,12 +36,12 @@ impl Sheets {
         }
     }
 
-    /// The name of the ConfigMap of a sheet.
+    /// The name of the ConfigMap with this number.
     pub(super) fn name(&self, sheet: usize) -> &str {
         &self.names[sheet]
     }
 
-    /// Follows every sheet, without an end. A caller may cancel the wait for the next notice.
+    /// Follows every ConfigMap of the sort, without an end. A caller may cancel the wait for the next notice.
     pub(super) fn follow(&self) -> impl Stream<Item = (usize, Notice)> + Unpin + use<> {
         let names = self.names.iter().cloned().enumerate();
         stream::select_all(names.map(|(sheet, name)| {
@@ -54,8 +54,8 @@ impl Sheets {
         self.api.get(self.name(sheet)).await
     }
 
-    /// Writes these keys, and removes the keys whose value is `None` (RFC 7396). With a version, the API server refuses the patch
-    /// if another write came first.
+    /// Writes these keys to a ConfigMap, and removes the keys whose value is `None` (RFC 7396). With a version, the API server refuses
+    /// the patch if another write came first.
     pub(super) async fn patch(
         &self,
         sheet: usize,
@@ -71,8 +71,8 @@ impl Sheets {
         self.api.patch(self.name(sheet), &params, &patch).await
     }
 
-    /// Makes a sheet without entries. The sheet looks as the installer makes it, by the labels of our Service, which the same
-    /// installer made. So an upgrade finds nothing to change, and an uninstallation takes the sheet away.
+    /// Makes a ConfigMap without entries. The ConfigMap looks as the installer makes it, by the labels of our Service, which the same
+    /// installer made. So an upgrade finds nothing to change, and an uninstallation takes the ConfigMap away.
     pub(super) async fn create(&self, sheet: usize) -> Result<ConfigMap, Error> {
         let service = self.services.get(&self.service).await?.metadata;
         let mut annotations = service.annotations.unwrap_or_default();
@@ -105,7 +105,7 @@ struct LossLabel {
 }
 
 impl Losses {
-    /// Makes and registers the counters of the entries that sheets have lost.
+    /// Makes and registers the counters of the entries that the ConfigMaps have lost.
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let losses = Self::default();
         registry.register(
@@ -116,7 +116,7 @@ impl Losses {
         losses
     }
 
-    /// Counts entries of sheets that were lost. `of`: "memory" or "slots".
+    /// Counts entries that were lost from the ConfigMaps of one sort. `of`: "memory" or "slots".
     pub(super) fn count(&self, of: &'static str, why: &'static str, number: usize) {
         let number = u64::try_from(number).unwrap_or(u64::MAX);
         self.0.get_or_create(&LossLabel { of, why }).inc_by(number);

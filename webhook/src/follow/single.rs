@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-/// The object is read again after this time, even if its watches show no change.
+/// The time after which the object is read again, even if its watches show no change.
 const READ_AGAIN: Duration = Duration::from_secs(290);
 /// The pause after a failed read or a broken watch.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
@@ -38,7 +38,7 @@ pub(super) enum Notice<K = ConfigMap> {
     Absent,
     /// The API server refuses to let sluice read the followed object.
     Refused,
-    /// The API server is there, and the object has not changed.
+    /// The API server has given a sign of life, and the object has not changed.
     Sign,
 }
 
@@ -71,7 +71,7 @@ struct Followed<K> {
     api: Api<K>,
     name: String,
     step: FollowStep<K>,
-    /// Whether the log tells already that the object cannot be read.
+    /// Whether the log has told that the object cannot be read, so that it is not told again.
     told: bool,
 }
 
@@ -98,9 +98,9 @@ struct WatchProgress {
 }
 
 impl WatchProgress {
-    /// The version from which a watch begins. The version of an object may be older than the oldest version that the API server can
-    /// watch from, and no list tells a newer one. So the first watch begins with the object as it is (the API's "Get State and
-    /// Start at Most Recent").
+    /// The version from which the next watch begins. The version of an object may be older than the oldest version that the API server
+    /// can watch from, and no list tells a newer one. So the first watch begins with the object as it is (the API's "Get State and Start
+    /// at Most Recent").
     fn version(&self) -> &str {
         if self.watched { &self.version } else { "" }
     }

@@ -1,7 +1,7 @@
-//! The effect: follows the ConfigMaps of slots, and runs a task for each namespace in which a gate asks for a slot.
+//! The effect of caps: follows the ConfigMaps of the slots, and runs a task for each namespace in which a gate asks for a slot.
 //!
-//! The task of a namespace ends when no gate there waits for a slot any more. A namespace with many pods, or with holders about
-//! which the API server answers slowly, holds up no other namespace.
+//! The task of a namespace ends when no gate there waits for a slot any more. A namespace with many pods, or with holders about which the
+//! API server answers slowly, holds up no other namespace.
 
 mod claims;
 mod context;
@@ -46,7 +46,8 @@ pub(crate) async fn keep(
     tokio::join!(follow, mend, look_after_each(&shared, &tasks));
 }
 
-/// Takes over the notices of the API server. That waits for no write, or the holders would soon not be believed.
+/// Takes over the notices of the API server about the ConfigMaps of the slots. No notice waits for a write, or the holders would soon not
+/// be believed.
 async fn follow(mut changes: impl Stream<Item = (usize, Notice)> + Unpin, known: Arc<Known>) {
     let slots = known.slots();
     while let Some((sheet, news)) = changes.next().await {

@@ -28,13 +28,13 @@ use thiserror::Error as ThisError;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-/// The server ends a watch after this many seconds, and the next watch begins where it ended. So each watch gives a sign well
-/// within the time for which its store is believed, through any proxy in between; the bookmarks, one a minute,
-/// would not. The server sends a bookmark before it ends a watch, so the version to resume from is never too old.
+/// The seconds after which the server ends a watch; the next watch begins where it ended. So each watch gives a sign well within the time
+/// for which its store is believed, through any proxy in between; the bookmarks, one a minute, would not. The server sends a bookmark
+/// before it ends a watch, so the version to resume from is never too old.
 pub(super) const WATCH_FOR: u32 = 20;
-/// A watch is dead after this time without a sign of life of the API server: an event, a bookmark or the watch's end.
+/// The time without a sign of life of the API server (an event, a bookmark or the watch's end) after which a watch counts as dead.
 const SILENT_FOR: Duration = Duration::from_secs(25);
-/// The least time between two lists of a kind of which an object found no room.
+/// The least time between two lists of a kind while an object of the kind has no room in its namespace's share.
 const LIST_AGAIN: Duration = Duration::from_mins(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -123,8 +123,8 @@ fn forbidden(target: &Target, store: &Store, error: &Error) {
     }
 }
 
-/// The freshness of a kind that the API server does not know. A custom kind has a definition here, or had one a moment ago; only
-/// the definition tells whether the kind is gone.
+/// The freshness of a kind that the API server does not know. The kind is not served, unless it is a custom kind: that has a definition
+/// here, or had one a moment ago, and only the definition tells whether the kind is gone.
 fn unserved(target: &Target) -> Freshness {
     match target.kind {
         Kind::Builtin(_) => Freshness::NotServed,
@@ -140,7 +140,7 @@ struct Crowded<'t> {
 }
 
 impl<'t> Crowded<'t> {
-    /// The state of the budget right after a list.
+    /// Notes how often room was returned to the budget, right after a list.
     fn new(target: &'t Target) -> Self {
         Self {
             target,

@@ -5,6 +5,7 @@ use super::{Edit, Subject, Warning};
 use jiff::SignedDuration;
 use rules::annotation::ParseError;
 use rules::creation;
+use rules::dependency::Dependency;
 use rules::keys;
 use std::fmt;
 use std::net::IpAddr;
@@ -17,6 +18,8 @@ pub struct Decision {
     pub action: Action,
     /// Warnings for the user of the request, beside the answer.
     pub warnings: Vec<Warning>,
+    /// The entries of all lists of the object, where the decision has read them: advice need not read them again.
+    pub(crate) entries: Option<Vec<Dependency>>,
 }
 
 impl From<Skip> for Decision {
@@ -24,6 +27,7 @@ impl From<Skip> for Decision {
         Self {
             action: Action::Skip(skip),
             warnings: Vec::new(),
+            entries: None,
         }
     }
 }
@@ -33,6 +37,7 @@ impl From<Deny> for Decision {
         Self {
             action: Action::Deny(deny),
             warnings: Vec::new(),
+            entries: None,
         }
     }
 }

@@ -7,11 +7,17 @@ use super::lists::Lists;
 use super::template::template;
 use super::{Operation, Options, Request, Subject};
 use rules::advice::{self, Advice, Seen, Windows, Workload};
+use rules::dependency::Dependency;
 use rules::object::controller_of;
 use serde_json::Value;
 
-/// Returns the advice on one request that is allowed.
-pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -> Vec<Advice> {
+/// Returns the advice on one request that is allowed. `entries` are those of the object's lists, where they have been read.
+pub(crate) fn hints(
+    request: &Request<'_>,
+    options: Options,
+    entries: Option<Vec<Dependency>>,
+    known: &dyn Seen,
+) -> Vec<Advice> {
     let object = request.object;
     // Warnings to a controller reach no user.
     if request.operation == Operation::Other || controller_of(object).is_some() {
@@ -31,7 +37,8 @@ pub(crate) fn hints(request: &Request<'_>, options: Options, known: &dyn Seen) -
     {
         return Vec::new();
     }
-    let dependencies = lists.declared(options).unwrap_or_default();
+    let entries = entries.or_else(|| lists.declared(options).ok());
+    let dependencies = entries.unwrap_or_default();
     let windows = if options.skip_windows {
         Windows::Skipped
     } else {

@@ -224,23 +224,34 @@ impl<'a> Lists<'a> {
 
     /// Refuses an unreadable list that this request adds or changes. A list that was stored before is left alone.
     pub(super) fn check(self, options: Options) -> Result<(), Deny> {
-        let places = [
-            (ListPlace::Object, self.object, self.old_object),
-            (ListPlace::Template, self.template, self.old_template),
-        ];
-        for (place, new, old) in places {
-            let changed = changed(options, new, old);
-            // On a Job itself the key takes `suspend`, which the reader for other objects would refuse.
-            let hold = match place {
-                ListPlace::Object if self.of_a_job => Ok(()),
-                ListPlace::Object => annotation::hold_of_object(&changed),
-                ListPlace::Template => annotation::hold(&changed).map(drop),
-            };
-            hold.and_then(|()| annotation::declared(&changed))
-                .and_then(|_| self.variables(place, &changed))
-                .map_err(|error| Deny::BadList { place, error })?;
-        }
-        Ok(())
+        self.checked(options, ListPlace::Object)?;
+        self.checked(options, ListPlace::Template).map(drop)
+    }
+
+    /// Reads the entries that this request adds or changes in one place.
+    ///
+    /// # Errors
+    ///
+    /// The list there cannot be read.
+    pub(super) fn checked(
+        self,
+        options: Options,
+        place: ListPlace,
+    ) -> Result<Vec<Dependency>, Deny> {
+        let changed = match place {
+            ListPlace::Object => changed(options, self.object, self.old_object),
+            ListPlace::Template => changed(options, self.template, self.old_template),
+        };
+        // On a Job itself the key takes `suspend`, which the reader for other objects would refuse.
+        let hold = match place {
+            ListPlace::Object if self.of_a_job => Ok(()),
+            ListPlace::Object => annotation::hold_of_object(&changed),
+            ListPlace::Template => annotation::hold(&changed).map(drop),
+        };
+        let entries = hold.and_then(|()| annotation::declared(&changed));
+        entries
+            .and_then(|entries| self.variables(place, &changed).map(|()| entries))
+            .map_err(|error| Deny::BadList { place, error })
     }
 
     /// Whether the pods will have the variables that a list names, where they carry it.

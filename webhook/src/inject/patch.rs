@@ -4,15 +4,64 @@
 //! `replace` and `test` are not needed: an `add` on an existing key replaces its value and cannot fail.
 
 use rules::path::get;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One operation of a patch, as RFC 6902 writes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "op", rename = "add")]
 pub struct Edit {
     path: String,
-    value: Value,
+    value: EditValue,
+}
+
+/// The value of an operation.
+#[derive(Debug, Clone)]
+pub(super) enum EditValue {
+    /// A value that was made for one object.
+    Own(Value),
+    /// The text of a value that many patches share: to copy the value and to write it anew for each patch would be a quarter of an
+    /// admission.
+    Shared(Arc<RawValue>),
+    /// A mapping of such values.
+    Mapping(BTreeMap<&'static str, EditValue>),
+}
+
+impl EditValue {
+    /// Writes the text of a value that many patches share.
+    pub(super) fn shared(value: &Value) -> Self {
+        match to_raw_value(value) {
+            Ok(text) => Self::Shared(text.into()),
+            Err(_) => Self::Own(value.clone()),
+        }
+    }
+}
+
+impl From<Value> for EditValue {
+    fn from(value: Value) -> Self {
+        Self::Own(value)
+    }
+}
+
+impl Serialize for EditValue {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(value) => value.serialize(to),
+            Self::Shared(text) => text.as_ref().serialize(to),
+            Self::Mapping(fields) => fields.serialize(to),
+        }
+    }
+}
+
+/// Compares the values, and not the forms in which they are kept.
+impl PartialEq for EditValue {
+    fn eq(&self, other: &Self) -> bool {
+        let [one, other] = [self, other].map(|it| serde_json::to_value(it).ok());
+        one == other
+    }
 }
 
 /// Collects the operations on one object. Missing parents are created first, each once: a second `add` of an absent
@@ -52,7 +101,7 @@ impl<'a> Edits<'a> {
         self.ensure(path, "mapping", Value::is_object, || {
             Value::Object(Map::new())
         })?;
-        self.add(path, key, value.into());
+        self.add(path, key, EditValue::Own(value.into()));
         Ok(())
     }
 
@@ -77,7 +126,8 @@ impl<'a> Edits<'a> {
         value: impl Into<Value>,
     ) {
         let index = index.to_string();
-        self.add(&[path, &[&index], below].concat(), key, value.into());
+        let parent = [path, &[&index], below].concat();
+        self.add(&parent, key, EditValue::Own(value.into()));
     }
 
     /// Removes one key of the mapping at `path` by writing the mapping without it.
@@ -86,7 +136,7 @@ impl<'a> Edits<'a> {
             return;
         };
         if let (Some(_), Some((last, parent))) = (map.remove(key), path.split_last()) {
-            self.add(parent, last, Value::Object(map));
+            self.add(parent, last, Value::Object(map).into());
         }
     }
 
@@ -95,7 +145,7 @@ impl<'a> Edits<'a> {
         &mut self,
         path: &[&str],
         index: Option<usize>,
-        value: impl Into<Value>,
+        value: impl Into<EditValue>,
     ) -> Result<(), Misshapen> {
         self.parents(path)?;
         self.ensure(path, "list", Value::is_array, || Value::Array(Vec::new()))?;
@@ -129,13 +179,11 @@ impl<'a> Edits<'a> {
                 });
             }
         }
-        let wanted = pointer(path);
-        let made = self
-            .operations
-            .iter()
-            .any(|operation| operation.path == wanted);
-        if let (false, Some((last, parent))) = (made, path.split_last()) {
-            self.add(parent, last, empty());
+        let path = pointer(path);
+        let is_made = |operation: &Edit| operation.path == path;
+        if !self.operations.iter().any(is_made) {
+            let value = empty().into();
+            self.operations.push(Edit { path, value });
         }
         Ok(())
     }
@@ -144,7 +192,7 @@ impl<'a> Edits<'a> {
         get(self.object, path)
     }
 
-    fn add(&mut self, parent: &[&str], key: &str, value: Value) {
+    fn add(&mut self, parent: &[&str], key: &str, value: EditValue) {
         let mut path = pointer(parent);
         push(&mut path, key);
         self.operations.push(Edit { path, value });
@@ -183,6 +231,19 @@ mod tests {
         let mut result = object.clone();
         json_patch::patch(&mut result, &operations).unwrap();
         result
+    }
+
+    #[test]
+    fn a_shared_value_is_written_like_one_of_its_own() {
+        let tree = json!({"b": [1, "\n"], "a": {"c": null}});
+        let own = EditValue::from(tree.clone());
+        let shared = EditValue::shared(&tree);
+        let both = [("own", own.clone()), ("shared", shared.clone())];
+        let mapping = EditValue::Mapping(both.into());
+        let text = format!("{{\"own\":{tree},\"shared\":{tree}}}");
+        assert_eq!(serde_json::to_string(&mapping).unwrap(), text);
+        assert_eq!(own, shared);
+        assert_ne!(shared, EditValue::shared(&json!({"b": 1})));
     }
 
     #[test]

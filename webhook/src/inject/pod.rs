@@ -10,11 +10,11 @@ use super::position::{self, containers};
 use super::prefetch;
 use super::renewal::{add_pull_secrets, renew};
 use super::{
-    Action, Change, Decision, Deny, GateParts, Operation, Options, Request, Skip, Warning,
-    annotations,
+    Action, Change, Decision, Deny, GateParts, ListPlace, Operation, Options, Request, Skip,
+    Warning, annotations,
 };
 use rules::advice::{self, is_for_windows};
-use rules::annotation::{self, GatePosition};
+use rules::annotation::GatePosition;
 use rules::gate;
 use rules::keys;
 use rules::object::controller_of;
@@ -42,9 +42,11 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
     // A controller's pod is never refused for its list: the list may have been stored before sluice was installed, or
     // under an older grammar, and a running workload must not lose its pods. The gate reports the error instead.
     let is_made = controller_of(pod).is_some();
-    if let (false, Err(deny)) = (is_made, lists.check(options)) {
-        return deny.into();
-    }
+    let checked = (!is_made).then(|| lists.checked(options, ListPlace::Object));
+    let entries = match checked.transpose() {
+        Ok(entries) => entries,
+        Err(deny) => return deny.into(),
+    };
     // Warnings to a controller reach no user.
     let foreign = lists.foreign(options).filter(|_| !is_made);
     let foreign = foreign.map(Warning::Advice);
@@ -56,6 +58,7 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
         return Decision {
             action: Action::Skip(Skip::NotAsked),
             warnings: foreign.into_iter().collect(),
+            entries: None,
         };
     }
     if options.skip_windows && is_for_windows(pod) {
@@ -79,6 +82,7 @@ pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>
     Decision {
         action: inject(pod, gate, wanted, parts).unwrap_or_else(Action::Deny),
         warnings: warnings.into_iter().flatten().collect(),
+        entries,
     }
 }
 
@@ -169,17 +173,6 @@ fn add_hold(edits: &mut Edits<'_>, pod: &Value) -> Result<(), Misshapen> {
     edits.insert(&["spec", "schedulingGates"], None, hold)
 }
 
-/// The gate with the variables that the pod's list names. Admission refuses a new list with a variable that the gate cannot
-/// get; for a list that was stored before, the gate itself reports the missing variable.
-fn with_variables(mut gate: Value, pod: &Value) -> Value {
-    let own = annotations(pod);
-    let variables = own.and_then(|own| annotation::variables(own, pod).ok());
-    if let (Some(variables), Some(env)) = (variables, gate["env"].as_array_mut()) {
-        env.extend(variables);
-    }
-    gate
-}
-
 fn add_gate(
     edits: &mut Edits<'_>,
     pod: &Value,
@@ -187,9 +180,12 @@ fn add_gate(
     parts: &GateParts,
 ) -> Result<(), Misshapen> {
     for volume in &parts.volumes {
-        edits.insert(&["spec", "volumes"], None, volume.clone())?;
+        edits.insert(&["spec", "volumes"], None, volume.text.clone())?;
     }
     add_pull_secrets(edits, pod, parts)?;
-    let gate = with_variables(parts.container(pod), pod);
-    edits.insert(&["spec", "initContainers"], Some(index), gate)
+    edits.insert(
+        &["spec", "initContainers"],
+        Some(index),
+        parts.container(pod),
+    )
 }

@@ -5,6 +5,7 @@
 //! gate's place, its resources and additions of other webhooks stay as they are.
 
 use super::GateParts;
+use super::container::ConstantPart;
 use super::patch::{Edits, Misshapen};
 use super::position::containers;
 use rules::gate::{STATE_VOLUME, TOKEN_VOLUME};
@@ -22,12 +23,14 @@ pub(super) fn renew(
     const INIT: [&str; 2] = ["spec", "initContainers"];
     let gate = &containers(pod, "initContainers")[index];
     let today = &parts.constant;
-    let env = renewed(&gate["env"], &today["env"], |name| {
+    let env = renewed(&gate["env"], &today["env"].value, |name| {
         name.starts_with(env::PREFIX)
     });
-    let mounts = renewed(&gate["volumeMounts"], &today["volumeMounts"], |name| {
-        [TOKEN_VOLUME, STATE_VOLUME].contains(&name)
-    });
+    let mounts = renewed(
+        &gate["volumeMounts"],
+        &today["volumeMounts"].value,
+        |name| [TOKEN_VOLUME, STATE_VOLUME].contains(&name),
+    );
     let volumes = renew_volumes(edits, pod, parts)?;
     let of_another_time = env.is_some() || mounts.is_some() || volumes;
     for (key, list) in [("env", env), ("volumeMounts", mounts)] {
@@ -35,12 +38,13 @@ pub(super) fn renew(
             edits.set_in(&INIT, index, key, list);
         }
     }
-    let [found, wanted] = [gate, today].map(|it| it["image"].as_str().unwrap_or_default());
+    let found = gate["image"].as_str().unwrap_or_default();
+    let wanted = parts.spec.image.as_str();
     let image = found != wanted && (of_another_time || !is_rewritten(found, wanted));
     if image {
         edits.set_in(&INIT, index, "image", wanted);
-        if let Some(pull) = today.get("imagePullPolicy") {
-            edits.set_in(&INIT, index, "imagePullPolicy", pull.clone());
+        if let Some(pull) = &parts.spec.image_pull_policy {
+            edits.set_in(&INIT, index, "imagePullPolicy", pull.as_str());
         }
         add_pull_secrets(edits, pod, parts)?;
     }
@@ -66,7 +70,7 @@ pub(super) fn add_pull_secrets(
 fn renew_volumes(edits: &mut Edits<'_>, pod: &Value, parts: &GateParts) -> Result<bool, Misshapen> {
     const VOLUMES: [&str; 2] = ["spec", "volumes"];
     let mut renewed = false;
-    for today in &parts.volumes {
+    for ConstantPart { value: today, text } in &parts.volumes {
         let volumes = containers(pod, "volumes");
         let index = volumes.iter().position(|it| it["name"] == today["name"]);
         if index.is_some_and(|index| holds(&volumes[index], today)) {
@@ -74,7 +78,7 @@ fn renew_volumes(edits: &mut Edits<'_>, pod: &Value, parts: &GateParts) -> Resul
         }
         renewed = true;
         match index {
-            None => edits.insert(&VOLUMES, None, today.clone())?,
+            None => edits.insert(&VOLUMES, None, text.clone())?,
             // Set the volume's keys one by one: the list as a whole cannot be set, because only the names of other
             // volumes have been read.
             Some(index) => {

@@ -73,6 +73,7 @@ pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     Decision {
         action: action.unwrap_or_else(|error| Action::Deny(error.into())),
         warnings: warnings(request, options, lists, mark, template),
+        entries: None,
     }
 }
 

@@ -1,7 +1,7 @@
-//! The creations that are held: their first tries, and how each of them stands.
+//! The creations that are held: the tries of their clients, and the standing of each creation.
 //!
-//! Admission notes each try and answers by what is known; the status service judges the creation meanwhile. A replica keeps only the tries
-//! that reached it, and forgets a creation soon after its client could have tried again.
+//! Admission notes each try and answers by the standing that is known; the status service judges the creation meanwhile. A replica keeps
+//! only the tries that reached it, and forgets a creation soon after its client could have tried again.
 
 use super::byte_budget::{Allotment, ByteBudget};
 use jiff::Timestamp;
@@ -13,13 +13,13 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// A try may come so much later than asked: a client is slow, or has to wait for other requests of its own.
+/// The delay by which a try may miss its time: a client is slow, or has to wait for other requests of its own.
 const LATE: Duration = Duration::from_secs(30);
 
 /// The bytes that a creation takes beside its texts: the task that judges it, and its places in tables.
 const EACH: usize = 2 * 1024;
 
-/// The creations that are held.
+/// The creations that are held, by their keys.
 #[derive(Debug)]
 pub(crate) struct Creations {
     held: Mutex<HashMap<String, Arc<HeldCreation>>>,
@@ -31,9 +31,9 @@ pub(crate) struct Creations {
 /// One creation that is held.
 #[derive(Debug)]
 pub(crate) struct HeldCreation {
-    /// The object, its list and the terms of its wait: equal for every try.
+    /// The key of the creation, from the object, its list and the terms of its wait. It is equal for every try.
     pub(crate) key: String,
-    /// The object as a dependent.
+    /// The object that the client wants to create, as the dependent that it would be.
     pub(crate) dependent: Dependent,
     /// The time of the first try that this replica has seen.
     pub(crate) first: Timestamp,
@@ -48,7 +48,7 @@ pub(crate) struct HeldCreation {
 #[derive(Debug)]
 struct Tries {
     count: usize,
-    /// The time of the first try of the present request.
+    /// The time of the first try since the client began to try, or began anew after it had given up.
     began: Timestamp,
     /// The moment at which the creation is forgotten unless another try comes.
     until: Instant,
@@ -59,7 +59,7 @@ struct Tries {
 pub(crate) struct NoCreationRoom(pub(crate) usize);
 
 impl Creations {
-    /// Creations that may take this much memory.
+    /// Makes the table of held creations, whose memory `budget` bounds.
     pub(super) fn within(budget: Arc<ByteBudget>) -> Self {
         let (begun, begins) = mpsc::unbounded_channel();
         Self {
@@ -113,7 +113,7 @@ impl Creations {
         Ok(creation)
     }
 
-    /// The next creation that is tried for the first time.
+    /// Waits for the next creation that is tried for the first time, and returns it.
     pub(crate) async fn begun(&self) -> Arc<HeldCreation> {
         match self.begins.lock().await.recv().await {
             Some(creation) => creation,
@@ -122,7 +122,7 @@ impl Creations {
         }
     }
 
-    /// Forgets a creation that its client was told the end of.
+    /// Forgets a creation whose end its client was told.
     pub(crate) fn end(&self, creation: &HeldCreation) {
         creation.tries().until = Instant::now();
         creation.turned.notify_one();
@@ -147,7 +147,7 @@ impl Creations {
 }
 
 impl Tries {
-    /// Counts one more try. Returns whether it begins another request, after a client has given up.
+    /// Counts one more try. Returns whether the client begins anew with it, after it had given up.
     fn again(&mut self, now: Timestamp) -> bool {
         self.count += 1;
         let begins = of_request(self.count) == 1;
@@ -164,17 +164,17 @@ impl HeldCreation {
         self.tries().count
     }
 
-    /// The time of the first try of the present request.
+    /// The time of the first try since the client began to try, or began anew after it had given up.
     pub(crate) fn began(&self) -> Timestamp {
         self.tries().began
     }
 
-    /// Expects the next try after this pause.
+    /// Notes that the client was told to pause this long before its next try.
     pub(crate) fn expects(&self, pause: Duration) {
         self.tries().until = Instant::now() + pause + LATE;
     }
 
-    /// How the creation stands. While it has not been judged, this waits for `longest`.
+    /// The standing of the creation. While the creation has not been judged, the call waits for at most `longest`.
     pub(crate) async fn stands(&self, longest: Duration) -> Standing {
         let mut seen = self.standing.subscribe();
         let read = seen.wait_for(|standing| *standing != Standing::Unread);
@@ -185,7 +185,7 @@ impl HeldCreation {
         }
     }
 
-    /// Notes how the creation stands now. Returns whether that is new.
+    /// Notes the standing of the creation. Returns whether it has changed.
     pub(crate) fn stand(&self, now: Standing) -> bool {
         self.standing.send_if_modified(|standing| {
             let is_new = *standing != now;
@@ -218,12 +218,18 @@ impl HeldCreation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory_alarm::MemoryAlarm;
     use rules::kinds::Kind;
     use serde_json::json;
     use tokio::time::advance;
 
     fn creations() -> Creations {
-        Creations::within(ByteBudget::new("creations", 100 * 1024, 20 * 1024))
+        Creations::within(ByteBudget::new(
+            "creations",
+            100 * 1024,
+            20 * 1024,
+            &MemoryAlarm::default(),
+        ))
     }
 
     fn at(second: i64) -> Timestamp {

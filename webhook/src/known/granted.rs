@@ -4,13 +4,14 @@ use rules::kinds::Kind;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The granted custom kinds. A kind is watched as soon as a list names a wave, a group or a release, which may contain objects of
-/// the kind.
+/// The custom kinds that the administrator has granted. A granted kind is watched as soon as a list names a wave, a group or a release,
+/// which may contain objects of the kind.
 #[derive(Debug)]
 pub(crate) struct Granted(watch::Sender<Option<Arc<[Kind]>>>);
 
 impl Granted {
-    /// No kind is granted; or, if `awaited`, the kinds are unknown until the ClusterRole has been read.
+    /// The state before the first reading: no kind is granted, or with `awaited` the kinds are unknown until the ClusterRole has been
+    /// read.
     pub(super) fn new(awaited: bool) -> Self {
         Self(watch::Sender::new((!awaited).then(Arc::default)))
     }

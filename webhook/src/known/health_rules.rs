@@ -4,7 +4,7 @@
 //! [`rules::health`]) but may take milliseconds, so the runtime moves its other work to another thread meanwhile. Remembered
 //! results would save nothing: an object is judged when it has changed.
 
-use super::freshness::LastContact;
+use super::freshness::{LastContact, WallClock};
 use arc_swap::ArcSwapOption;
 use rules::health::{self, Rules};
 use rules::judged::{Judged, Reason};
@@ -33,12 +33,12 @@ pub struct HealthRules {
 }
 
 impl HealthRules {
-    pub(super) fn new(sources: HealthSources) -> Self {
+    pub(super) fn new(sources: HealthSources, wall: WallClock) -> Self {
         let none = (!sources.administrator).then(|| Arc::new(Rules::default()));
         Self {
             administrator: ArcSwapOption::new(none),
             builtin: sources.builtin,
-            heard: Mutex::default(),
+            heard: LastContact::none(wall).into(),
         }
     }
 
@@ -52,7 +52,7 @@ impl HealthRules {
         judged.then(|| off_the_runtime(judge))?
     }
 
-    /// Whether the rule for an object reads a generation.
+    /// Whether the health rule for the object's kind reads a generation, so that the rule tells by itself whether a status is new.
     pub fn reads_a_generation(&self, object: &Value) -> bool {
         let administrator = self.administrator.load();
         administrator
@@ -71,7 +71,7 @@ impl HealthRules {
         self.lock().note()
     }
 
-    /// The last sign that the API server gave of the ConfigMap.
+    /// The last sign that the API server gave of the ConfigMap with the administrator's health rules.
     pub(crate) fn last_contact(&self) -> LastContact {
         *self.lock()
     }
@@ -87,7 +87,7 @@ fn is_custom(object: &Value) -> bool {
     kinds::builtin(group, object["kind"].as_str().unwrap_or_default()).is_none()
 }
 
-/// The result between the start and the first reading.
+/// The finding about an object before the administrator's health rules have been read.
 fn unread() -> Judged {
     Judged {
         satisfied: false,
@@ -97,7 +97,8 @@ fn unread() -> Judged {
     }
 }
 
-/// Outside of the runtime, as in a test, and on a runtime with a single thread there is no work to move.
+/// Runs `evaluate` so that the runtime moves its other work to another thread. Outside of the runtime, as in a test, and on a runtime
+/// with a single thread there is no work to move.
 fn off_the_runtime<T>(evaluate: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|handle| handle.runtime_flavor());
     match flavor {

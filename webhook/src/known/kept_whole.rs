@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The budget of objects that are kept whole, and the permits of the objects.
+/// The budget of the objects that are kept whole, and the permit of each object that has one.
 #[derive(Debug)]
 pub(crate) struct WholeBudget {
     budget: Arc<ByteBudget>,
@@ -45,7 +45,7 @@ impl WholeBudget {
         &self.budget
     }
 
-    /// Trims an object of a watch, unless the object asks to be kept whole and gets a permit for that.
+    /// Trims an object that a watch has shown, unless the object asks to be kept whole and gets a permit for that.
     pub(crate) fn trimmed(&self, kind: &Kind, mut object: Value) -> Trimmed {
         let text = |field: &str| {
             object["metadata"][field]
@@ -62,7 +62,7 @@ impl WholeBudget {
         Trimmed { object, permit }
     }
 
-    /// An object of a watch that reads it with every field. Without a permit, only its name is left, with the mark of
+    /// Keeps every field of an object that a watch follows by itself. Without a permit, only the name is left, with the mark of
     /// [`rules::kept::is_cut`].
     pub(crate) fn untrimmed(&self, kind: &Kind, object: Value) -> Trimmed {
         let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
@@ -105,6 +105,7 @@ impl WholeBudget {
 mod tests {
     use super::*;
     use crate::known::Store;
+    use crate::memory_alarm::MemoryAlarm;
     use rules::kept::is_cut;
     use rules::kinds::by_word;
     use rules::selector::Selector;
@@ -121,9 +122,14 @@ mod tests {
     /// Beyond the share of a namespace its objects are trimmed, and each is read by itself while a gate waits for it.
     #[test]
     fn many_objects_that_wish_to_be_kept_whole_fill_no_more_than_their_share() {
-        let whole_budget = WholeBudget::new(ByteBudget::new("kept_whole", 1 << 20, 512 << 10));
+        let whole_budget = WholeBudget::new(ByteBudget::new(
+            "kept_whole",
+            1 << 20,
+            512 << 10,
+            &MemoryAlarm::default(),
+        ));
         let kind = by_word("job").map(Kind::Builtin).unwrap();
-        let store = Store::default();
+        let store = Store::new(crate::known::WallClock::STILL);
         for number in 0..400 {
             let kept = whole_budget.trimmed(&kind, job(&number.to_string(), 59_000));
             assert_eq!(kept.permit.is_none(), is_cut(&kept.object));
@@ -145,7 +151,12 @@ mod tests {
 
     #[test]
     fn a_namespace_has_its_share_and_an_object_that_is_listed_again_its_room() {
-        let whole_budget = WholeBudget::new(ByteBudget::new("kept_whole", 1000, 100));
+        let whole_budget = WholeBudget::new(ByteBudget::new(
+            "kept_whole",
+            1000,
+            100,
+            &MemoryAlarm::default(),
+        ));
         let grant = |namespace: &str, name: &str, bytes| {
             whole_budget.grant("Job", (namespace, name), bytes)
         };

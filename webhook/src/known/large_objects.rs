@@ -12,7 +12,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// The bytes of each object that are charged to no namespace: an ordinary object has a few hundred.
-const FREE: usize = 4 << 10;
+pub(crate) const FREE: usize = 4 << 10;
 
 /// The budget of the bytes that objects take beyond [`FREE`].
 #[derive(Debug)]
@@ -33,9 +33,9 @@ impl LargeBudget {
         self.0.budget().given_back()
     }
 
-    /// An object as a store of all objects keeps it. The first [`FREE`] bytes of an object cost nothing; the rest of a longer one is
-    /// charged to its namespace. Without room for the rest, only the metadata is kept, with the mark of
-    /// [`rules::kept::is_too_large`]. No tenant makes an object without a namespace.
+    /// Makes the entry of an object for a store. The first [`FREE`] bytes of an object cost nothing; the rest of a longer one is charged
+    /// to its namespace. Without room for the rest, only the metadata is kept, with the mark of [`rules::kept::is_too_large`]. An object
+    /// without a namespace is never charged, since no tenant makes one.
     pub(crate) fn entry(&self, kind: &Kind, kept: Trimmed) -> Entry {
         let metadata = &kept.object["metadata"];
         let text = |field: &str| metadata[field].as_str().unwrap_or_default();
@@ -69,16 +69,22 @@ impl LargeBudget {
 mod tests {
     use super::*;
     use crate::known::Store;
+    use crate::memory_alarm::MemoryAlarm;
     use rules::selector::Selector;
 
     #[test]
     fn large_objects_fill_no_more_than_the_share_of_their_namespace() {
-        let large = LargeBudget::new(ByteBudget::new("large", 1 << 20, 512 << 10));
+        let large = LargeBudget::new(ByteBudget::new(
+            "large",
+            1 << 20,
+            512 << 10,
+            &MemoryAlarm::default(),
+        ));
         let kind = Kind::Custom {
             group: "example.com".into(),
             word: "Widget".into(),
         };
-        let store = Store::default();
+        let store = Store::new(crate::known::WallClock::STILL);
         let keep = |namespace: &str, name: usize, bytes: usize| {
             let object = json!({
                 "metadata": {"namespace": namespace, "name": name.to_string(), "labels": {"app": "a"}},

@@ -1,15 +1,15 @@
-//! The memory of this replica: Jobs that completed and were removed, and revisions of which a gate has opened once. Both have to
-//! outlive the objects that they were seen on.
+//! The memory of this replica: Jobs that completed and were removed, and revisions of which a gate has opened once. Both have to outlive
+//! the objects that they were seen on.
 //!
-//! The memory is kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes and the controller only patches. So a restart
-//! and the other replica find the memory there, and an uninstallation takes it away. Each entry is a key of its own, and each write
-//! is a merge patch of the changed keys alone. So replicas never conflict, and nothing is read before it is written. A verdict
+//! The memory is kept on a few ConfigMaps, the sheets ([`rules::sheets`]), which the chart makes and the controller only patches. So a
+//! restart and the other replica find the memory there, and an uninstallation takes it away. Each entry is a key of its own, and each
+//! write is a merge patch of the changed keys alone. So replicas never conflict, and nothing is read before it is written. A verdict
 //! reads from memory and waits for no write: a lost entry costs a pod one more question, never its order.
 //!
-//! A sheet that does not say that it is whole was deleted or emptied, or is new: this replica writes its entries onto the sheet
+//! A sheet without the entry that says that it is whole was deleted or emptied, or is new: this replica writes its entries onto the sheet
 //! again. A namespace that has filled a sheet makes room with its own oldest entries.
 
-use super::freshness::LastContact;
+use super::freshness::{LastContact, WallClock};
 use jiff::Timestamp;
 use rules::dependent::Dependent;
 use rules::memory::{self as entry, CompletedJob, Completing, Passed, passed_key};
@@ -26,7 +26,7 @@ const WHOLE: &str = "whole";
 /// The bytes that a full ConfigMap of the memory is reduced to, so that there is room for a while.
 const ENOUGH: usize = 850_000;
 
-/// The keys to write, and the keys to remove (`None`).
+/// The changes to write to a ConfigMap of the memory: keys with their new values, and keys to remove (`None`).
 pub(crate) type SheetChanges = BTreeMap<String, Option<String>>;
 
 /// The news in a ConfigMap of the memory that was read.
@@ -41,20 +41,21 @@ pub(crate) enum Learned {
 }
 
 /// The memory of passed revisions and completed Jobs, as this replica knows it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Memory {
     known: RwLock<Entries>,
     pub(crate) changed: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Entries {
     sheets: [MemorySheet; sheets::COUNT],
-    /// The Jobs that have not completed, by their keys, with UID and age; kept only until all sheets have been read.
+    /// The Jobs that were seen before all ConfigMaps of the memory had been read and that had not completed: their keys, UIDs and ages.
+    /// An older completed Job of such a key is forgotten then.
     before: BTreeMap<String, (String, i64)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct MemorySheet {
     held: BTreeMap<String, String>,
     /// The changes that the ConfigMap does not hold yet.
@@ -64,13 +65,30 @@ struct MemorySheet {
 }
 
 impl Memory {
+    /// The memory before anything is read. `wall`: the clock by which the data of the ConfigMaps grows old.
+    pub(super) fn new(wall: WallClock) -> Self {
+        let sheet = || MemorySheet {
+            held: BTreeMap::new(),
+            unwritten: SheetChanges::default(),
+            loaded: false,
+            heard: LastContact::none(wall),
+        };
+        let entries = Entries {
+            sheets: [(); sheets::COUNT].map(|()| sheet()),
+            before: BTreeMap::new(),
+        };
+        Self {
+            known: entries.into(),
+            changed: Notify::new(),
+        }
+    }
+
     /// Whether all ConfigMaps of the memory have been read.
     pub fn is_loaded(&self) -> bool {
         self.read().is_loaded()
     }
 
-    /// Notes a sign of life of the API server about a sheet, a ConfigMap of the memory. Returns whether the sheet was
-    /// no longer believed.
+    /// Notes a sign of life of the API server about a ConfigMap of the memory. Returns whether its data was no longer believed.
     pub(crate) fn heard(&self, sheet: usize) -> bool {
         self.lock().sheets[sheet].heard.note()
     }
@@ -78,8 +96,9 @@ impl Memory {
     /// The last sign of life that the API server gave of all ConfigMaps of the memory.
     pub(crate) fn last_contact(&self) -> LastContact {
         let known = self.read();
-        let heard = known.sheets.iter().map(|sheet| sheet.heard);
-        heard.min().unwrap_or_default()
+        let [first, others @ ..] = &known.sheets;
+        let others = others.iter().map(|sheet| sheet.heard);
+        others.fold(first.heard, LastContact::or_earlier)
     }
 
     /// The bytes of data in each ConfigMap of the memory.
@@ -87,12 +106,12 @@ impl Memory {
         self.read().sheets.each_ref().map(MemorySheet::size)
     }
 
-    /// Whether a pod of this revision has passed its gate before.
+    /// Whether a gate of this revision has opened before.
     pub fn has_passed(&self, revision: &str) -> bool {
         self.read().get(&passed_key(revision)).is_some()
     }
 
-    /// Notes that a gate of the dependent has opened: after a boot of its node, in that boot.
+    /// Notes that a gate of the dependent has opened. After a boot of the dependent's node, the note is for that boot alone.
     pub fn pass(&self, dependent: &Dependent, now: Timestamp) {
         let passage = dependent.passage().filter(|it| !self.has_passed(it));
         if let (Some(passage), Some(owner)) = (passage, dependent.owners.first()) {
@@ -212,8 +231,8 @@ impl Memory {
         self.changed.notify_one();
     }
 
-    /// Takes over the entries of a sheet, under the changes that are not written yet. If the sheet does not say that it is whole,
-    /// no entry of this replica counts as removed. A sheet that does not exist has no entries.
+    /// Takes over the entries of a sheet, a ConfigMap of the memory, under the changes that this replica has yet to write. If the sheet
+    /// does not say that it is whole, no entry of this replica counts as removed. A sheet that does not exist has no entries.
     pub(crate) fn learn(&self, number: usize, stored: BTreeMap<String, String>) -> Learned {
         let mut known = self.lock();
         let was_loaded = known.is_loaded();
@@ -231,7 +250,7 @@ impl Memory {
         }
     }
 
-    /// The changes to write to a ConfigMap of the memory, and the number of entries that had to make room for them.
+    /// The changes to write to a ConfigMap of the memory, and the number of old entries that had to go to make room.
     pub(crate) fn unwritten(&self, sheet: usize) -> (SheetChanges, usize) {
         let mut known = self.lock();
         let sheet = &mut known.sheets[sheet];
@@ -249,13 +268,13 @@ impl Memory {
             .retain(|key, value| changes.get(key) != Some(value));
     }
 
-    /// Notes that the API server refuses this entry for good. The entry is known here until the sheet is read again.
+    /// Notes that the API server refuses this entry for good. This replica knows the entry until the ConfigMap is read again.
     pub(crate) fn refused(&self, sheet: usize, key: &str) {
         self.lock().sheets[sheet].unwritten.remove(key);
     }
 
-    /// Removes the revisions whose owner `is_gone`, and the Jobs that their namespace has `outlived`: the namespace is gone, or was
-    /// made again since the given moment, in seconds since 1970.
+    /// Removes the revisions whose owner `is_gone`, and the Jobs that their namespace has `outlived`: the namespace no longer exists, or
+    /// was made again after the given moment, in seconds since 1970.
     pub(crate) fn prune(
         &self,
         is_gone: impl Fn(&str, &Passed) -> bool,
@@ -293,7 +312,7 @@ impl Entries {
         entry::read(home.or_else(|| self.get(key))?)
     }
 
-    /// Takes over the entries of a sheet. Returns whether the entries have changed.
+    /// Takes over the entries of a ConfigMap of the memory. Returns whether an entry has changed.
     fn learn(&mut self, number: usize, stored: BTreeMap<String, String>) -> bool {
         let MemorySheet {
             held,
@@ -329,7 +348,7 @@ impl Entries {
         *held != before
     }
 
-    /// Forgets each Job of which a newer one of the same name was seen before the sheets were read.
+    /// Forgets each completed Job for which a newer Job of the same name was seen before the ConfigMaps were read.
     fn forget_older(&mut self) {
         for (key, (uid, made)) in std::mem::take(&mut self.before) {
             for sheet in &mut self.sheets {

@@ -1,4 +1,5 @@
-//! The freshness of the stores for `/metrics`: how many are believed, how full the ConfigMaps are, and how much memory tenants use.
+//! The freshness of the stores for `/metrics`: how many are believed, how full the ConfigMaps are, and how much memory the objects of
+//! tenants use.
 
 use super::Known;
 use prometheus_client::collector::Collector;
@@ -86,7 +87,7 @@ impl Known {
     }
 }
 
-/// Tells `/metrics` the freshness of the stores.
+/// The collector that tells `/metrics` the freshness of the stores.
 #[derive(Debug)]
 pub(crate) struct FreshnessMetrics(pub(crate) Arc<Known>);
 

@@ -1,5 +1,5 @@
-//! The causes for which the pods of a dependency are not ready. `follow::pod_causes` looks for the cause while a gate waits; one
-//! look serves all gates that wait.
+//! The causes for which the pods of a dependency are not ready. `follow::pod_causes` looks at the pods while a gate waits; one look
+//! serves all gates that wait.
 
 use super::waiters::{Bell, Fingerprint, Subscription, Waiters};
 use rules::cause::{Behind, Stuck};
@@ -9,17 +9,17 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// A wait that ends sooner is worth no look.
+/// The wait of a gate before the first look at the pods of its dependency. A wait that ends sooner is worth no look.
 const FIRST: Duration = Duration::from_secs(5);
 /// The pause after the first look, and after a look with a new result. Each pause is half as long again as the pause before.
 const SOON: Duration = Duration::from_secs(2);
 /// The longest pause between two looks at the pods behind a dependency.
 const LATEST: Duration = Duration::from_secs(16);
-/// The most dependencies whose pods are looked at.
+/// The most dependencies whose pods are looked at, over all namespaces.
 const MOST: usize = 1000;
 /// The most dependencies of one namespace whose pods are looked at.
 const OF_A_NAMESPACE: usize = MOST / 4;
-/// A dependency is forgotten that no view has asked for in this time.
+/// The time after which a dependency is forgotten that no view has asked for.
 const KEPT: Duration = Duration::from_mins(2);
 
 /// The last result for each dependency, and the moment of its next look.
@@ -27,7 +27,7 @@ const KEPT: Duration = Duration::from_mins(2);
 pub(crate) struct PodCauses {
     seen: Mutex<HashMap<Behind, KnownCause>>,
     waiters: Waiters<Fingerprint>,
-    /// Rings when a view asks for a dependency that is due.
+    /// Rings when a view asks about a dependency whose pods are due for a look.
     asked: Notify,
 }
 
@@ -40,8 +40,8 @@ struct KnownCause {
 }
 
 impl PodCauses {
-    /// The last result for a dependency. The view behind `bell` is woken by another result. `None` if too many dependencies are
-    /// looked at already, in its namespace or in all.
+    /// The last result for a dependency, and a subscription that wakes the view behind `bell` when another look has another result.
+    /// `None` if too many dependencies are looked at already, in the namespace or in all.
     pub(super) fn find(
         &self,
         behind: &Behind,
@@ -95,8 +95,7 @@ impl PodCauses {
         }
     }
 
-    /// The dependency whose pods are due for a look first, and the moment of that look. Only dependencies for which a view waits
-    /// count.
+    /// The dependency whose pods are due for a look first, and the moment of that look. Only dependencies that a view waits for count.
     fn next(&self, now: Instant) -> Option<(Behind, Instant)> {
         let mut seen = self.lock();
         seen.retain(|_, it| it.is_kept(now));

@@ -6,18 +6,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The result of a search serves for at least this long.
+/// The least time for which the result of a search serves all callers.
 const SERVES: Duration = Duration::from_secs(1);
-/// The pause after a search, in multiples of its duration. There are two sorts of searches, so each may use half of a hundredth.
+/// The pause after a search, in multiples of its duration. There are two sorts of searches, so each may use half of a hundredth of a
+/// core.
 const PAUSE: u32 = 200;
-/// The part of the pause that does not count yet: a twentieth of a second of searching at once.
+/// The pauses that may add up before they delay a search, which lets a twentieth of a second of searching go at once.
 const AHEAD: Duration = Duration::from_secs(10);
-/// The parts of a namespace's share of the searching: a namespace pauses so many times as long.
+/// The number of parts into which the searching is divided: one namespace gets one part, so it pauses four times as long.
 const PARTS: u32 = 4;
-/// The most results of searches that are kept, and the most of one namespace.
+/// The most results of searches that are kept; and, in the line below, the most of one namespace.
 const MOST: usize = 1000;
 const OF_A_NAMESPACE: usize = MOST / 4;
-/// A result that is older makes room for another one.
+/// The age from which a result makes room for another one.
 const OLD: Duration = Duration::from_mins(1);
 
 /// The results of searches of one sort, by namespace and name.
@@ -29,9 +30,9 @@ type NamespacedName = (String, String);
 #[derive(Debug)]
 struct Results<T> {
     found: HashMap<NamespacedName, CachedResult<T>>,
-    /// The end of the pauses of all searches so far.
+    /// The moment until which the pauses of all searches so far last.
     rested: Option<Instant>,
-    /// The end of the pauses of each namespace's searches.
+    /// The moment until which the pauses of each namespace's searches last.
     rested_of: HashMap<String, Instant>,
 }
 
@@ -85,7 +86,7 @@ impl<T> Default for Results<T> {
 }
 
 impl<T> Results<T> {
-    /// Whether the pauses of past searches, of all or of this namespace, forbid another search now.
+    /// Whether the pauses after past searches, of all namespaces or of this one, forbid another search now.
     fn is_tired(&self, namespace: &str, now: Instant) -> bool {
         let pauses = [self.rested.as_ref(), self.rested_of.get(namespace)];
         pauses

@@ -1,11 +1,12 @@
-//! Objects that are read whole, each by a watch of its own, because an expression reads fields that are not kept of their kind.
+//! Objects that are read whole, each by a watch of its own, because an expression reads fields that trimming removes from objects of
+//! their kind.
 //!
-//! An object may be longer than a megabyte, so few are read at a time, and objects take turns: an object that is not ready does not
-//! keep out the objects of other gates. The reading of a past turn is believed for as long as any data is, so a verdict may depend
-//! on more objects than are read at a time. A namespace has a share of the memory for its readings. An object that finds no room
-//! there waits for another turn; until it has been read, a turn of the namespace begins only where another one ends.
+//! An object may be longer than a megabyte, so few are read at a time, and objects take turns: an object that is not ready does not keep
+//! out the objects of other gates. The reading of a past turn is believed for as long as any data is, so a verdict may depend on more
+//! objects than are read at a time. A namespace has a share of the memory for its readings. An object that finds no room there waits for
+//! another turn; until it has been read, a turn of the namespace begins only where another one ends.
 
-use super::freshness::Freshness;
+use super::freshness::{Freshness, WallClock};
 use super::store::Store;
 use super::stores::Forgotten;
 use rules::kinds::Kind;
@@ -16,9 +17,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// The most objects that are read at a time.
+/// The most objects that are read with all of their fields at a time.
 const AT_MOST: usize = 100;
-/// The most objects of one namespace that are read at a time.
+/// The most objects of one namespace that are read with all of their fields at a time.
 pub(super) const OF_A_NAMESPACE: usize = 20;
 /// The most objects of one namespace that wait for their turn. An entry takes some hundred bytes.
 const WAITING: usize = 200;
@@ -26,7 +27,7 @@ const WAITING: usize = 200;
 const TURN: Duration = Duration::from_secs(3);
 /// The length of a turn in which the API server does not answer.
 const SLOW_TURN: Duration = Duration::from_secs(15);
-/// An object is forgotten that no view has asked for in this time. A gate asks again within half of it.
+/// The time after which an object is forgotten that no view has asked for. A gate asks again within half of it.
 const UNASKED_FOR: Duration = Duration::from_mins(1);
 
 /// The kind, the namespace and the name of one object.
@@ -47,12 +48,13 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// A store for each object, which holds that object alone.
+/// The objects that are read whole, each with a store of its own, and their turns.
 #[derive(Debug)]
 pub(super) struct ReadWhole(Mutex<ObjectTurns>);
 
 #[derive(Debug)]
 struct ObjectTurns {
+    wall: WallClock,
     /// The most bytes that are kept of a namespace's objects after their turns. The objects that were read last are kept.
     kept_of_a_namespace: usize,
     by_object: HashMap<ObjectName, ObjectTurn>,
@@ -63,19 +65,20 @@ struct ObjectTurns {
 #[derive(Debug)]
 struct ObjectTurn {
     store: Arc<Store>,
-    /// Dropped at the end of a turn, which ends the follower; `None` while no task follows the object.
+    /// The sender whose drop, at the end of a turn, ends the task that follows the object; `None` while no task follows the object.
     follower: Option<oneshot::Sender<()>>,
-    /// The beginning of the turn; `None` while the object waits for its turn.
+    /// The beginning of the turn; `None` between two turns.
     reads: Option<Instant>,
     /// The number of the turn, or of the wait for it. The lowest number comes first.
     number: u64,
-    /// The count of questions so far, and the moment since which no view waits for the object; `None` while a view waits.
+    /// The number of interests that views have had in the object so far, and the moment since which no view waits for it; `None` while a
+    /// view waits.
     unasked: Option<(u64, Instant)>,
 }
 
 /// The reading of one object with all of its fields.
 pub(super) struct WholeReading {
-    /// The object of this turn, or of the last one.
+    /// The store with the object, as the present or the last turn has read it.
     pub(super) store: Arc<Store>,
     /// Whether the object has its turn to be read whole now.
     pub(super) is_its_turn: bool,
@@ -83,7 +86,7 @@ pub(super) struct WholeReading {
     pub(super) begins: bool,
 }
 
-/// The numbers of objects that are read whole and that wait for it.
+/// The numbers of objects that are read whole now, and of those that wait for their turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WholeCounts {
     /// The number of objects that have their turn to be read whole.
@@ -93,9 +96,11 @@ pub(super) struct WholeCounts {
 }
 
 impl ReadWhole {
-    /// No object yet. After their turns, so many bytes of a namespace's objects are kept.
-    pub(super) fn new(kept_of_a_namespace: usize) -> Self {
+    /// A table without objects. After their turns, `kept_of_a_namespace` bytes of a namespace's objects are kept. `wall`: the clock by
+    /// which these grow old.
+    pub(super) fn new(wall: WallClock, kept_of_a_namespace: usize) -> Self {
         Self(Mutex::new(ObjectTurns {
+            wall,
             kept_of_a_namespace,
             by_object: HashMap::new(),
             turns: 0,
@@ -113,7 +118,7 @@ impl ReadWhole {
             if waiting.count() >= WAITING {
                 return None;
             }
-            let place = ObjectTurn::new(places.next());
+            let place = ObjectTurn::new(places.wall, places.next());
             places.by_object.insert(named.clone(), place);
         }
         let begins = before < places.by_object.len() && places.has_room(&named.namespace);
@@ -257,7 +262,8 @@ impl ObjectTurns {
         Some(next)
     }
 
-    /// The object of a namespace that gives its turn up first: one that no view waits for, else the one whose turn began first.
+    /// The object of a namespace that gives up its turn first: one that no view waits for, else the one whose turn began first. Only
+    /// objects that `gives_way` accepts count.
     fn last(&self, namespace: &str, gives_way: impl Fn(&ObjectTurn) -> bool) -> Option<ObjectName> {
         let read = self.of(namespace);
         let read = read.filter(|(_, place)| place.reads.is_some() && gives_way(place));
@@ -272,7 +278,7 @@ impl ObjectTurns {
         }
     }
 
-    /// The namespaces with an object that found no room in their memory.
+    /// The namespaces with an object that found no room in the memory of its namespace.
     fn starved(&self) -> HashSet<&str> {
         let objects = self.by_object.iter();
         let starved = objects.filter(|(_, place)| place.store.has_cut());
@@ -291,8 +297,8 @@ impl ObjectTurns {
         }
     }
 
-    /// Keeps the readings of past turns while they are believed, and up to a bound. Where an object of the namespace lacks room,
-    /// the readings give it up.
+    /// Keeps the readings of past turns while they are believed, up to the bound of their namespace. Where an object of the namespace has
+    /// found no room, all readings of past turns make room for it.
     fn keep_the_last(&self) {
         let starved = self.starved();
         // An object without room takes none, and its mark tells that others have to make room.
@@ -315,9 +321,9 @@ impl ObjectTurns {
 }
 
 impl ObjectTurn {
-    fn new(number: u64) -> Self {
+    fn new(wall: WallClock, number: u64) -> Self {
         Self {
-            store: Arc::default(),
+            store: Store::new(wall).into(),
             follower: None,
             reads: None,
             number,

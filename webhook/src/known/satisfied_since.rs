@@ -8,21 +8,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A gate asks again within this time after an answer. In a longer pause a break may go unseen, so the time counts from the start
-/// again.
+/// The time within which a gate asks again after an answer. In a longer pause a break may go unseen, so the streak begins anew.
 const ASKS_AGAIN: Duration = Duration::from_secs(5);
 
-/// A digest of an edge or of an object. The edge itself may be a kilobyte.
+/// The digest of an edge or of an object, by which its streak is found. The edge itself may be a kilobyte.
 type Edge = [u8; 32];
 
-/// The streaks of edges and of objects.
+/// The streaks: the times for which edges, and objects, have been satisfied without a break.
 ///
 /// A view is woken by each change of its dependencies and judges them again, so a break is seen. A streak is kept only while a gate
 /// waits, so the number of streaks grows with the number of gates.
 #[derive(Debug, Default)]
 pub(super) struct SatisfiedSince(Mutex<HashMap<Edge, Streak>>);
 
-/// The streak of an edge that is satisfied without a break, or of an object that has recovered.
+/// The streak of an edge, or of an object that has recovered: the time for which it has been satisfied without a break.
 #[derive(Debug)]
 struct Streak {
     /// The beginning of the streak; `None` while the edge or the object is not satisfied.
@@ -98,7 +97,7 @@ impl Streak {
     }
 }
 
-/// A gate waits for as long as this lives.
+/// A guard that a waiting gate holds: the streak goes on for as long as a guard of it lives.
 #[derive(Debug)]
 pub(super) struct Watched(Arc<Mutex<Instant>>);
 

@@ -1,7 +1,7 @@
-//! The views that wait for a scope, or for a part of a scope, over all kinds.
+//! The views (the readers of waiting verdicts) that wait for a scope, or for a part of a scope, over all kinds.
 //!
-//! A wave may contain objects of each granted kind, and contains none of most kinds. So a view subscribes here once for all kinds,
-//! and each store of such objects reports its changes here.
+//! A wave may contain objects of each granted kind, and contains none of most kinds. So a view subscribes here once for all kinds, and
+//! each store with objects of scopes reports its changes here.
 
 use super::scopes::{Limit, ScopeInterest, Standing};
 use super::waiters::{Bell, Fingerprint, Subscription, Waiters, Woken};
@@ -20,12 +20,12 @@ impl ScopeWaiters {
         self.0.subscription(waiter)
     }
 
-    /// The fingerprint of an interest in a scope.
+    /// The fingerprint of an interest in a scope, by which the interest is registered.
     pub(super) fn fingerprint(&self, look: ScopeInterest<'_>) -> Fingerprint {
         self.0.fingerprint(look)
     }
 
-    /// Finds the views that a change concerns, of an object that stands at `place` now or stood there before.
+    /// Finds the views that the change of an object concerns, where the object stands at `place` now or stood there before.
     pub(super) fn find(&self, namespace: &str, place: &Standing, woken: &mut Woken) {
         if self.0.is_empty() {
             return;
@@ -37,7 +37,8 @@ impl ScopeWaiters {
         });
     }
 
-    /// Finds every view: a kind can be read, or can no longer be read, or all verdicts have to be judged again.
+    /// Finds every view, for a change that may concern each: a kind can be read, or can no longer be read, or all verdicts have to be
+    /// judged again.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         self.0.find_all(woken);
     }

@@ -13,25 +13,25 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
-/// The interest of a view in a scope.
+/// The interest of a view, the reader of one verdict, in a scope.
 #[derive(Debug, Clone, Copy, Hash)]
 pub(super) enum ScopeInterest<'a> {
-    /// The list of kinds, and whether each kind can be read.
+    /// The interest in the list of kinds, and in whether each kind can be read.
     Kinds,
-    /// The first object of a scope that is not ready. A [`Limit`] narrows the interest down.
+    /// The interest in the first object of a scope that is not ready. A [`Limit`] narrows the interest down.
     Wave(&'a Scope),
-    /// The objects that may be in a part: in the scopes of this name, or in any scope of the namespace.
+    /// The interest in the objects that may be in a part: in the scopes of this name, or in any scope of the namespace.
     Members {
-        /// The namespace of the objects that may be in the part.
+        /// The namespace in which the members of the part are looked for.
         namespace: &'a str,
-        /// The name of the scopes; `None` for any scope.
+        /// The name of the scopes in which the members are looked for; `None` for any scope.
         scope: Option<&'a str>,
         /// The part: a group, a sub-chart or a release.
         part: &'a Part,
     },
 }
 
-/// The changes of a wave that matter to a view.
+/// The limit of an interest in a wave: the changes that matter to a view.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Limit {
     /// Changes up to this position matter: no object behind it alters the answer.
@@ -62,21 +62,21 @@ impl Limit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     scope: Option<Scope>,
-    /// The groups and sub-charts that the object may be in; its release is left out.
+    /// The groups and sub-charts that the object may be in. The release is left out, because `scope` tells it.
     parts: Box<[Part]>,
     /// The object's position in the order of its wave; `None` outside of every wave.
     pub(super) position: Option<Position>,
     write: Option<Write>,
 }
 
-/// The last write of an object by the installer of its scope.
+/// The last write of an object, where the installer of its scope may have made that write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Write {
     at: Option<Timestamp>,
     generation: i64,
 }
 
-/// Every scope that has an object of the kind.
+/// Every scope that has an object of the store's kind, with its objects in the order of the waves.
 #[derive(Debug, Default)]
 pub(super) struct Scopes {
     members: BTreeMap<Scope, Waves>,
@@ -89,14 +89,14 @@ struct Waves {
     order: BTreeMap<Position, CachedReadiness>,
     count: usize,
     active: Option<Timestamp>,
-    /// The moment at which an object was last seen to change without a trace.
+    /// The moment at which a watch last saw an object change although no time in the object tells of it.
     changed: Option<Instant>,
 }
 
-/// Whether an object is ready, as it was judged last.
+/// The last judgement about whether an object is ready.
 #[derive(Debug, Clone, Copy)]
 struct CachedReadiness {
-    /// The number of the change after which the object was judged.
+    /// The number of the object's last change before it was judged. A judgement of an older change does not count.
     change: u64,
     ready: Option<bool>,
 }
@@ -127,8 +127,8 @@ impl Write {
 }
 
 impl Standing {
-    /// The place of an object; `None` for an object without a scope, a group and a chart, and for a pod that a controller made: no
-    /// wave and no part looks at such a pod, so its changes wake none of their views.
+    /// The place of an object; `None` for an object without a scope, a group and a chart, and for a pod that a controller made. No wave
+    /// and no part looks at such a pod, so its changes wake none of their views.
     pub(super) fn of(object: &Value) -> Option<Self> {
         let is_pod = group_kind(object) == (POD.group, POD.kind);
         if is_pod && controller_of(object).is_some() {
@@ -189,7 +189,7 @@ impl Standing {
 }
 
 impl Scopes {
-    /// Adds or replaces an object. `before`: the place of the object before the change.
+    /// Adds or replaces an object. `before`: the place at which the object stood before the change.
     pub(super) fn insert(&mut self, place: &Standing, before: Option<&Standing>) {
         if let Some(before) = before {
             self.move_out(before, place.scope.as_ref());
@@ -231,8 +231,8 @@ impl Scopes {
         }
     }
 
-    /// Forgets all judgements: the rules may have changed. Every object counts as changed, so a judgement by the rules before is
-    /// not noted any more.
+    /// Forgets all judgements, because the rules may have changed. Every object counts as changed, so a judgement by the former rules
+    /// that ends later is not noted.
     pub(super) fn forget(&mut self) {
         let waves = self.members.values_mut().map(|members| &mut members.order);
         for judged in waves.flat_map(BTreeMap::values_mut) {
@@ -274,8 +274,8 @@ impl Scopes {
         same.map(|scope| scope.namespace.clone()).collect()
     }
 
-    /// The first object below a weight that may not be ready, without the `passed` ones. With `before`, only an object in front of
-    /// that position counts.
+    /// The first object of a scope that weighs less than `below` and may not be ready, without the `passed` ones. With `before`, only an
+    /// object in front of that position counts.
     pub(super) fn first(
         &self,
         scope: &Scope,

@@ -1,13 +1,13 @@
 //! The holders of the slots of each capped wave, as this replica knows them.
 //!
-//! The holders are kept on a few ConfigMaps ([`rules::sheets`]), which the chart makes. The controller patches a ConfigMap on
-//! condition that no other replica has written since: [`rules::slots`] tells why that is enough. A wave in which no gate waits
-//! costs next to nothing: its holders are struck out when the next object asks for a slot, or when the watch begins again.
+//! The holders are kept on a few ConfigMaps, the sheets ([`rules::sheets`]), which the chart makes. The controller patches a sheet on
+//! condition that no other replica has written since: [`rules::slots`] tells why that is enough. A wave in which no gate waits costs next
+//! to nothing: its holders are struck out when the next object asks for a slot, or when the watch begins again.
 //!
-//! Each sheet says in an entry of its own that it is whole. If that entry is missing, or if an entry cannot be read, the ConfigMap
-//! was deleted, emptied or garbled. Then no object holds a slot and none is given, until the running pods are known.
+//! Each sheet says in an entry of its own that it is whole. If that entry is missing, or if an entry cannot be read, the ConfigMap was
+//! deleted, emptied or garbled. Then no object holds a slot and none is given, until the running pods are known.
 
-use super::freshness::LastContact;
+use super::freshness::{LastContact, WallClock};
 use super::waiters::{Bell, Subscription, Waiters};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -23,11 +23,12 @@ use tokio::time::Instant;
 
 /// The key by which a ConfigMap of the slots tells that it is whole. Its value is the time since which it is whole.
 pub(crate) const WHOLE: &str = "whole-since";
-/// The bytes of a ConfigMap of the slots that one namespace may fill: about 500 holders.
+/// The most bytes of a ConfigMap of the slots that one namespace may fill: about 500 holders. The ConfigMap has room for few such shares,
+/// so a namespace also takes at most half of the room that the others leave.
 const SHARE: usize = 128 * 1024;
 
-/// The holders of every wave, and the views that wait for a slot.
-#[derive(Debug, Default)]
+/// The objects that hold the slots of each capped wave, and the views to wake when these holders change.
+#[derive(Debug)]
 pub struct Slots {
     known: Mutex<Table>,
     waiters: Waiters<Wave>,
@@ -37,21 +38,21 @@ pub struct Slots {
     pub(crate) lost: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Table {
     sheets: [SlotSheet; sheets::COUNT],
     troubles: BTreeMap<Wave, Trouble>,
-    /// The waves of sheets that were read again and whose holders no task has checked since.
+    /// The waves of a ConfigMap that was read again, whose holders no task has checked since.
     begun: BTreeSet<Wave>,
-    /// The namespaces in which a view has asked for a slot that no task has looked for yet.
+    /// The namespaces in which a view has asked for a slot, and that the task which gives slots has not taken up yet.
     asked: BTreeSet<String>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SlotSheet {
     heard: LastContact,
     content: SheetContent,
-    /// The moment since which the ConfigMap of the slots is not whole.
+    /// The moment since which the ConfigMap of the slots is missing or not whole.
     lost: Option<Instant>,
 }
 
@@ -62,9 +63,9 @@ enum SheetContent {
     Unread,
     /// The ConfigMap of the slots does not exist.
     Absent,
-    /// The sheet is not whole: its `resourceVersion` and its keys.
+    /// The ConfigMap of the slots is not whole: its `resourceVersion` and its keys.
     Broken(String, Vec<String>),
-    /// The sheet is whole: its `resourceVersion`, and the holders of each wave with the length of their entry.
+    /// The ConfigMap of the slots is whole: its `resourceVersion`, and the holders of each wave with the length of their entry.
     Whole(String, BTreeMap<Wave, (Vec<Holder>, usize)>),
 }
 
@@ -75,11 +76,11 @@ pub(crate) struct WrittenWave {
     pub(crate) version: String,
     /// The holders of the wave's slots.
     pub(crate) holders: Vec<Holder>,
-    /// The most bytes that the wave's entry may have.
+    /// The most bytes that the wave's entry may have in the ConfigMap, by the share of its namespace.
     pub(crate) room: usize,
 }
 
-/// The fault of a sheet, a ConfigMap of the slots.
+/// The fault of a ConfigMap of the slots.
 #[derive(Debug)]
 pub(crate) enum SheetLoss {
     /// The ConfigMap of the slots does not exist.
@@ -96,8 +97,29 @@ pub(crate) enum SheetLoss {
 }
 
 impl Slots {
-    /// The holders of a wave, and the moment until which they are believed if nothing more is heard. `waiter` is woken when they
-    /// change, and a slot is looked for.
+    /// The slots before anything is read. `wall`: the clock by which the data of the ConfigMaps grows old.
+    pub(super) fn new(wall: WallClock) -> Self {
+        let sheet = || SlotSheet {
+            heard: LastContact::none(wall),
+            content: SheetContent::Unread,
+            lost: None,
+        };
+        let table = Table {
+            sheets: [(); sheets::COUNT].map(|()| sheet()),
+            troubles: BTreeMap::new(),
+            begun: BTreeSet::new(),
+            asked: BTreeSet::new(),
+        };
+        Self {
+            known: table.into(),
+            waiters: Waiters::default(),
+            wanted: Notify::new(),
+            lost: Notify::new(),
+        }
+    }
+
+    /// The holders of a wave, and the moment until which they are believed without a further sign of the API server. Asks the task of the
+    /// wave's namespace to look for a free slot, and wakes the view behind `waiter` when the holders change.
     pub(crate) fn ask(
         &self,
         wave: &Wave,
@@ -126,8 +148,8 @@ impl Slots {
         self.lost.notify_one();
     }
 
-    /// Takes over the content of a sheet, unless newer content is known: the watch shows a write later than the answer to the write
-    /// does, and it shows the writes before it as well.
+    /// Takes over the content of a ConfigMap of the slots, unless newer content is known: the watch shows a write later than the answer
+    /// to the write does, and it shows the writes before it as well.
     pub(crate) fn learn(&self, sheet: usize, stored: &ConfigMap) {
         let mut known = self.lock();
         let version = stored.metadata.resource_version.as_deref();
@@ -160,12 +182,13 @@ impl Slots {
         losses.collect()
     }
 
-    /// Takes the namespaces in which a view has asked for a slot since the last call, or whose sheet was read again.
+    /// Takes the namespaces in which a view has asked for a slot since the last call, and those whose ConfigMap was read again.
     pub(crate) fn take_asked(&self) -> BTreeSet<String> {
         std::mem::take(&mut self.lock().asked)
     }
 
-    /// Has slots looked for in a namespace once more, if a view waits for a slot there.
+    /// Asks for one more look for free slots in a namespace, if a view waits for a slot there, or if holders there have not been checked
+    /// since their ConfigMap was read.
     pub(crate) fn ask_again(&self, namespace: &str) {
         let mut known = self.lock();
         let awaited = self.waiters.interests();
@@ -175,8 +198,8 @@ impl Slots {
         }
     }
 
-    /// The waves of a namespace in which a view waits. Once after each reading of a sheet all waves are returned: the holders of a
-    /// wave without waiters would otherwise stay for ever.
+    /// The waves of a namespace in which a view waits for a slot. After each reading of a ConfigMap its other waves are added once,
+    /// because their finished holders would otherwise stay for ever.
     pub(crate) fn waves(&self, namespace: &str) -> BTreeSet<Wave> {
         let mut known = self.lock();
         let is_here = |wave: &Wave| wave.scope.namespace == namespace;
@@ -189,7 +212,7 @@ impl Slots {
         waves
     }
 
-    /// The entry of a wave; `None` while its sheet is not whole.
+    /// The entry of a wave; `None` while the wave's ConfigMap is not whole.
     pub(crate) fn written(&self, wave: &Wave) -> Option<WrittenWave> {
         let known = self.lock();
         let content = &known.sheet(wave).content;
@@ -206,13 +229,12 @@ impl Slots {
         Some(WrittenWave {
             version,
             holders: holders.unwrap_or_default(),
-            room: sheets::MOST
-                .saturating_sub(all)
-                .min(SHARE.saturating_sub(ours)),
+            room: room(all, ours),
         })
     }
 
-    /// Notes the trouble with the entry of a wave, or its end. Wakes the waiting views and returns `true` if that is news.
+    /// Notes why the holders of a wave cannot be written, or with `None` that they can be again. Wakes the waiting views and returns `true`
+    /// if that is news.
     pub(crate) fn note(&self, wave: &Wave, trouble: Option<Trouble>) -> bool {
         let mut known = self.lock();
         let before = match trouble {
@@ -259,7 +281,7 @@ impl Table {
         Ok((running, until))
     }
 
-    /// Takes over the content of a sheet, and wakes the views whose wave has changed.
+    /// Takes over the content of a ConfigMap of the slots, and wakes the views whose wave has changed.
     fn take_over(&mut self, sheet: usize, content: SheetContent, waiters: &Waiters<Wave>) {
         let SlotSheet {
             heard,
@@ -328,7 +350,15 @@ impl SheetContent {
     }
 }
 
-/// Reads an entry, with its length; `None` if the text is not the entry of this key.
+/// The most bytes that an entry of a namespace may have, beside `all` bytes of other entries in the ConfigMap, of which `ours` are of the
+/// same namespace. The namespace fills at most its share, and at most half of the room that the other namespaces leave: so a few
+/// namespaces that want all of the ConfigMap leave room for the next one.
+fn room(all: usize, ours: usize) -> usize {
+    let fair = sheets::MOST.saturating_sub(all + ours) / 2;
+    fair.min(SHARE.saturating_sub(ours))
+}
+
+/// Reads an entry, with its length; `None` if the text is not the entry of the key `of`.
 fn read(of: &str, text: &str) -> Option<(Wave, (Vec<Holder>, usize))> {
     let Entry { wave, holders } = serde_json::from_str(text).ok()?;
     (key(&wave) == of).then_some((wave, (holders, of.len() + text.len())))

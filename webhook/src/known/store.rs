@@ -1,4 +1,4 @@
-//! The objects of one kind, and the views that wait for a change of them.
+//! The objects of one kind, and the views (the readers of waiting verdicts) that wait for a change of them.
 
 mod contents;
 mod nodes;
@@ -10,7 +10,7 @@ pub(crate) use snapshot::Entry;
 #[cfg(test)]
 pub(crate) use snapshot::READ;
 
-use super::freshness::{BELIEVED_FOR, Freshness};
+use super::freshness::{BELIEVED_FOR, Freshness, WallClock};
 use super::scope_waiters::ScopeWaiters;
 use super::waiters::{Bell, Fingerprint, Subscription, Waiters, Woken};
 use contents::Contents;
@@ -26,25 +26,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A kind counts as forbidden or not served after this time of refusals: an API server that starts refuses every kind until its own
+/// The time of refusals after which a kind counts as forbidden or not served: an API server that starts refuses every kind until its own
 /// watches have synced.
 const REFUSED_FOR: Duration = BELIEVED_FOR;
 
-/// A kind that was never read counts as forbidden or not served after this time of refusals. Nothing is believed of such a kind, so
-/// the time decides only about the word.
+/// The time of refusals after which a kind that was never read counts as forbidden or not served. No data of such a kind is believed, so
+/// the time decides only about the word that a dependent is told.
 const REFUSED_AT_FIRST: Duration = Duration::from_secs(10);
 
 /// The objects of one kind. No lock guard leaves this module, so none can be held across an await.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Store {
     inner: Mutex<Contents>,
     details: Mutex<Details>,
 }
 
-/// The interests of one view in the objects of a store.
+/// The interests of one view, the reader of one verdict, in the objects of a store.
 pub(super) type Interests = Subscription<Fingerprint, Selector>;
 
-/// The details of a kind that the catalog knows.
+/// The details of a kind that the catalog of followed kinds has found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Details {
     /// Whether the objects of the kind live in a namespace; `None` until the API server has said so.
@@ -54,9 +54,17 @@ pub struct Details {
 }
 
 impl Store {
-    /// The empty store of a kind whose objects make scopes. `counts`: the kind matters to scopes even while it cannot be read.
-    pub(super) fn of_scopes(scope_waiters: ScopeWaiters, counts: bool) -> Self {
-        let store = Self::default();
+    /// An empty store. `wall`: the clock by which its objects grow old.
+    pub(crate) fn new(wall: WallClock) -> Self {
+        Self {
+            inner: Contents::new(wall).into(),
+            details: Mutex::default(),
+        }
+    }
+
+    /// The empty store of a kind whose objects belong to scopes. `counts`: the kind matters to scopes even while it cannot be read.
+    pub(super) fn of_scopes(wall: WallClock, scope_waiters: ScopeWaiters, counts: bool) -> Self {
+        let store = Self::new(wall);
         let mut inner = store.lock();
         inner.scope_waiters = Some(scope_waiters);
         inner.counts = counts;
@@ -111,13 +119,13 @@ impl Store {
         self.lock().too_large
     }
 
-    /// Whether only the metadata of an object of the store is kept, for want of room.
+    /// Whether the store keeps only the metadata of an object, because the object found no room.
     pub(crate) fn lacks_room(&self) -> bool {
         let objects = &self.lock().objects;
         objects.values().any(|it| it.cut && it.too_large)
     }
 
-    /// Whether an object of the store is not kept whole, for want of room.
+    /// Whether the store keeps an object trimmed that asks to be kept whole, because the object found no room.
     pub(super) fn has_cut(&self) -> bool {
         self.lock().objects.values().any(|it| it.cut)
     }
@@ -156,7 +164,7 @@ impl Store {
         self.take(object.into());
     }
 
-    /// Adds or replaces an object that is ready to be kept.
+    /// Adds or replaces an object that was trimmed and packed before.
     pub(crate) fn take(&self, Entry { key, snapshot }: Entry) {
         self.change(|inner, woken| inner.insert(&key, snapshot, woken));
     }
@@ -184,13 +192,13 @@ impl Store {
         self.waiters().subscription(waiter)
     }
 
-    /// A subscription that rings `waiter` by changes of this interest.
+    /// A subscription that rings `waiter` when a change concerns this interest.
     pub(super) fn subscribe(&self, interest: Interest<'_>, waiter: &Arc<Bell>) -> Interests {
         let waiters = self.waiters();
         waiters.subscribe(waiters.fingerprint(interest), waiter)
     }
 
-    /// The fingerprint of an interest in the store.
+    /// The fingerprint of an interest in the store, by which the interest is registered.
     pub(super) fn fingerprint(&self, interest: Interest<'_>) -> Fingerprint {
         self.waiters().fingerprint(interest)
     }
@@ -199,7 +207,7 @@ impl Store {
         self.lock().waiters.clone()
     }
 
-    /// The number of interests so far; `None` while a view has an interest.
+    /// The number of interests that views have had in the store so far; `None` while a view has one.
     pub(super) fn asked(&self) -> Option<u64> {
         self.lock().waiters.asked()
     }
@@ -242,8 +250,8 @@ impl Store {
         });
     }
 
-    /// Notes a refusal of the kind. After a while of refusals the objects are forgotten, and `freshness` is `why`; until then the
-    /// objects are believed as before. Returns whether the objects were forgotten now.
+    /// Notes a refusal of the kind. After a while of refusals the objects are forgotten, and `freshness` is `why`; until then the objects
+    /// are believed as before. Returns whether the objects were forgotten now.
     pub fn refuse(&self, why: Freshness) -> bool {
         self.change(|inner, woken| {
             if inner.freshness == why {
@@ -263,8 +271,8 @@ impl Store {
         })
     }
 
-    /// Notes that the API server cannot be asked. The objects are believed for a while. An earlier refusal counts no more: the API
-    /// server might not repeat it.
+    /// Notes that the API server cannot be asked. The objects are still believed for a while. An earlier refusal counts no more, since
+    /// the API server might not repeat it.
     pub fn lost(&self) {
         self.change(|inner, woken| {
             inner.refused = None;

@@ -7,7 +7,7 @@
 //! to the views that name it; when it can be read, the views of all scopes are woken.
 
 use super::byte_budget::Allotment;
-use super::freshness::Freshness;
+use super::freshness::{Freshness, WallClock};
 use super::scope_waiters::ScopeWaiters;
 use super::store::Store;
 use dashmap::DashMap;
@@ -20,10 +20,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// The time after which a kind is forgotten that no dependency list has named. A view that waits is judged again within
-/// half of this time, and so names its kinds again.
+/// The time after which a kind that no dependency list names is forgotten. A view that waits is judged again within half of this time, and
+/// so names its kinds again.
 const KEPT: Duration = Duration::from_mins(2);
-/// The bytes that are reckoned for a custom kind that a list names: its store, and the task that seeks it.
+/// The bytes that are charged for a custom kind that a list names: its store, and the task that seeks it.
 pub(super) const BYTES_OF_A_KIND: usize = 4096;
 
 /// Resolves when a kind is forgotten, which ends the task that follows the kind.
@@ -32,20 +32,22 @@ pub(crate) type Forgotten = oneshot::Receiver<()>;
 /// The stores of the objects of all kinds.
 #[derive(Debug)]
 pub(super) struct Stores {
+    wall: WallClock,
     by_kind: DashMap<Kind, Spelled>,
     began: Instant,
     /// The views that wait for changes of scopes.
     scope_waiters: ScopeWaiters,
     /// Rings when a custom kind was found not to be served.
     pub(super) found_absent: Notify,
-    /// The last result of [`Stores::together`].
+    /// The last list that [`Stores::together`] made, which most views share.
     together: Mutex<Arc<[Arc<Store>]>>,
 }
 
 #[derive(Debug)]
 struct Spelled {
     store: Arc<Store>,
-    /// Dropped with the entry, which ends the follower; `None` while no task follows the kind, and for a second spelling.
+    /// The sender whose drop, with the entry, ends the task that follows the kind; `None` while no task follows the kind, and for a
+    /// second spelling.
     follower: Option<oneshot::Sender<()>>,
     /// Whether the entry is a second spelling of another entry's kind.
     alias: bool,
@@ -55,7 +57,7 @@ struct Spelled {
     room: Option<Allotment>,
 }
 
-/// A custom kind that cannot be read, under all its spellings.
+/// A custom kind that cannot be read. All its spellings share this store.
 struct NotRead {
     store: Arc<Store>,
     named: u64,
@@ -77,19 +79,32 @@ impl Spelled {
 }
 
 impl Stores {
+    /// The table before any kind is named. `wall`: the clock by which the objects of its stores grow old.
+    pub(super) fn new(wall: WallClock) -> Self {
+        Self {
+            wall,
+            by_kind: DashMap::new(),
+            began: Instant::now(),
+            scope_waiters: ScopeWaiters::default(),
+            found_absent: Notify::new(),
+            together: Mutex::new([].into()),
+        }
+    }
+
     /// The store of a kind, if there is one.
     pub(super) fn get(&self, kind: &Kind) -> Option<Arc<Store>> {
         self.by_kind.get(kind).map(|it| Arc::clone(&it.store))
     }
 
-    /// The store of a kind that a list names, if there is one.
+    /// The store of a kind that a list names, if there is one. Notes that the kind is still named.
     pub(super) fn named(&self, kind: &Kind) -> Option<Arc<Store>> {
         let entry = self.by_kind.get(kind)?;
         entry.named.store(self.now(), Ordering::Relaxed);
         Some(Arc::clone(&entry.store))
     }
 
-    /// The store of a kind that a list names, and whether a task has to begin to follow the kind. `room` pays for a new store.
+    /// The store of a kind that a list names, and whether a task has to begin to follow the kind. `room` is the memory that is charged
+    /// for a new store.
     pub(super) fn add(&self, kind: &Kind, room: Option<Allotment>) -> (Arc<Store>, bool) {
         let mut new = false;
         let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
@@ -105,16 +120,16 @@ impl Stores {
 
     fn made(&self, kind: &Kind) -> Store {
         match kind {
-            Kind::Custom { .. } => Store::of_scopes(self.scope_waiters.clone(), false),
-            // Of pods only the gated ones are looked at, which have a store of their own.
+            Kind::Custom { .. } => Store::of_scopes(self.wall, self.scope_waiters.clone(), false),
+            // Waves and parts read only gated pods, which have a store of their own.
             Kind::Builtin(_) if !kind.is_pod() && makes_scopes(kind) => self.of_scopes(),
-            Kind::Builtin(_) => Store::default(),
+            Kind::Builtin(_) => Store::new(self.wall),
         }
     }
 
-    /// The store of a built-in kind whose objects make scopes.
+    /// The empty store of a built-in kind whose objects belong to scopes.
     pub(super) fn of_scopes(&self) -> Store {
-        Store::of_scopes(self.scope_waiters.clone(), true)
+        Store::of_scopes(self.wall, self.scope_waiters.clone(), true)
     }
 
     /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, or if no list names
@@ -143,8 +158,9 @@ impl Stores {
         absent.map(|it| it.key().clone()).collect()
     }
 
-    /// Lets `spelling` share the store of `canonical`. Returns the store of the spelling if the canonical kind had another store
-    /// already. If only the spelling had a store, both kinds share it, and its follower goes on.
+    /// Lets `spelling` share one store with `canonical`, another name of the same kind. If both had a store, the one of `canonical`
+    /// stays, and the other one is returned, so that the caller can wake its views. If only the spelling had a store, both share this
+    /// store, and the task that follows it goes on.
     pub(super) fn alias(&self, spelling: &Kind, canonical: &Kind) -> Option<Arc<Store>> {
         // A kind has any number of spellings, so each is paid for until it is forgotten.
         let own = self.by_kind.get_mut(spelling).map(|mut entry| {
@@ -194,7 +210,7 @@ impl Stores {
         counts.map(|(_, store)| store).collect()
     }
 
-    /// The stores that waves and parts read, of the kinds that matter to every scope.
+    /// The stores with the objects of waves and parts, of the kinds that matter to every scope.
     pub(super) fn of_all_kinds(&self, granted: &[Kind]) -> Vec<Arc<Store>> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
@@ -243,14 +259,14 @@ impl Stores {
         Arc::clone(&last)
     }
 
-    /// The stores of the granted kinds, in any spelling.
+    /// The stores of the granted kinds, whichever spelling a list uses. A store is told by its address.
     fn granted(&self, kinds: &[Kind]) -> HashSet<*const Store> {
         let entries = kinds.iter().filter_map(|it| self.by_kind.get(it));
         entries.map(|it| Arc::as_ptr(&it.store)).collect()
     }
 
-    /// Forgets the spellings, and the custom kinds that cannot be read, that no list has named for a while. No namespace pays for a
-    /// kind that is read or granted: the definitions, and the administrator, bound their number.
+    /// Forgets second spellings, and custom kinds that cannot be read, that no list has named for a while. Charges no namespace for a
+    /// kind that is read or granted: the definitions, and the administrator, bound the number of these kinds.
     pub(super) fn forget_unnamed(&self, granted: &[Kind]) {
         let granted_stores = self.granted(granted);
         for mut entry in self.by_kind.iter_mut() {
@@ -325,18 +341,6 @@ pub(super) fn is_custom(kind: &Kind) -> bool {
 /// Whether a custom kind matters to every scope, and is never forgotten.
 fn counts(store: &Arc<Store>, granted: &HashSet<*const Store>) -> bool {
     granted.contains(&Arc::as_ptr(store)) || store.freshness() == Freshness::Live
-}
-
-impl Default for Stores {
-    fn default() -> Self {
-        Self {
-            by_kind: DashMap::new(),
-            began: Instant::now(),
-            scope_waiters: ScopeWaiters::default(),
-            found_absent: Notify::new(),
-            together: Mutex::new([].into()),
-        }
-    }
 }
 
 #[cfg(test)]

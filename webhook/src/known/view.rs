@@ -1,4 +1,4 @@
-//! A reader of the known cluster that notes what it reads.
+//! A view: the reader of the known cluster for one verdict, which notes the objects that it reads.
 
 mod behind;
 mod objects;
@@ -23,29 +23,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A view without room for its subscriptions is judged again after this time.
+/// The time after which a view without room for its subscriptions is judged again, since no change wakes it.
 const ROOM_IN: Duration = Duration::from_secs(30);
 
-/// The reader for one round of judging. It answers from memory; afterwards it waits for a change of any object that it has read.
+/// The reader for one round of judging. A view answers from memory; afterwards it waits for a change of any object that it has read.
 ///
 /// The view subscribes before it reads, so no change between the reading and the waiting is lost.
 #[derive(Debug)]
 pub struct View {
     known: Arc<Known>,
-    /// The namespace that pays for the view; `None` for the few views that no tenant makes.
+    /// The namespace whose share pays for the subscriptions of the view; `None` for the few views that no tenant causes.
     namespace: Option<Box<str>>,
     bell: Arc<Bell>,
     reads: Mutex<Reads>,
     believed: Mutex<Believed>,
 }
 
-/// The stores and times that the answers of a view depend on.
+/// The stores and times that decide for how long the answers of a view are believed.
 #[derive(Debug, Default)]
 struct Believed {
     stores: Vec<Arc<Store>>,
-    /// The stores that the view reads for scopes, in the order of their addresses. Most views share one list.
+    /// The stores of all scopes that the view reads, in the order of their addresses. Most views share one list.
     together: Arc<[Arc<Store>]>,
-    /// Whether the view depends on the memory and the health rules.
+    /// Whether the answers of the view depend on the memory and the health rules as well.
     beside: bool,
     /// The moment until which everything else that the view read is believed.
     until: Option<Instant>,
@@ -69,8 +69,8 @@ impl View {
         self.bell.heard().await;
     }
 
-    /// Returns when an object that the view has read has changed, to one waiter after the other, so that a crowd is not woken at a
-    /// stroke.
+    /// Returns when an object that the view has read has changed. Of several waiters one after the other is told, so that a crowd does
+    /// not wake at a stroke.
     pub async fn changed_for_each(&self) {
         self.bell.heard().await;
         self.bell.ring();
@@ -81,8 +81,8 @@ impl View {
         self.bell.has_rung()
     }
 
-    /// Returns when data that the view has read is no longer believed. A sign of the API server extends the time, and the verdict
-    /// is not judged again for that.
+    /// Returns when data that the view has read is no longer believed. A sign of the API server extends the time without another
+    /// judgement.
     pub async fn doubted(&self) {
         while let Some(until) = self.believed_until() {
             if until <= Instant::now() {
@@ -128,7 +128,8 @@ impl View {
         Ok(())
     }
 
-    /// Notes that the view depends on the stores of all scopes that are believed, so that they need no entry each.
+    /// Notes that the view depends on the stores of all scopes that are believed. One shared list holds these stores, so the view needs
+    /// no entry for each.
     fn believe_together(&self) {
         let mut stores = self.known.stores_of_scopes();
         stores.retain(|store| store.believed_until().is_ok());
@@ -137,7 +138,7 @@ impl View {
         believed.together = together;
     }
 
-    /// The memory and the health rules, as an answer calls them, with their last signs.
+    /// The memory and the health rules, in the words that an answer has for them, with the last sign of the API server about each.
     fn beside(&self) -> [(&'static str, LastContact); 2] {
         [
             ("what it remembers", self.known.memory().last_contact()),
@@ -145,7 +146,7 @@ impl View {
         ]
     }
 
-    /// The memory or the health rules, as an answer calls them, if they are no longer believed.
+    /// The memory or the health rules, in the words that an answer has for them, if one of them is no longer believed.
     pub fn silent(&self) -> Option<&'static str> {
         let stale = self.beside().into_iter().find(|(_, it)| it.is_stale());
         self.believed().beside = stale.is_none();
@@ -259,14 +260,15 @@ impl View {
         self.heeded(looked)
     }
 
-    /// Keeps another subscription for as long as the view lives.
+    /// Keeps a subscription other than those to stores and scopes for as long as the view lives.
     fn hold(&self, other: impl Send + 'static) {
         let held = self.reads().keep(Box::new(other));
         // A view without the subscription is judged again after a while.
         let _ = self.heeded(held);
     }
 
-    /// Limits the time for which the view is believed, if its allotment was too small for a subscription.
+    /// Passes on the result of a reading. If the reading was refused for want of room for its subscription, the view is judged again
+    /// after [`ROOM_IN`].
     fn heeded<T>(&self, read: Result<T, Unavailable>) -> Result<T, Unavailable> {
         if let Err(Unavailable::OverBudget { .. }) = read {
             self.judge_anew();
@@ -274,22 +276,19 @@ impl View {
         read
     }
 
-    /// Limits the time for which the view is believed: nothing wakes the view for a reading that was refused for want of room.
+    /// Has the view judged again after [`ROOM_IN`]: a reading was refused for want of room, so no change of its objects wakes the view.
     fn judge_anew(&self) {
         let until = &mut self.believed().until;
         until.get_or_insert_with(|| Instant::now() + ROOM_IN);
     }
 
-    /// The store of a kind that a list names. The kind is watched from now on.
+    /// The store of a kind that a list names. The first call for a kind asks for its watch.
     fn want(&self, kind: &Kind) -> Result<Arc<Store>, Unavailable> {
         let Some(namespace) = &self.namespace else {
             return Ok(self.known.want(kind));
         };
-        let found = self.known.want_for(kind, namespace).ok_or_else(|| {
-            let share = self.known.budgets.unread_kinds.of_one();
-            Unavailable::OverBudget { share }
-        });
-        self.heeded(found)
+        let found = self.known.want_for(kind, namespace);
+        self.heeded(found.map_err(|share| Unavailable::OverBudget { share }))
     }
 
     /// The store of a kind that a walk over all kinds visits. The visit does not count as a list that names the kind.

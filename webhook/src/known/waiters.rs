@@ -1,4 +1,4 @@
-//! The views that wait, by what they wait for.
+//! The views (the readers of verdicts) that wait, by the objects or changes that they are interested in.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Wakes one view, and remembers that it has rung.
+/// The bell of one view. Ringing wakes the view, and the bell remembers that it has rung.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     rung: AtomicBool,
@@ -31,8 +31,8 @@ impl Bell {
     }
 }
 
-/// An interest in eight bytes. Two interests of the same fingerprint wake each other's views, which is
-/// seldom and harmless.
+/// The digest of an interest, in eight bytes. Two interests with the same fingerprint wake each other's views, which is seldom and
+/// harmless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fingerprint(u64);
 
@@ -47,7 +47,7 @@ struct WaitersInner<I, D> {
     registry: Mutex<Registry<I, D>>,
 }
 
-/// The interest, the address of the bell, and a digest of the detail.
+/// The key of a view's interest: the interest, the address of the view's bell, and a digest of the detail.
 type Ticket<I> = (I, usize, u64);
 
 #[derive(Debug)]
@@ -65,13 +65,13 @@ struct Subscriber<D> {
 }
 
 impl<I, D> Clone for Waiters<I, D> {
-    /// Returns another handle to the same waiting views.
+    /// Makes another handle to the registry of the same waiting views.
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-/// The bells to ring once every lock is given back: ten thousand views may wait for one object.
+/// The bells to ring once every lock is given back. Ten thousand views may wait for one object, so none is rung under a lock.
 #[derive(Debug, Default)]
 #[must_use]
 pub(super) struct Woken(Vec<Arc<Bell>>);
@@ -82,7 +82,7 @@ impl Woken {
     }
 }
 
-/// The interests of one view at one place. The view is woken for as long as this lives.
+/// The interests of one view in one registry. A change wakes the view for as long as the subscription lives.
 #[derive(Debug)]
 pub(crate) struct Subscription<I: Clone + Ord, D = ()> {
     waiters: Waiters<I, D>,
@@ -161,14 +161,15 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         }
     }
 
-    /// A subscription that rings `waiter` by changes of one interest.
+    /// A subscription that rings `waiter` when a change concerns the interest.
     pub(super) fn subscribe(&self, interest: I, waiter: &Arc<Bell>) -> Subscription<I, D> {
         let mut subscription = self.subscription(waiter);
         subscription.add(interest, None);
         subscription
     }
 
-    /// How many interests were added since the process began; `None` while a view waits. An unused registry keeps the same number.
+    /// The number of interests that were added since the process began; `None` while a view waits. An unused registry keeps the same
+    /// number.
     pub(super) fn asked(&self) -> Option<u64> {
         let registry = self.lock();
         registry.waiting.is_empty().then_some(registry.asked)

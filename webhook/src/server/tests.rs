@@ -45,6 +45,7 @@ fn on(port: Port, limits: ServerLimits) -> (Server, Registry) {
             limits,
             metrics,
             shutdown: Shutdown::default(),
+            alarm: MemoryAlarm::default(),
         },
         registry,
     )

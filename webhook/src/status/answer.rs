@@ -1,4 +1,5 @@
-//! The verdict on one pod: from the pod that asks to what its gate is told. Reads the cluster through a view, does no I/O.
+//! The verdict on one pod: from the pod that asks to the answer that its gate gets. Reads the cluster through a view (the reader for one
+//! verdict), and does no I/O.
 
 use super::gate_report::GateReport;
 use super::rounds::{Round, Rounds};
@@ -20,11 +21,11 @@ use std::sync::Arc;
 pub(super) struct PodVerdict {
     /// The verdict, whose answer has a digest. Its edges are left out, since a gate is told the answer alone.
     pub(super) verdict: Verdict,
-    /// When the pod was started, where that is known.
+    /// The time at which the pod was started; `None` where that is not known yet.
     pub(super) started: Option<Timestamp>,
-    /// Whether the pod was held before its gate asked.
+    /// Whether the pod was held (kept from every node by a scheduling gate of sluice) before its gate asked.
     pub(super) was_held: bool,
-    /// The round of judging that the verdict comes from.
+    /// The round of judging, shared by pods that are alike, that the verdict comes from.
     pub(super) round: Option<Arc<Round>>,
 }
 
@@ -42,7 +43,7 @@ impl From<Verdict> for PodVerdict {
     }
 }
 
-/// Decides for the pod `waiter`, which is read through `view`, by the `report` of its gate; `patient` as in
+/// Decides for the pod `waiter`, which is read through `view`. `report` holds the facts that only its gate can tell; `patient` is that of
 /// [`rules::verdict::decide`].
 ///
 /// # Errors
@@ -78,7 +79,7 @@ pub(super) fn answer(
     Ok(answer_of(&pod, rounds, report, now, patient))
 }
 
-/// Decides for a pod that was read, or that is yet to be made; `patient` as in [`rules::verdict::decide`].
+/// Decides for a pod that exists, or that is yet to be made; `patient` is that of [`rules::verdict::decide`].
 pub(super) fn answer_of(
     pod: &Value,
     rounds: &Rounds,

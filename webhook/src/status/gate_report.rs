@@ -7,7 +7,7 @@ use rules::probed::Probed;
 use rules::reboot::Reboot;
 use wire::{probe, reboot};
 
-/// The facts that only a gate can tell; the default is the report of no gate.
+/// The facts that only a gate can tell. The default holds none, for a waiter without a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct GateReport {
     /// The outcomes of the addresses that the gate has tried.
@@ -17,7 +17,7 @@ pub(super) struct GateReport {
 }
 
 impl GateReport {
-    /// Reads the headers of a question that has come now.
+    /// Reads the facts from the headers of a question that has come `now`.
     pub(super) fn of(headers: &HeaderMap, now: Timestamp) -> Self {
         let header = |name: &str| {
             let value = headers.get(name)?;
@@ -31,7 +31,7 @@ impl GateReport {
         Self { probed, rebooted }
     }
 
-    /// Adds the facts to the dependent of the gate's pod.
+    /// Adds the facts that the gate has told to the dependent of its pod.
     pub(super) fn tell(&self, dependent: &mut Dependent) {
         dependent.probed = self.probed.clone();
         dependent.rebooted.clone_from(&self.rebooted);
@@ -39,7 +39,7 @@ impl GateReport {
         dependent.started = self.asked().or(dependent.started);
     }
 
-    /// The time at which the gate began to ask anew, after a boot of its node.
+    /// The time at which the gate began to ask anew after a boot of its node; `None` without such a boot.
     pub(super) fn asked(&self) -> Option<Timestamp> {
         self.rebooted.as_ref().map(|reboot| reboot.asked)
     }

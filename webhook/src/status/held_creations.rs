@@ -1,7 +1,7 @@
-//! Held creations: objects that a client tries to create, until their lists are satisfied.
+//! Held creations: objects that a client tries to create, and that may not be created before their lists are satisfied.
 //!
-//! The object does not exist, so it is judged as the dependent that it would be, in the same way as a gate. Admission answers each try
-//! by the result. A creation that no client tries any more is forgotten.
+//! The object does not exist, so it is judged as the dependent that it would be, in the same way as a gate. Admission answers each try by
+//! the result. A creation that no client tries any more is forgotten.
 
 use super::rounds::Round;
 use super::service::Service;
@@ -46,13 +46,14 @@ impl CreationKeeper {
         }
     }
 
-    /// Returns when the object may be created, or no client tries to create it any more.
+    /// Looks at a held creation until the object may be created, or no client tries to create it any more.
     async fn look_after(&self, creation: Arc<HeldCreation>) {
         let waiter = Waiter {
             namespace: creation.dependent.namespace.clone(),
             name: creation.dependent.name(),
             uid: creation.key.clone(),
         };
+        self.service.tell.creation_begins(&creation.key);
         let mut subject = CreationWait {
             entry: self.registry.begin(&waiter),
             about: about(&creation),
@@ -88,7 +89,7 @@ fn about(creation: &HeldCreation) -> Uncreated {
 struct CreationWait<'a> {
     creation: &'a HeldCreation,
     about: Uncreated,
-    /// `None` where a creation of an earlier series of tries is still being looked at.
+    /// The entry of the wait; `None` where a creation of an earlier series of tries is still being looked at.
     entry: Option<WaitEntry>,
     began: Instant,
 }
@@ -160,7 +161,8 @@ impl WaitSubject for CreationWait<'_> {
     }
 }
 
-/// How a creation stands by a verdict. While a kind is being read, a client that has just begun is told so a moment later.
+/// The standing of a creation by a verdict. While a kind is still being read, a client that has just begun (`settled` is false) hears of
+/// it only a moment later.
 fn standing(verdict: &Verdict, settled: bool) -> Standing {
     let text = || said::unsatisfied(&verdict.answer).unwrap_or_else(|| "nothing".to_owned());
     match verdict.why.decision() {

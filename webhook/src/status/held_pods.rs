@@ -4,13 +4,15 @@
 //! and says why it refuses where it does. Every replica does so: the patch tests the scheduling gate that it removes, so the second
 //! replica changes nothing.
 
+use super::held_places::{HeldPlace, HeldPlaces};
 use super::hold_writer::Written;
-use super::release::{self, Held, Hold, HoldEnd, HoldState, Releaser, Show};
+use super::release::{self, Held, Hold, HoldEnd, HoldState, Releaser, Show, TurnEnd};
 use super::service::Service;
 use super::tell::GatedPod;
 use super::wait::Look;
-use super::wait_registry::{WaitRegistry, Waiter};
-use crate::known::View;
+use super::wait_registry::Waiter;
+use crate::event::Regarding;
+use crate::known::{Known, Store, View};
 use kube::Client;
 use rules::gate;
 use rules::hold;
@@ -24,32 +26,39 @@ use tracing::{debug, info, warn};
 /// Removes our scheduling gate from held pods.
 pub(crate) struct PodReleaser(Releaser);
 
-/// A sender for every gated pod that a watch shows, and a receiver of the held pods among them.
+/// A receiver that takes every gated pod as a watch shows it, and the channel on which it passes on the held ones.
 pub(crate) fn held_pods() -> (Show, UnboundedReceiver<Waiter>) {
     release::shown(gate::is_held)
 }
 
 impl PodReleaser {
-    /// Releases pods that `service` judges, and registers the held pods in `registry`.
-    pub(crate) fn new(service: Arc<Service>, client: Client, registry: Arc<WaitRegistry>) -> Self {
-        Self(Releaser::new(service, client, registry))
+    /// Releases pods that `service` judges, and that have their turns in `places`.
+    pub(crate) fn new(service: Arc<Service>, client: Client, places: Arc<HeldPlaces>) -> Self {
+        Self(Releaser::new(service, client, places))
     }
 
     /// Looks after each held pod that is `seen`, for as long as the process runs.
     pub(crate) async fn keep(self, seen: UnboundedReceiver<Waiter>) {
-        release::keep(seen, |pod| self.look_after(pod)).await;
+        release::keep(seen, &self.0, &self, |pod| self.look_after(pod)).await;
     }
 
-    /// Returns the UID of a pod when the pod is no longer held.
-    async fn look_after(&self, pod: Waiter) -> String {
-        self.0.until_released(&pod, self).await;
-        self.0.service.tell.let_go(&pod);
-        pod.uid
+    /// Looks after a held pod until it is no longer held, or until another pod of its namespace needs the place.
+    async fn look_after(&self, place: HeldPlace) -> TurnEnd {
+        let pod = place.held.waiter.clone();
+        let end = self.0.until_released(place, self).await;
+        if matches!(end, TurnEnd::Over(_)) {
+            self.0.service.tell.let_go(&pod);
+        }
+        end
     }
 }
 
 impl Hold for PodReleaser {
     const ALL: &str = "the gated pods";
+
+    fn store(&self, known: &Known) -> Option<Arc<Store>> {
+        Some(Arc::clone(known.gated()))
+    }
 
     fn stored(&self, pod: &Waiter, view: &View) -> Lookup<Value> {
         view.gated_pod(&pod.namespace, &pod.name)
@@ -74,6 +83,10 @@ impl Hold for PodReleaser {
         let subject = GatedPod { pod, above };
         let event = || tell.waiting(&subject, answer, held.verdict.why.is_late());
         look.settled.then(event).flatten()
+    }
+
+    fn object(&self, pod: &Waiter) -> Regarding {
+        pod.regarding("v1", "Pod")
     }
 
     fn url(&self, pod: &Waiter) -> String {

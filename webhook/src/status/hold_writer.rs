@@ -1,4 +1,4 @@
-//! Writes the patches that end holds, by turns: a crowd of released waiters does not fall upon the API server.
+//! Writes the patches that end holds, by turns, so that a crowd of released waiters does not fall upon the API server.
 //!
 //! Every replica writes each patch that no other replica has written before. So the work of a replica that is gone is done, and the
 //! replicas need not know of each other.
@@ -16,10 +16,10 @@ use tokio::time::{sleep, timeout};
 
 /// The most patches that are written at a time.
 const AT_ONCE: usize = 16;
-/// The shortest time that a patch occupies its turn, so a replica writes at most 160 patches a second.
+/// The shortest time for which a patch occupies its turn, so that a replica writes at most 160 patches a second.
 const PACE: Duration = Duration::from_millis(100);
-/// Each replica writes to each object after a random pause of at most so many milliseconds. So a replica finds most patches written
-/// by another replica that had the shorter pause.
+/// The longest random pause before a replica writes to an object, in milliseconds. The replica with the shorter pause writes, and the
+/// other one mostly finds the patch written.
 const APART: u64 = 200;
 /// The pause after the first failure. Each pause is twice as long as the pause before.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
@@ -29,10 +29,10 @@ const LATEST: Duration = Duration::from_secs(30);
 /// Writes the patches that end holds, by turns.
 pub(super) struct HoldWriter {
     client: Client,
-    /// A namespace has at most [`AT_ONCE`] objects in the queue; its other objects wait outside of it.
+    /// The turns of the namespaces. A namespace has at most [`AT_ONCE`] objects in the queue; its other objects wait outside of it.
     namespaces: Turns,
     turns: Semaphore,
-    /// The seed of the random pauses before this replica's patches.
+    /// The seed of the random pauses, so that each replica has its own order of objects.
     order: RandomState,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct HoldWriter {
 pub(super) enum Written {
     /// The API server has applied the patch.
     Done,
-    /// Another replica was faster, or the object is gone: this replica has seen that since.
+    /// The patch came too late: another replica was faster, or the object is gone, and this replica has seen that since.
     TooLate(Error),
-    /// The API server refused the patch, which is tried again.
+    /// The API server refused the patch; it is sent again after a pause.
     Failed(Error),
-    /// The API server refused the patch again, for the reason of the time before.
+    /// The API server refused the patch again, for the same reason as before.
     FailsStill(Error),
 }
 
@@ -78,8 +78,8 @@ impl HoldWriter {
         }
     }
 
-    /// Waits for the turn of an object of this namespace, makes the patch, and sends the patch if there is one. Tells the result. Returns when this replica sees
-    /// the result, or when the patch is to be tried again.
+    /// Waits for the turn of an object of this namespace, makes the patch, and sends the patch if there is one. Passes the result to
+    /// `told`. Returns when this replica sees the result in its own store, or when the patch is to be tried again.
     pub(super) async fn write(
         &self,
         view: &View,
@@ -142,7 +142,7 @@ mod tests {
     use tokio::time::Instant;
     use tower::service_fn;
 
-    /// Writes before an API server that answers with this code.
+    /// A writer in front of an API server that answers with this code.
     fn refused(code: u16) -> HoldWriter {
         let status = json!({"kind": "Status", "status": "Failure", "code": code, "message": "denied", "reason": "x"});
         let answer = service_fn(move |_| {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::time::timeout_at;
 use wire::SIGN;
 
-/// A request that stays open until there is news for its gate.
+/// The future answer to a request that stays open until there is news for its gate.
 type OpenRequest = Pin<Box<dyn Future<Output = Result<GateReply, Unidentified>> + Send>>;
 
 /// The sign of life on a held request: a blank, because JSON text may begin with blanks.
@@ -78,9 +78,10 @@ fn address(extensions: &Extensions) -> IpAddr {
     })
 }
 
-/// The whole response, if there is news before the first sign is due; else the head of the response, signs, and the answer.
+/// Responds at once, if there is news before the first sign is due; else by the head of the response, signs of life, and the answer at
+/// the end.
 ///
-/// The signs show the gate, and every proxy in between, that the request is still open; and the replica notices a gate that has gone.
+/// The signs show the gate, and every proxy in between, that the request is still open. They also show the replica that a gate has gone.
 async fn respond(service: Arc<Service>, mut open: OpenRequest) -> Response {
     match timeout_at(service.beat.within(SIGN), &mut open).await {
         Ok(Ok(reply)) => respond_at_once(reply),
@@ -97,7 +98,8 @@ fn respond_at_once(GateReply { answer, elsewhere }: GateReply) -> Response {
     (close, Json(answer)).into_response()
 }
 
-/// Signs, then the answer. A refusal breaks the body off: the gate asks again, and the next response refuses it by a status code.
+/// The body of a held response: signs of life, then the answer. A refusal breaks the body off: the gate asks again, and the next response
+/// refuses it by a status code.
 fn signs(service: Arc<Service>, open: OpenRequest) -> Body {
     let rest = stream::unfold(Some((service, open)), |state| async {
         let (service, mut open) = state?;

@@ -26,21 +26,22 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::warn;
 
-/// The longest time for which an accepted token is remembered. The tokens that we project live this long.
+/// The longest time for which the review of an accepted token is remembered: the life of the tokens that the kubelet gives to gates.
 const LONGEST: Duration = Duration::from_mins(10);
-/// A refused token is refused again for this long without a review.
+/// The time for which a refused token is refused again without another review.
 const REFUSED_FOR: Duration = Duration::from_secs(5);
 /// The most reviews at a time: a flood of bad tokens must not become a flood of API requests.
 const REVIEWS: usize = 16;
 /// The longest time for which a gate waits for its turn. More tokens are reviewed in that time than a replica has gates.
 const TURN_WITHIN: Duration = Duration::from_secs(30);
-/// A review that takes longer hangs on a dead connection. The limit is short, because a gate asks again only after a response.
+/// The longest time for a review. A longer one hangs on a dead connection. The limit is short, because a gate asks again only after a
+/// response.
 const REVIEW_FOR: Duration = Duration::from_secs(5);
 const _: () = assert!(
     TURN_WITHIN.as_secs() + REVIEW_FOR.as_secs() < wire::SILENCE.as_secs(),
     "a gate would take a replica for gone that has not reviewed its token yet"
 );
-/// The longest time that a pod takes to appear in our watch. The gate of a new pod may ask before.
+/// The longest time that a pod takes to appear in our watch. The gate of a new pod may ask earlier, so its token waits for the pod.
 const SEEN_WITHIN: Duration = Duration::from_secs(1);
 /// The most issuers that are remembered: an API server has one, and a second issuer while it changes.
 const ISSUERS: usize = 8;
@@ -54,13 +55,13 @@ pub(crate) struct Authenticator {
     /// The issuers of the tokens that the API server has accepted.
     issuers: Mutex<BTreeSet<String>>,
     budget: Budget,
-    /// A namespace has at most as many gates in the queue as are reviewed at a time; its other gates wait outside of the queue. So
-    /// thousands of gates of one namespace never put more than that many in front of another namespace's gate.
+    /// The turns of the namespaces. A namespace has at most as many gates in the queue as are reviewed at a time; its other gates wait
+    /// outside of it. So thousands of gates of one namespace never put more than that many in front of another namespace's gate.
     turns: Turns,
     reviews: Semaphore,
 }
 
-/// A token that may belong to a gate: the pod that it claims exists, as far as our watch can tell.
+/// A token that may belong to a gate: the pod that the token claims exists, as far as our watch can tell.
 #[derive(Debug)]
 pub(crate) struct Claimed<'t> {
     token: &'t str,
@@ -164,8 +165,7 @@ impl Authenticator {
         self.issuers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the claimed pod exists, as far as our watch can tell. The API server decides about a pod that the watch cannot tell
-    /// of.
+    /// Whether the claimed pod exists, as far as our watch can tell. While the watch cannot tell, the API server decides in its review.
     async fn exists(&self, claims: &TokenClaims) -> Result<(), Unidentified> {
         let until = Instant::now() + SEEN_WITHIN;
         loop {
@@ -213,7 +213,8 @@ impl Authenticator {
     }
 }
 
-/// Reads the pod from the status of a review. The API server must have named our audience, and the token must belong to a pod.
+/// Reads the pod of the token from the status of a review. The API server must have named our audience, and the token must be bound to a
+/// pod.
 fn judge(status: &TokenReviewStatus, expires: Timestamp) -> Result<Identity, Unidentified> {
     let for_us = status
         .audiences

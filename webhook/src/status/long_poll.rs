@@ -20,9 +20,8 @@ use wire::{Answer, Decision};
 /// The longest time that a gate's request stays open.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// A request stays open for this long even if its token ends sooner, and for no longer at a replica that hears nothing of the API
-/// server. The time is shorter than the pause before the first sign, so the head of the response can still send the gate to
-/// another replica.
+/// The time for which a request stays open even if its token ends sooner, and the longest time at a replica that hears nothing of the API
+/// server. It is shorter than the pause before the first sign, so the head of the response can still send the gate to another replica.
 pub(super) const SHORTEST: Duration = Duration::from_secs(15);
 
 /// The word in metrics for a gate that is told at once to wait, because the gates of its namespace fill this replica.
@@ -82,7 +81,7 @@ struct LongPoll<'a> {
     ask: &'a Ask,
     entry: &'a WaitEntry,
     began: Instant,
-    /// The request is answered at this moment, even without news.
+    /// The moment at which the request is answered even without news.
     deadline: Instant,
 }
 
@@ -100,7 +99,8 @@ impl<'a> LongPoll<'a> {
         }
     }
 
-    /// The step for a gate that is told to wait. `since`: the start of its pod.
+    /// The step after a look at a gate that is told to wait: the answer, if it is news for the gate, else a rest. `since`: the start of
+    /// its pod.
     fn waits(
         &mut self,
         look: &Look<'_>,
@@ -127,8 +127,10 @@ impl<'a> LongPoll<'a> {
         let reason = reason(&answer);
         self.entry.waits(Wait { reason, since });
         let news = answer.digest != self.ask.seen && (settled || !provisional);
-        let tell =
-            (!news && settled).then(|| service.tell.waiting(&subject, &answer, why.is_late()));
+        // The request of a gate without a place never settles, but its gate was told the same before.
+        let lasts = !self.entry.has_place() && answer.digest == self.ask.seen;
+        let tell = (!news && (settled || lasts))
+            .then(|| service.tell.waiting(&subject, &answer, why.is_late()));
         if service.is_cut_off() {
             self.deadline = self.deadline.min(self.began + SHORTEST);
         }
@@ -197,7 +199,8 @@ impl WaitSubject for LongPoll<'_> {
         WaitStep::Over(Ok(verdict.answer))
     }
 
-    /// The process drains, or a gate of another namespace needs the place: the gate gets its answer now and asks again.
+    /// Returns when the gate has to get its present answer: the process drains, or a gate of another namespace needs the place. The gate
+    /// then asks again.
     async fn interrupted(&mut self, service: &Service) {
         tokio::select! {
             biased;

@@ -1,15 +1,17 @@
-//! Releases what is held, once the gate of a waiter would wait no longer: a pod with our scheduling gate, or a Job that was created
-//! suspended. A held waiter is judged through a view, as its gate would be, so its wait costs the API server nothing.
+//! Releases a held pod (one with our scheduling gate) or a Job that was created suspended, once the gate of its pod would wait no longer.
+//! Such a waiter is judged through a view, as its gate would be, so its wait costs the API server nothing.
 
 use super::answer::{PodVerdict, answer_of};
 use super::gate_report::GateReport;
+use super::held_places::{HeldPlace, HeldPlaces, HeldTurns, HeldWaiter, LOOK};
 use super::hold_writer::{HoldWriter, Trouble, Written};
 use super::rounds::Round;
 use super::service::Service;
 use super::tell::SETTLE;
 use super::wait::{ANEW, Look, WaitStep, WaitSubject, instant, reason, wait};
-use super::wait_registry::{Wait, WaitEntry, WaitRegistry, Waiter};
-use crate::known::View;
+use super::wait_registry::{Wait, WaitEntry, Waiter};
+use crate::event::Regarding;
+use crate::known::{Known, Store, View};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
@@ -22,16 +24,16 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior, interval};
 use wire::Decision;
 
-/// An object that a watch has shown is in its store within this time, if ever: a list that begins anew arrives slowly.
+/// The longest time until an object that a watch has shown is in its store: a list that begins anew arrives slowly.
 const ARRIVES: Duration = ANEW;
 
 /// Receives each object of a watch as it arrives.
 pub(crate) type Show = Arc<dyn Fn(&Value) + Send + Sync>;
 
-/// A receiver of objects, and the waiters among these objects that are held.
+/// A receiver that takes each object as a watch shows it, and the channel on which it passes on the objects that `is_held` accepts.
 pub(super) fn shown(is_held: fn(&Value) -> bool) -> (Show, UnboundedReceiver<Waiter>) {
     let (held, seen) = unbounded_channel();
     let show = move |object: &Value| {
@@ -48,21 +50,54 @@ pub(super) fn shown(is_held: fn(&Value) -> bool) -> (Show, UnboundedReceiver<Wai
     (Arc::new(show), seen)
 }
 
-/// Looks after each waiter that is `seen`, for as long as the process runs. `look_after` returns the UID of a waiter that is no longer
-/// held.
-pub(super) async fn keep<F: Future<Output = String>>(
+/// Looks after each waiter that is `seen`, for as long as the process runs. `look_after` returns the end of a waiter's turn.
+pub(super) async fn keep<H: Hold, F: Future<Output = TurnEnd>>(
     mut seen: UnboundedReceiver<Waiter>,
-    look_after: impl Fn(Waiter) -> F,
+    releaser: &Releaser,
+    hold: &H,
+    look_after: impl Fn(HeldPlace) -> F,
 ) {
     let (mut kept, mut known) = (FuturesUnordered::new(), HashSet::new());
+    let (places, service) = (&releaser.places, &*releaser.service);
+    let is_there = |held: &mut HeldWaiter| {
+        let Waiter {
+            namespace,
+            name,
+            uid,
+        } = &held.waiter;
+        let store = hold.store(&service.known);
+        // A store that has forgotten its objects may get this one back, and the watch would not show the object again.
+        let Some(store) = store.filter(|it| it.believed_until().is_ok()) else {
+            return true;
+        };
+        let is_stored = store.uid(namespace, name).as_ref() == Some(uid);
+        held.has_arrived |= is_stored;
+        is_stored || may_arrive(held)
+    };
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             biased;
-            // Both arms are cancel-safe: a waiter that is not taken here comes again.
-            Some(uid) = kept.next(), if !kept.is_empty() => drop(known.remove(&uid)),
+            // Each arm is cancel-safe: a waiter that is not taken here comes again.
+            Some(end) = kept.next(), if !kept.is_empty() => match end {
+                TurnEnd::Over(uid) => drop(known.remove(&uid)),
+                TurnEnd::Again(again) => kept.extend(places.admit(again).map(&look_after)),
+            },
             Some(waiter) = seen.recv() => {
                 if known.insert(waiter.uid.clone()) {
-                    kept.push(look_after(waiter));
+                    let new = HeldWaiter::new(waiter, service.clock.now());
+                    kept.extend(places.admit(new).map(&look_after));
+                }
+            }
+            _ = looks.tick(), if !places.is_enough() => {
+                let HeldTurns { begin, untold, gone } = places.take_turns(is_there);
+                kept.extend(begin.into_iter().map(&look_after));
+                for uid in gone {
+                    known.remove(&uid);
+                }
+                for (waiter, since, share) in untold {
+                    service.tell.queues(hold.object(&waiter), &waiter, since, share);
                 }
             }
             else => pending().await,
@@ -70,21 +105,35 @@ pub(super) async fn keep<F: Future<Output = String>>(
     }
 }
 
+/// The way in which the turn of a held waiter ends.
+pub(super) enum TurnEnd {
+    /// The waiter with this UID is no longer held.
+    Over(String),
+    /// The waiter is still held, gives its place to another waiter of its namespace, and queues again.
+    Again(HeldWaiter),
+}
+
 /// One sort of hold: that of pods, or that of Jobs.
 pub(super) trait Hold {
-    /// All objects of this sort, as an answer calls them.
+    /// The word that an answer has for all objects of this sort.
     const ALL: &str;
 
-    /// The object that has the name of the waiter.
+    /// The store of all objects of this sort; `None` while no watch fills it.
+    fn store(&self, known: &Known) -> Option<Arc<Store>>;
+
+    /// The object in the store that has the name of the waiter.
     fn stored(&self, waiter: &Waiter, view: &View) -> Lookup<Value>;
 
-    /// Whether a stored object is still held.
+    /// The state of a stored object: whether it is still held.
     fn state(&self, stored: Value) -> HoldState;
 
-    /// Tells a wait that goes on. Returns the moment at which the wait is told again.
+    /// Tells the user that a wait goes on, by Events and conditions. Returns the moment at which that is due again.
     fn tell(&self, look: &Look<'_>, held: &Held, is_news: bool) -> Option<Instant>;
 
-    /// The path of the held object in the API.
+    /// The held object, in the form in which an Event names its object.
+    fn object(&self, waiter: &Waiter) -> Regarding;
+
+    /// The path of the held object in the Kubernetes API.
     fn url(&self, waiter: &Waiter) -> String;
 
     /// The patch that releases the object, and that fails where the object has changed; `None` where there is nothing to release.
@@ -94,27 +143,27 @@ pub(super) trait Hold {
     fn log(&self, waiter: &Waiter, end: HoldEnd, written: Written);
 }
 
-/// Whether an object is held that was held when the watch showed it.
+/// The state of an object that was held when the watch showed it.
 pub(super) enum HoldState {
     /// The object is held, and is judged as this pod.
     Held(Value),
-    /// The hold has ended, and a patch notes that.
+    /// The hold has ended without sluice, and a patch only notes that on the object.
     Ended(HoldEnd),
     /// The object is not held any more.
     Released,
 }
 
-/// The end of the hold of a pod or a Job.
+/// The manner in which the hold of a pod or a Job ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HoldEnd {
     /// The word for the end of the hold in the log.
     pub(super) outcome: &'static str,
-    /// Whether the wait took too long. The patch of a Job notes that, or the gates of its pods would count from the start of their pods.
-    /// The patch of a pod notes nothing: the gate of a pod that was held counts from the creation of the pod in any case.
+    /// Whether the timeout of the wait has passed. The patch of a Job notes that, or the gates of its pods would count from the start of
+    /// their pods. The patch of a pod notes nothing: the gate of a pod that was held counts from the creation of the pod in any case.
     pub(super) timed_out: bool,
 }
 
-/// The wait of a pod or a Job that is held.
+/// The wait of a held pod or a suspended Job, from one look to the next.
 pub(super) struct Held {
     pub(super) verdict: Verdict,
     pub(super) since: Timestamp,
@@ -122,7 +171,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The wait of the held object, for the registry and for metrics.
+    /// The entry of the wait for the registry and for metrics.
     pub(super) fn wait(&self) -> Wait {
         Wait {
             reason: reason(&self.verdict.answer),
@@ -134,37 +183,45 @@ impl Held {
 /// Releases the held waiters of one sort, pods or Jobs.
 pub(super) struct Releaser {
     pub(super) service: Arc<Service>,
-    registry: Arc<WaitRegistry>,
+    places: Arc<HeldPlaces>,
     writer: HoldWriter,
 }
 
 impl Releaser {
-    /// Releases waiters that `service` judges, and registers them in `registry`.
-    pub(super) fn new(service: Arc<Service>, client: Client, registry: Arc<WaitRegistry>) -> Self {
-        let writer = HoldWriter::new(client);
+    /// Releases waiters that `service` judges, and that have their turns in `places`.
+    pub(super) fn new(service: Arc<Service>, client: Client, places: Arc<HeldPlaces>) -> Self {
         Self {
             service,
-            registry,
-            writer,
+            places,
+            writer: HoldWriter::new(client),
         }
     }
 
-    /// Returns when the waiter is no longer held, or gone.
-    pub(super) async fn until_released<H: Hold>(&self, waiter: &Waiter, hold: &H) {
+    /// Looks at a waiter until it is no longer held, or gone, or has to give its place up.
+    pub(super) async fn until_released<H: Hold>(&self, mut place: HeldPlace, hold: &H) -> TurnEnd {
+        let waiter = place.held.waiter.clone();
         let mut subject = HeldWait {
             hold,
-            entry: self.registry.begin(waiter),
-            began: Instant::now(),
-            told: String::new(),
-            has_arrived: false,
+            entry: self.places.registry().begin(&waiter),
+            held: &mut place.held,
+            has_to_end: false,
         };
         let mut trouble = Trouble::default();
-        while let (Some(end), view) = wait(&self.service, waiter, &mut subject).await {
-            self.release(waiter, hold, &view, end, &mut trouble).await;
+        loop {
+            match wait(&self.service, &waiter, &mut subject).await {
+                (HoldResult::Ended(end), view) => {
+                    self.release(&waiter, hold, &view, end, &mut trouble).await;
+                }
+                (HoldResult::Over, _) => return TurnEnd::Over(waiter.uid),
+                (HoldResult::GivesWay, _) => {
+                    drop(subject);
+                    return TurnEnd::Again(place.give_up());
+                }
+            }
         }
     }
 
-    /// Ends the hold, unless the waiter has changed since it was judged; returns when this replica sees the end.
+    /// Writes the patch that ends the hold, unless the waiter has changed since it was judged; returns when this replica sees the end.
     async fn release<H: Hold>(
         &self,
         waiter: &Waiter,
@@ -187,20 +244,28 @@ impl Releaser {
 /// The wait of a waiter until its hold has to end.
 struct HeldWait<'a, H> {
     hold: &'a H,
-    /// `None` where the waiter has as many waits as one may have, `MOST` of `wait_registry.rs`.
+    /// The entry of the wait; `None` where the waiter has as many waits as one may have, `MOST` of `wait_registry.rs`.
     entry: Option<WaitEntry>,
-    began: Instant,
-    /// The digest of the answer that was told last.
-    told: String,
-    /// Whether the store has shown the waiter before.
-    has_arrived: bool,
+    held: &'a mut HeldWaiter,
+    /// Whether the wait has to end because another waiter of the namespace needs the place.
+    has_to_end: bool,
+}
+
+/// The result of the wait of a held waiter.
+enum HoldResult {
+    /// The hold has to end, and a patch ends it.
+    Ended(HoldEnd),
+    /// The waiter is no longer held.
+    Over,
+    /// The waiter is held, and another waiter of its namespace needs the place.
+    GivesWay,
 }
 
 /// The result of one look at a held waiter.
 enum HoldJudgement {
     Held(Held),
     Ended(HoldEnd),
-    /// The store of the waiter's kind does not have it.
+    /// The store of the waiter's kind does not have the waiter.
     Absent,
     Released,
 }
@@ -246,18 +311,18 @@ impl<H: Hold> HeldWait<'_, H> {
         }
     }
 
-    fn waits(&mut self, look: &Look<'_>, held: Held) -> WaitStep<Option<HoldEnd>> {
+    fn waits(&mut self, look: &Look<'_>, held: Held) -> WaitStep<HoldResult> {
         let Look { now, settled, .. } = *look;
         if let Some(entry) = &self.entry {
             entry.waits(held.wait());
         }
         let Verdict { answer, again, .. } = &held.verdict;
-        let is_news = answer.digest != self.told && (settled || !held.verdict.provisional);
+        let is_news = answer.digest != self.held.told && (settled || !held.verdict.provisional);
         if is_news {
-            self.told.clone_from(&answer.digest);
+            self.held.told.clone_from(&answer.digest);
         }
         let next = [
-            (!settled).then_some(self.began + SETTLE),
+            (!settled).then_some(self.began() + SETTLE),
             again.and_then(|at| instant(at, now)),
             self.hold.tell(look, &held, is_news),
         ];
@@ -266,28 +331,43 @@ impl<H: Hold> HeldWait<'_, H> {
 }
 
 impl<H: Hold> WaitSubject for HeldWait<'_, H> {
-    /// The end of the hold; `None` where the waiter is no longer held.
-    type End = Option<HoldEnd>;
+    type End = HoldResult;
 
     fn began(&self) -> Instant {
-        self.began
+        self.held.began
     }
 
     fn look(&mut self, look: &Look<'_>) -> WaitStep<Self::End> {
         let stored = itself(look.waiter, self.hold.stored(look.waiter, look.view));
-        self.has_arrived |= matches!(stored, Lookup::Found(_));
+        self.held.has_arrived |= matches!(stored, Lookup::Found(_));
         match self.judge(look, stored) {
-            HoldJudgement::Held(held) => self.waits(look, held),
-            HoldJudgement::Ended(end) => WaitStep::Over(Some(end)),
-            HoldJudgement::Absent if !self.has_arrived && self.began.elapsed() < ARRIVES => {
-                WaitStep::Rest(Some(self.began + ARRIVES), None)
+            HoldJudgement::Held(held) => match self.waits(look, held) {
+                WaitStep::Rest(..) if self.has_to_end => WaitStep::Over(HoldResult::GivesWay),
+                step => step,
+            },
+            HoldJudgement::Ended(end) => WaitStep::Over(HoldResult::Ended(end)),
+            HoldJudgement::Absent if may_arrive(self.held) => {
+                WaitStep::Rest(Some(self.began() + ARRIVES), None)
             }
-            HoldJudgement::Absent | HoldJudgement::Released => WaitStep::Over(None),
+            HoldJudgement::Absent | HoldJudgement::Released => WaitStep::Over(HoldResult::Over),
         }
+    }
+
+    async fn interrupted(&mut self, _: &Service) {
+        match &self.entry {
+            Some(entry) => entry.has_to_end().await,
+            None => pending().await,
+        }
+        self.has_to_end = true;
     }
 }
 
-/// The stored object, if it is the waiter and no other object of the same name.
+/// Whether the waiter may be on its way into the store, although the store does not have it.
+fn may_arrive(held: &HeldWaiter) -> bool {
+    !held.has_arrived && held.began.elapsed() < ARRIVES
+}
+
+/// The stored object, if its UID is the waiter's; `NotFound` for another object of the same name.
 fn itself(waiter: &Waiter, stored: Lookup<Value>) -> Lookup<Value> {
     stored.and_then(|stored| {
         if stored["metadata"]["uid"] == waiter.uid.as_str() {

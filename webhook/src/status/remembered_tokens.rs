@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The bytes that a token takes beside its texts: its hash, its result and its place in the table.
+/// The bytes that the result of a review takes beside its texts: the token's hash, the result and its place in the table.
 const EACH: usize = 320;
 /// The pause between two searches for expired tokens.
 const SWEEP: Duration = Duration::from_secs(10);
-/// The share of the refused tokens. A refused token may name any namespace, and must not fill that namespace's share.
+/// The name under which the results of refused tokens share one part of the budget. A refused token may name any namespace, and must not
+/// fill that namespace's share.
 const REFUSED: &str = "(refused tokens)";
 
 /// The pod that a gate's token belongs to.
@@ -31,7 +32,7 @@ pub(crate) struct Identity {
 /// The SHA-256 of a token.
 pub(super) type TokenHash = [u8; 32];
 
-/// The results of reviews, each until it expires.
+/// The results of token reviews, each until it expires.
 #[derive(Debug)]
 pub(super) struct RememberedTokens {
     tokens: DashMap<TokenHash, RememberedToken>,
@@ -47,7 +48,7 @@ struct RememberedToken {
 }
 
 impl RememberedTokens {
-    /// Results that may take this much memory.
+    /// Makes the table of results, whose memory `budget` bounds.
     pub(super) fn within(budget: Arc<ByteBudget>) -> Self {
         Self {
             tokens: DashMap::new(),
@@ -62,7 +63,7 @@ impl RememberedTokens {
         (token.until > Instant::now()).then(|| token.verdict.clone())
     }
 
-    /// Forgets a token: its pod is gone.
+    /// Forgets the result for a token whose pod is gone.
     pub(super) fn forget(&self, hash: &TokenHash) {
         self.tokens.remove(hash);
     }
@@ -115,6 +116,7 @@ impl RememberedTokens {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory_alarm::MemoryAlarm;
     use crate::status::wait_registry::waiter;
 
     const LIFETIME: Duration = Duration::from_mins(10);
@@ -133,7 +135,7 @@ mod tests {
         hash
     }
 
-    /// Remembers so many tokens, and returns the number of those that are remembered then.
+    /// Remembers `count` tokens of a namespace, and returns how many are remembered afterwards.
     fn flood(tokens: &RememberedTokens, namespace: &str, count: u32) -> usize {
         for number in 0..count {
             tokens.remember(hash(namespace, number), LIFETIME, Ok(identity(namespace)));
@@ -144,7 +146,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_tokens_of_one_namespace_keep_out_no_other() {
-        let budget = ByteBudget::new("tokens", 100 << 10, 50 << 10);
+        let budget = ByteBudget::new("tokens", 100 << 10, 50 << 10, &MemoryAlarm::default());
         let tokens = RememberedTokens::within(Arc::clone(&budget));
         let loud = flood(&tokens, "loud", 10_000);
         assert!((100..200).contains(&loud), "{loud} fill the share");
@@ -159,7 +161,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_refused_token_fills_no_share_of_the_namespace_that_it_names() {
-        let tokens = RememberedTokens::within(ByteBudget::new("tokens", 100 << 10, 50 << 10));
+        let tokens = RememberedTokens::within(ByteBudget::new(
+            "tokens",
+            100 << 10,
+            50 << 10,
+            &MemoryAlarm::default(),
+        ));
         for number in 0..10_000 {
             let refused = Err(Unidentified::NotAccepted);
             tokens.remember(hash("", number), LIFETIME, refused);

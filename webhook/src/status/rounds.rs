@@ -1,4 +1,5 @@
-//! Rounds of judging. Pods that are alike get the same verdict, so one judgement serves them all, and they wait together.
+//! Rounds of judging: a round is one judgement that serves all pods of a workload that are alike, so these pods get the same verdict and
+//! wait together.
 //!
 //! A round never tells a pod what another pod's rights revealed: the key of a round is the common part of its pods, which holds their
 //! namespace and their workload, and the judgement reads nothing that one pod has alone.
@@ -16,10 +17,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::Instant;
 
-/// The time for which a round serves pods that are alike: about as long as a crowd takes to ask. Findings are at most this old.
+/// The time for which a round serves further pods: about as long as a crowd takes to ask. So findings are at most this old.
 const SERVES: SignedDuration = SignedDuration::from_secs(1);
 
-/// A digest of the common part of pods that are alike; the part itself may be some kilobytes.
+/// The digest of the common part of pods that are alike, by which their round is found. The part itself may be some kilobytes.
 type Alike = [u8; 32];
 
 /// The rounds that waiting gates share, by the common part of their pods.
@@ -29,7 +30,7 @@ pub(crate) struct Rounds {
     shared: Mutex<HashMap<Alike, Weak<Round>>>,
 }
 
-/// The judgement of a moment, and the view that wakes the gates that were told of it.
+/// One judgement, and the view that wakes the gates which were told of it.
 #[derive(Debug)]
 pub(super) struct Round {
     view: Arc<View>,
@@ -39,13 +40,13 @@ pub(super) struct Round {
     pub(super) judged: Lookup<Arc<Judged>>,
 }
 
-/// The part of a round that is kept while a gate waits: the view that wakes the gate. The judgement is kept only for other pods.
+/// The part of a round that a waiting gate keeps: the view that wakes the gate. The judgement itself is kept only for other pods.
 pub(super) struct Rest {
     view: Arc<View>,
     _for_others: Option<Arc<Round>>,
 }
 
-/// A dependent, and the verdict on its dependencies.
+/// A dependent, and the findings about its dependencies.
 #[derive(Debug)]
 pub(super) struct Judged {
     /// The dependent. In a shared round it has only the common part of its pods.
@@ -58,7 +59,7 @@ pub(super) struct Judged {
 #[derive(Debug)]
 pub(super) struct Above {
     pub(super) object: Regarding,
-    /// The revision of the object that waits; `None` where it is unknown.
+    /// The revision of the pods; `None` where it is unknown.
     pub(super) revision: Option<String>,
 }
 
@@ -69,8 +70,8 @@ impl Rounds {
         Self { known, shared }
     }
 
-    /// A round for a pod: the shared round of pods like it while that serves, else a new one. `report` is what the
-    /// pod's own gate tells; only a round for this pod alone takes the report into account.
+    /// The round for a pod: the shared round of pods like it while that serves, else a new one. `report` holds the facts that only the
+    /// pod's gate can tell, so a round that takes it into account serves this pod alone.
     pub(super) fn of(&self, pod: &Value, report: &GateReport, now: Timestamp) -> Arc<Round> {
         // The boot of one node is nothing to the pods on others.
         let alike = dependent::alike(pod).filter(|_| report.rebooted.is_none());
@@ -103,7 +104,7 @@ impl Rounds {
         Some(round)
     }
 
-    /// A round for an object whose creation is held.
+    /// The round for an object whose creation is held.
     pub(super) fn of_creation(&self, dependent: &Dependent, now: Timestamp) -> Arc<Round> {
         let view = self.known.view_of(&dependent.namespace);
         let found = verdict::find(dependent, &self.known.settings().policy, &view, now);
@@ -147,7 +148,7 @@ impl Rounds {
 }
 
 impl Round {
-    /// Whether a gate that asks now would get the same verdict.
+    /// Whether the round may serve a gate that asks now, because the gate would get the same verdict.
     fn serves(&self, now: Timestamp) -> bool {
         let again = match &self.judged {
             Lookup::Found(judged) => judged.found.again(),
@@ -176,7 +177,7 @@ impl Round {
         }
     }
 
-    /// Keeps only the part of the round that a waiting gate needs.
+    /// Keeps only the view of the round, which is all that a waiting gate needs.
     pub(super) fn rest(self: Arc<Self>) -> Rest {
         Rest {
             view: Arc::clone(&self.view),

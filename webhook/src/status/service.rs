@@ -1,4 +1,4 @@
-//! Everything that the handlers of the status service share.
+//! The parts that the handlers of the status service share, and the beat that wakes its waits.
 
 use super::identity::Authenticator;
 use super::rounds::Rounds;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Everything that the handlers of the status service share.
+/// The parts that all handlers of the status service share.
 pub(crate) struct Service {
     /// The objects of the cluster that this replica knows.
     pub known: Arc<Known>,
@@ -21,22 +21,22 @@ pub(crate) struct Service {
     pub authenticator: Authenticator,
     /// The open requests of gates.
     pub requests: Arc<WaitRegistry>,
-    /// The verdicts that pods of one workload share.
+    /// The judgements that pods of one workload share.
     pub rounds: Rounds,
-    /// The turns in which the waiters of a namespace are judged.
+    /// The turns by which namespaces share the judging, so that a crowd of waiters of one does not hold up the others.
     pub turns: Turns,
     /// Tells the outcome of each look at a waiter: by Events, conditions and metrics.
     pub tell: Teller,
-    /// The way out of the process. Each open request is answered when the process drains, so its gate asks another replica.
+    /// The signal that the process drains. Each open request is answered then, so its gate asks another replica.
     pub shutdown: Shutdown,
     /// The time of the cluster, by which timeouts pass.
     pub clock: Clock,
-    /// The beat of signs, and of the looks that nothing has caused.
+    /// The beat to which signs of life and timed looks are rounded, so that they fall together.
     pub beat: Beat,
 }
 
 impl Service {
-    /// Whether this replica hears nothing of the API server; another replica may.
+    /// Whether this replica hears nothing of the API server, so that a gate had better ask another replica.
     pub(super) fn is_cut_off(&self) -> bool {
         self.known.gated().believed_until() == Err(Unavailable::Stale)
     }
@@ -56,7 +56,7 @@ impl Beat {
         Self(began)
     }
 
-    /// The moment of the last beat before `time` from now has passed.
+    /// The last beat before `time` has passed from now.
     pub(super) fn within(&self, time: Duration) -> Instant {
         let at = Instant::now() + time;
         let since = at.saturating_duration_since(self.0).subsec_nanos() % BEAT.subsec_nanos();

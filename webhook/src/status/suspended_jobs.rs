@@ -4,12 +4,14 @@
 //! gate of its pod then asks again, and says why it refuses where it does. Every replica does so: the patch tests the fields that it
 //! changes, so the second replica changes nothing. A Job that its user resumes belongs to the user from then on.
 
+use super::held_places::{HeldPlace, HeldPlaces};
 use super::hold_writer::Written;
-use super::release::{self, Held, Hold, HoldEnd, HoldState, Releaser, Show};
+use super::release::{self, Held, Hold, HoldEnd, HoldState, Releaser, Show, TurnEnd};
 use super::service::Service;
 use super::wait::Look;
-use super::wait_registry::{WaitRegistry, Waiter};
-use crate::known::View;
+use super::wait_registry::Waiter;
+use crate::event::Regarding;
+use crate::known::{Known, Store, View};
 use kube::Client;
 use rules::hold::{self, Note};
 use rules::job;
@@ -22,7 +24,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-/// The user has resumed the Job: a patch removes our note from it.
+/// The end of the hold of a Job that its user or a controller has resumed: a patch only removes our note from the Job.
 const RESUMED_BY_ANOTHER: HoldEnd = HoldEnd {
     outcome: "ResumedByAnother",
     timed_out: false,
@@ -31,34 +33,40 @@ const RESUMED_BY_ANOTHER: HoldEnd = HoldEnd {
 /// Resumes Jobs that were created suspended.
 pub(crate) struct JobResumer(Releaser);
 
-/// The receiver of Jobs, and the Jobs among them that were created suspended here.
+/// A receiver that takes each Job as a watch shows it, and the channel on which it passes on the Jobs that admission has created
+/// suspended.
 pub(crate) fn suspended_jobs() -> (Show, UnboundedReceiver<Waiter>) {
     release::shown(job::was_held)
 }
 
 impl JobResumer {
-    /// Resumes Jobs that `service` judges, and registers the suspended Jobs in `registry`.
-    pub(crate) fn new(service: Arc<Service>, client: Client, registry: Arc<WaitRegistry>) -> Self {
-        Self(Releaser::new(service, client, registry))
+    /// Resumes Jobs that `service` judges, and that have their turns in `places`.
+    pub(crate) fn new(service: Arc<Service>, client: Client, places: Arc<HeldPlaces>) -> Self {
+        Self(Releaser::new(service, client, places))
     }
 
     /// Looks after each suspended Job that is `seen`, for as long as the process runs.
     pub(crate) async fn keep(self, seen: UnboundedReceiver<Waiter>) {
-        release::keep(seen, |job| self.look_after(job)).await;
+        release::keep(seen, &self.0, &self, |job| self.look_after(job)).await;
     }
 
-    /// Returns the UID of a Job when the Job is gone, or belongs to its user.
-    async fn look_after(&self, job: Waiter) -> String {
+    /// Looks after a suspended Job until it is gone, or belongs to its user, or until another Job of its namespace needs the place.
+    async fn look_after(&self, place: HeldPlace) -> TurnEnd {
+        let job = place.held.waiter.clone();
         let suspended = self.0.service.known.suspended_jobs();
         suspended.add(&job.namespace, &job.name);
-        self.0.until_released(&job, self).await;
+        let end = self.0.until_released(place, self).await;
         suspended.remove(&job.namespace, &job.name);
-        job.uid
+        end
     }
 }
 
 impl Hold for JobResumer {
     const ALL: &str = "the Jobs";
+
+    fn store(&self, known: &Known) -> Option<Arc<Store>> {
+        known.watched(&Kind::Builtin(kinds::JOB))
+    }
 
     fn stored(&self, job: &Waiter, view: &View) -> Lookup<Value> {
         view.object(&Kind::Builtin(kinds::JOB), Some(&job.namespace), &job.name)
@@ -80,6 +88,10 @@ impl Hold for JobResumer {
         let tell = &look.service.tell;
         let event = || tell.job_waiting(above, &verdict.answer, verdict.why.is_late());
         look.settled.then(event).flatten()
+    }
+
+    fn object(&self, job: &Waiter) -> Regarding {
+        job.regarding("batch/v1", "Job")
     }
 
     fn url(&self, job: &Waiter) -> String {

@@ -1,4 +1,5 @@
-//! Tells the outcome of each look at a waiter: Events, conditions of pods, metrics and the log. Notes the revisions that have passed.
+//! Tells the outcome of each look at a waiter: by Events, conditions of pods, metrics and the log. Notes the revisions that have passed
+//! in the memory.
 
 mod conditions;
 mod events;
@@ -13,10 +14,12 @@ use super::rounds::Above;
 use super::unidentified::Unidentified;
 use super::wait_registry::Waiter;
 use crate::clock::Clock;
+use crate::event::Regarding;
 use crate::known::memory::Memory;
 use crate::metrics::StatusMetrics;
 use jiff::Timestamp;
 use rules::dependent::Dependent;
+use rules::judged::Reason;
 use rules::verdict::{Verdict, Why};
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -48,6 +51,27 @@ impl Teller {
         }
     }
 
+    /// Writes an Event, and the condition of a pod, about a held `object` that waits in the queue for a place, because the held objects
+    /// of its namespace fill `share` bytes. `since`: the time at which the object was first seen.
+    pub(super) fn queues(
+        &self,
+        object: Regarding,
+        waiter: &Waiter,
+        since: Timestamp,
+        share: usize,
+    ) {
+        let reason = Reason::OverBudget.label();
+        let note = format!(
+            "its turn: the held pods and suspended Jobs of this namespace fill its share of sluice's memory, {} KiB ({reason})",
+            share / 1024
+        );
+        let Verdict { answer, .. } = Verdict::awaiting(&note);
+        if object.kind == "Pod" {
+            self.waits(waiter, reason, &answer, since);
+        }
+        self.recorder.queues(object, &answer);
+    }
+
     /// Writes an Event about a pod that goes on waiting, where one is due. `late`: its timeout has passed. Returns the moment at
     /// which the next Event is due.
     pub(super) fn waiting(
@@ -63,6 +87,11 @@ impl Teller {
     /// next Event is due.
     pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
         self.recorder.job_waiting(job, answer, late)
+    }
+
+    /// Forgets the Events about an earlier wait for the creation with this key.
+    pub(super) fn creation_begins(&self, key: &str) {
+        self.recorder.creation_begins(key);
     }
 
     /// Writes an Event about an object whose creation is held, where one is due. `late`: its timeout has passed. Returns the moment at
@@ -84,8 +113,8 @@ impl Teller {
         self.recorder.creation_ended(subject, verdict);
     }
 
-    /// Tells that a gate opens; the revision of `dependent` has passed if its dependencies are satisfied. `since`: the start of the
-    /// pod; `None` where the pod has not waited.
+    /// Tells that a gate opens. If the dependencies of `dependent` are satisfied, its revision counts as passed from now on. `since`: the
+    /// start of the pod; `None` where the pod has not waited.
     pub(super) fn opened(
         &self,
         subject: &GatedPod<'_>,
@@ -129,7 +158,7 @@ impl Teller {
         }
     }
 
-    /// Tells that a gate is refused. `since`: the start of the pod; `None` where the pod has not waited.
+    /// Tells that a gate is refused, so the gate's container fails. `since`: the start of the pod; `None` where the pod has not waited.
     pub(super) fn refused(
         &self,
         subject: &GatedPod<'_>,
@@ -143,7 +172,7 @@ impl Teller {
         self.cut(subject, verdict);
     }
 
-    /// Forgets the condition of a pod that waits: the hold of the pod has gone.
+    /// Forgets the unwritten condition of a pod that waits, because the hold of the pod has gone.
     pub(super) fn let_go(&self, waiter: &Waiter) {
         if let Some(conditions) = &self.conditions {
             conditions.was_let_go(waiter);
@@ -156,7 +185,7 @@ impl Teller {
         self.metrics.refused(refusal.label());
     }
 
-    /// Notes the end of a wait. `since`: the start of the pod; `None` where the pod has not waited.
+    /// Counts the end of a wait, and logs it. `since`: the start of the pod; `None` where the pod has not waited.
     fn ends(&self, waiter: &Waiter, outcome: &'static str, since: Option<Timestamp>) {
         let (namespace, pod) = (&waiter.namespace, &waiter.name);
         let lasted = since.map(|since| self.clock.now().duration_since(since));

@@ -9,6 +9,11 @@ use serde_json::Value;
 
 /// The longest token that is read, in bytes. Kubernetes issues no longer tokens.
 const LONGEST: usize = 16 * 1024;
+/// The longest name that a claim may have, in bytes. Kubernetes gives pods, namespaces and UIDs no longer ones. The claims of forged
+/// tokens are kept for a while, so a long name would cost memory.
+const LONGEST_NAME: usize = 253;
+/// The longest name of an issuer, in bytes. It is a URL, and OpenID Connect has no bound for it.
+const LONGEST_ISSUER: usize = 2048;
 /// The most by which the clocks of the issuer and of this replica may differ; the API server allows as much.
 const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
 
@@ -52,18 +57,18 @@ impl TokenClaims {
             return Err(Unidentified::OutOfDate);
         }
         let bound = &payload["kubernetes.io"];
-        let text = |value: &Value| {
-            value
-                .as_str()
-                .filter(|it| !it.is_empty())
-                .map(str::to_owned)
+        let text = |value: &Value, longest: usize| {
+            let text = value.as_str();
+            let text = text.filter(|it| (1..=longest).contains(&it.len()));
+            text.map(str::to_owned)
         };
+        let name = |value: &Value| text(value, LONGEST_NAME);
         let pod = || {
             Some(Self {
-                issuer: text(&payload["iss"])?,
-                namespace: text(&bound["namespace"])?,
-                pod: text(&bound["pod"]["name"])?,
-                uid: text(&bound["pod"]["uid"])?,
+                issuer: text(&payload["iss"], LONGEST_ISSUER)?,
+                namespace: name(&bound["namespace"])?,
+                pod: name(&bound["pod"]["name"])?,
+                uid: name(&bound["pod"]["uid"])?,
                 expires,
             })
         };
@@ -156,6 +161,10 @@ mod tests {
             ("/kubernetes.io/pod", Value::Null, NotAPod),
             ("/kubernetes.io/pod/name", json!(7), NotAPod),
             ("/kubernetes.io/pod/uid", Value::Null, NotAPod),
+            ("/kubernetes.io/pod/uid", json!("u".repeat(254)), NotAPod),
+            ("/kubernetes.io/pod/name", json!("p".repeat(254)), NotAPod),
+            ("/kubernetes.io/namespace", json!("n".repeat(254)), NotAPod),
+            ("/iss", json!("i".repeat(2049)), NotAPod),
         ] {
             let mut payload = payload_of_a_gate();
             *payload.pointer_mut(pointer).unwrap() = value.clone();

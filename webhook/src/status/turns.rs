@@ -1,5 +1,5 @@
-//! Turns of namespaces: each namespace has a few gates in a turn at a time, so a namespace with many or slow gates holds up only
-//! its own gates.
+//! Turns of namespaces: each namespace has a few turns at a time, for gates or for objects, so a namespace with many or slow ones holds
+//! up only its own.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

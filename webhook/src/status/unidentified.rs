@@ -11,7 +11,7 @@ pub(crate) enum Unidentified {
     /// The request has no header `Authorization: Bearer`.
     #[error("no bearer token")]
     NoToken,
-    /// The token has not the form of a token.
+    /// The text after `Bearer` has not the form of a token.
     #[error("the token is no token of an account")]
     NotAToken,
     /// The token has expired, or is not valid yet.
@@ -23,15 +23,15 @@ pub(crate) enum Unidentified {
     /// The request's token is not bound to a pod.
     #[error("the token is not bound to a pod")]
     NotAPod,
-    /// No pod with our label has the claimed name.
+    /// No pod with our label has the name that the token claims.
     #[error(
         "sluice sees no such pod with the label {GATED}: \"{GATED_VALUE}\"; it was deleted, or the label was removed"
     )]
     NoPod,
-    /// The claimed name belongs to another pod by now.
+    /// The name that the token claims belongs to another pod by now.
     #[error("the token's pod no longer exists")]
     AnotherPod,
-    /// The budget of token reviews is used up.
+    /// The shares of the request in the budget of token reviews are used up.
     #[error(
         "too many tokens that nobody knows come from this address, or for this namespace; try again"
     )]
@@ -39,7 +39,7 @@ pub(crate) enum Unidentified {
     /// The request's token was not reviewed in time, because too many others are.
     #[error("too many tokens are being reviewed; try again")]
     NoTurn,
-    /// The pod has as many open requests to this replica as one may have: `MOST` of `wait_registry.rs`.
+    /// The pod has as many open requests to this replica as one pod may have: `MOST` of `wait_registry.rs`.
     #[error("this pod waits for too many answers already; its gate waits for one at a time")]
     Asking,
     /// The API server could not be asked to review the token.

@@ -1,4 +1,5 @@
-//! The one loop of everything that waits: look at the subject, tell what is new, and rest until something may have changed.
+//! The one loop of all waits, of gates and of held objects: look at the waiter, tell its user the news, and rest until something may have
+//! changed.
 
 use super::rounds::{Rest, Round};
 use super::service::Service;
@@ -13,19 +14,18 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use wire::said;
 
-/// A subject is judged again after this long, even where nothing has changed: nothing wakes a subject for the words behind a
-/// reason.
+/// The time after which a waiter is judged again even where nothing has changed: no change wakes it for the words that explain a reason.
 pub(super) const ANEW: Duration = Duration::from_mins(1);
 
 /// A wait of one waiter: an open request of its gate, or a hold.
 pub(super) trait WaitSubject {
-    /// The result of a wait.
+    /// The result with which a wait of this sort ends.
     type End;
 
-    /// The moment at which this replica began to look at the waiter.
+    /// The moment at which this replica first looked at the waiter.
     fn began(&self) -> Instant;
 
-    /// Judges the waiter once and tells what is new.
+    /// Judges the waiter once, and tells its user the news.
     fn look(&mut self, look: &Look<'_>) -> WaitStep<Self::End>;
 
     /// Returns when the wait has to end although its dependencies are not satisfied. Cancel-safe.
@@ -40,7 +40,7 @@ pub(super) struct Look<'l> {
     pub(super) service: &'l Service,
     /// The waiter that is looked at.
     pub(super) waiter: &'l Waiter,
-    /// The reader of the cluster for this look. A change of any object that was read through it ends the rest.
+    /// The reader of the cluster for this look. A change of any object that the look has read through it ends the rest.
     pub(super) view: &'l View,
     /// The time of the look at the waiter.
     pub(super) now: Timestamp,
@@ -52,11 +52,12 @@ pub(super) struct Look<'l> {
 pub(super) enum WaitStep<E> {
     /// The waiter's wait is over.
     Over(E),
-    /// The subject rests until this moment, or until the round changes that its answer rests on, and for no longer than [`ANEW`].
+    /// The waiter rests until this moment, or until the round of judging changes that its answer rests on, and for no longer than
+    /// [`ANEW`].
     Rest(Option<Instant>, Option<Arc<Round>>),
 }
 
-/// Looks at the subject until its wait is over. Returns the result, and the view of the last look.
+/// Looks at the waiter until its wait is over. Returns the result, and the view of the last look.
 pub(super) async fn wait<S: WaitSubject>(
     service: &Service,
     waiter: &Waiter,
@@ -92,7 +93,7 @@ pub(super) async fn wait<S: WaitSubject>(
     }
 }
 
-/// Returns when the round behind the last answer may no longer hold.
+/// Returns when the round of judging behind the last answer may no longer hold.
 async fn over(rest: Option<&Rest>) {
     match rest {
         Some(rest) => rest.over().await,
@@ -106,7 +107,7 @@ pub(super) fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
     Instant::now().checked_add(left)
 }
 
-/// The label of the reason that an answer names first; `Unread` where an answer names none.
+/// The label of the first reason in an answer; `Unread` where the answer has none.
 pub(super) fn reason(answer: &wire::Answer) -> &'static str {
     let first = said::first(answer);
     let reason = first.and_then(|first| first.reason.parse().ok());

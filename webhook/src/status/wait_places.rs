@@ -1,7 +1,7 @@
-//! The places of waiting gates. A replica has as many as its memory allows, and one namespace may take them all while no other
-//! namespace needs one. Beyond that, the namespace with the most waits gives one up for the gate of a smaller namespace. A gate of the
+//! The places of waiting gates. A replica has as many as its memory allows, and one namespace may take them all while no other namespace
+//! needs one. Beyond that, the namespace with the most waits gives a place up for the gate of a smaller namespace. A gate of the
 //! namespace with the most waits itself is answered at once, and asks again within seconds. So a tenant with thousands of waiting pods
-//! holds up only its own, and none of them for ever.
+//! holds up only its own gates, and none of them for ever.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,8 @@ pub(super) struct WaitPlaces {
 struct TakenWaits {
     in_all: usize,
     of: HashMap<Arc<str>, NamespaceWaits>,
+    /// Whether the log has told that namespaces with equally many waits fill the replica.
+    told: bool,
 }
 
 /// The waits of one namespace.
@@ -40,14 +42,14 @@ pub(super) struct WaitPlace {
 }
 
 impl WaitPlaces {
-    /// So many places.
+    /// Makes this number of places.
     pub(super) fn new(most: usize) -> Arc<Self> {
         let taken = Mutex::default();
         Arc::new(Self { most, taken })
     }
 
-    /// Takes a place for a wait of this namespace, if need be that of another namespace. `None` if all places are taken, and no
-    /// namespace has more waits than this one would have.
+    /// Takes a place for a wait of this namespace; if none is free, a wait of the namespace with the most waits gives its place up.
+    /// `None` if all places are taken, and no namespace has more waits than this one would have.
     pub(super) fn take(self: &Arc<Self>, namespace: &str) -> Option<WaitPlace> {
         let mut taken = self.lock();
         if taken.in_all >= self.most {
@@ -64,6 +66,14 @@ impl WaitPlaces {
         })
     }
 
+    /// Ends the oldest waits of a namespace: a fraction of about one in `parts`, and at most `most` of them.
+    pub(super) fn end_some(&self, namespace: &str, most: usize, parts: usize) {
+        if let Some(waits) = self.lock().of.get(namespace) {
+            let some = waits.count.div_ceil(parts).min(most);
+            (0..some).for_each(|_| waits.ends.notify_one());
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, TakenWaits> {
         // Nothing below panics half way.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
@@ -71,23 +81,38 @@ impl WaitPlaces {
 }
 
 impl TakenWaits {
-    /// Ends a wait of the namespace with the most waits. `None` if that has no more waits than `namespace` would have.
+    /// Ends the oldest wait of the namespace with the most waits. `None` if that namespace has no more waits than `namespace` would have.
     fn make_room(&mut self, namespace: &str) -> Option<()> {
         let own = self.of.get(namespace).map_or(0, |waits| waits.count);
-        let (largest, waits) = self.of.iter_mut().max_by_key(|(_, waits)| waits.count)?;
+        let most = self.of.values().map(|waits| waits.count).max()?;
+        let gives_way = most > own + 1;
+        let is_alike = |waits: &&NamespaceWaits| waits.count + 1 >= most;
+        if !gives_way && self.of.values().filter(is_alike).nth(1).is_some() {
+            self.tell_of_equals();
+            return None;
+        }
+        let (largest, waits) = self.of.iter_mut().find(|(_, waits)| waits.count == most)?;
         if !std::mem::replace(&mut waits.told, true) {
             let gates = waits.count;
             warn!(
                 namespace = &**largest,
                 gates,
-                "The waiting gates of a namespace fill this replica: they give way to the gates of others. Raise the memory limit, or the number of replicas"
+                "No namespace has more waiting gates than this one, and this replica has no free place: they give way to the gates of others. Raise the memory limit, or the number of replicas"
             );
         }
-        if waits.count <= own + 1 {
-            return None;
+        gives_way.then(|| waits.ends.notify_one())
+    }
+
+    /// Logs once that the replica is full although no namespace has many more waits than others.
+    fn tell_of_equals(&mut self) {
+        if !std::mem::replace(&mut self.told, true) {
+            let (gates, namespaces) = (self.in_all, self.of.len());
+            warn!(
+                gates,
+                namespaces,
+                "The waiting gates of many namespaces fill this replica, and none has many more than the others: further gates are answered at once, and ask again. Raise the memory limit, or the number of replicas"
+            );
         }
-        waits.ends.notify_one();
-        Some(())
     }
 }
 
@@ -102,6 +127,8 @@ impl Drop for WaitPlace {
     fn drop(&mut self) {
         let mut taken = self.places.lock();
         taken.in_all -= 1;
+        // Between two crowds at least half of the places are free.
+        taken.told &= taken.in_all > self.places.most / 2;
         if let Some(waits) = taken.of.get_mut(&self.namespace) {
             waits.count -= 1;
             if waits.count == 0 {
@@ -114,9 +141,10 @@ impl Drop for WaitPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::telemetry::tests::Lines;
     use futures::FutureExt;
 
-    /// The number of waits that have to end now.
+    /// The number of these waits that have to end now.
     fn ended(waits: &[WaitPlace]) -> usize {
         let ended = |wait: &&WaitPlace| wait.has_to_end().now_or_never().is_some();
         waits.iter().filter(ended).count()
@@ -143,5 +171,25 @@ mod tests {
         drop((loud, quiet));
         let taken = places.lock();
         assert!(taken.in_all == 0 && taken.of.is_empty());
+    }
+
+    #[test]
+    fn a_namespace_is_blamed_only_where_it_has_more_waits_than_others() {
+        let (lines, _guard) = Lines::listen();
+        let told = |text: &str| lines.text().matches(text).count();
+        let places = WaitPlaces::new(10);
+        let few: Vec<WaitPlace> = (0..10)
+            .map_while(|number| places.take(&format!("n{number}")))
+            .collect();
+        for _ in 0..2 {
+            assert!(places.take("next").is_none());
+        }
+        assert_eq!((told("of many namespaces"), told("this one")), (1, 0));
+        drop(few);
+        let loud: Vec<WaitPlace> = (0..10).map_while(|_| places.take("loud")).collect();
+        assert!(places.take("loud").is_none() && places.take("next").is_some());
+        assert_eq!((told("of many namespaces"), told("this one")), (1, 1));
+        assert!(lines.text().contains("loud"));
+        drop(loud);
     }
 }

@@ -1,13 +1,14 @@
-//! The waiters that this replica looks at: how many waits each waiter has, and the reason that each waiter was told last.
+//! The waiters (pods and Jobs) that this replica looks at: how many waits each waiter has, and the reason that each waiter was told last.
 
 use super::wait_places::{WaitPlace, WaitPlaces};
+use crate::event::Regarding;
 use dashmap::DashMap;
 use jiff::Timestamp;
 use std::future::pending;
 use std::sync::Arc;
 
-/// The most waits of one waiter. A gate has one open request; a request before it may not be known to be gone yet. Each replica
-/// counts by itself, so a few pods cannot fill a replica.
+/// The most waits of one waiter. A gate has one open request, and an earlier one may not be known to be gone yet. Each replica counts by
+/// itself, so a few pods cannot fill a replica.
 const MOST: u32 = 4;
 
 /// An object that waits: a pod, or a Job that was created suspended.
@@ -19,6 +20,19 @@ pub(crate) struct Waiter {
     pub name: String,
     /// `metadata.uid` of the pod or the Job that waits.
     pub uid: String,
+}
+
+impl Waiter {
+    /// The waiter as the object that an Event is about, with this `apiVersion` and `kind`.
+    pub(super) fn regarding(&self, api_version: &str, kind: &str) -> Regarding {
+        Regarding {
+            api_version: Some(api_version.to_owned()),
+            kind: kind.to_owned(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            uid: Some(self.uid.clone()),
+        }
+    }
 }
 
 /// The waiters of one sort, such as pods with an open request, by their UIDs.
@@ -33,7 +47,7 @@ struct Registered {
     namespace: String,
     /// The number of open waits of this waiter.
     count: u32,
-    /// The wait as the waiter was told last; `None` before the first time.
+    /// The wait in the state that the waiter was told last; `None` before the first time.
     wait: Option<Wait>,
 }
 
@@ -51,7 +65,7 @@ pub(super) struct Wait {
 pub(super) struct WaitEntry {
     registry: Arc<WaitRegistry>,
     uid: String,
-    /// `None` if the namespace of the waiter fills the registry: the wait is to end at once.
+    /// The place of the wait; `None` if the namespace of the waiter fills the registry, and the wait is to end at once.
     place: Option<WaitPlace>,
 }
 
@@ -62,12 +76,17 @@ impl Default for WaitRegistry {
 }
 
 impl WaitRegistry {
-    /// A registry with so many places. Beyond them, the namespace with the most waits gives way.
+    /// Makes a registry with this number of places. Beyond them, the namespace with the most waits gives way.
     pub(crate) fn within(most: usize) -> Self {
         Self {
             waits: DashMap::new(),
             places: WaitPlaces::new(most),
         }
+    }
+
+    /// Ends the oldest waits of a namespace: a fraction of about one in `parts`, and at most `most` of them.
+    pub(super) fn end_some(&self, namespace: &str, most: usize, parts: usize) {
+        self.places.end_some(namespace, most, parts);
     }
 
     /// Registers one more wait of a waiter; `None` if the waiter has [`MOST`] already.
@@ -89,7 +108,7 @@ impl WaitRegistry {
         })
     }
 
-    /// Visits the namespace and the wait of each waiter that was told to wait.
+    /// Calls `visit` with the namespace and the wait of each waiter that was told to wait.
     pub(super) fn each_wait(&self, mut visit: impl FnMut(&str, Wait)) {
         for registered in &self.waits {
             if let Some(wait) = registered.wait {
@@ -113,7 +132,7 @@ impl WaitEntry {
         }
     }
 
-    /// Notes the wait as the waiter is told now.
+    /// Notes the state of the wait that the waiter is told now.
     pub(super) fn waits(&self, wait: Wait) {
         if let Some(mut registered) = self.registry.waits.get_mut(&self.uid) {
             registered.wait = Some(wait);

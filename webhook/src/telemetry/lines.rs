@@ -19,7 +19,7 @@ const GATHERED: (Duration, usize) = (Duration::from_millis(50), 1 << 17);
 /// The time that the end of the process waits for the reader of the log.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// Takes lines, each in one write, and never blocks.
+/// A writer of log lines that never blocks. Each write is one line, and the log's thread writes the line out later.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines(Arc<SharedQueue>);
 
@@ -72,7 +72,7 @@ impl Queue {
 }
 
 impl Lines {
-    /// Starts the thread that writes to `out`, until the process ends.
+    /// Starts the log's thread, which writes the log lines to `out` until the process ends. Returns the writer that takes the lines.
     ///
     /// # Errors
     ///

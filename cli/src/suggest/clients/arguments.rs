@@ -1,8 +1,8 @@
-//! The arguments of a command, and the addresses in these.
+//! The arguments of a command, and the addresses in these arguments.
 
 use crate::suggest::wait::{Address, Asks, For};
 
-/// The arguments that are no options, nor the numbers of options.
+/// The arguments that are neither options nor the numbers that follow options.
 pub(super) fn positional<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
     no_options(arguments, |option, it| {
@@ -18,8 +18,8 @@ pub(super) fn places<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     })
 }
 
-/// The arguments that are neither options nor redirections nor, as `is_value` tells of an option and the argument behind it, the values
-/// of options.
+/// The arguments that are neither options nor redirections nor the values of options. `is_value` tells, of an option and the argument
+/// behind it, whether the latter is its value.
 fn no_options<'w>(arguments: &[&'w str], is_value: impl Fn(&str, &str) -> bool) -> Vec<&'w str> {
     let before = std::iter::once("").chain(arguments.iter().copied());
     let plain = before.zip(arguments.iter().copied());
@@ -41,7 +41,7 @@ pub(super) fn conninfo(text: &str) -> Option<String> {
     Some(format!("{host}{port}"))
 }
 
-/// The value of the first of these options that is there: `-h db`, `-hdb`, `--host=db`.
+/// The value of the first of these options that the arguments have: `-h db`, `-hdb`, `--host=db`.
 pub(super) fn option(arguments: &[&str], names: &[&str]) -> Option<String> {
     for name in names {
         for (at, argument) in arguments.iter().enumerate() {
@@ -59,7 +59,7 @@ pub(super) fn option(arguments: &[&str], names: &[&str]) -> Option<String> {
     None
 }
 
-/// The addresses of a list with commas.
+/// The waits for the addresses of a list with commas.
 pub(super) fn each(text: &str, asks: Asks) -> Vec<For> {
     let texts = text.split(',').filter(|it| !it.is_empty());
     texts.map(|it| address(it.trim(), asks)).collect()
@@ -70,7 +70,7 @@ pub(super) fn address(text: &str, asks: Asks) -> For {
     For::Address(Address::of(text, asks))
 }
 
-/// Whether a text is a port, or a variable that is called like one.
+/// Whether a text is a port, or a variable whose name says that it is one.
 pub(super) fn is_port(text: &str) -> bool {
     let by_variable = text.starts_with("$(") && text.to_uppercase().contains("PORT");
     by_variable || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Programs of one line, such as `python -c "socket.create_connection(('db', 5432))"`: the addresses in the code of other languages.
+//! Reads the addresses out of programs of one line in other languages, such as `python -c "socket.create_connection(('db', 5432))"`.
 
 mod words;
 
@@ -8,7 +8,7 @@ use crate::suggest::wait::{Address, Asks, For};
 use std::collections::BTreeMap;
 use words::{CodeWord, words};
 
-/// The code that a command gives to a language's interpreter; `None` where the command runs none.
+/// The code that a command gives to a language's interpreter; `None` where the command runs no interpreter, or gives it none.
 pub(super) fn given<'c>(program: &str, arguments: &[&'c str]) -> Option<&'c str> {
     let option = match program.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.') {
         "python" => "-c",
@@ -34,7 +34,7 @@ pub(super) fn runs_once(call: &Call) -> bool {
     !call.is_looped() && given(program, &arguments).is_some_and(|it| !repeats(it))
 }
 
-/// The addresses to which code connects; empty where the code connects to none, or does not tell to which.
+/// The waits for the addresses to which code connects; empty where the code connects to none, or does not tell the address.
 pub(super) fn of(code: &str, env: &BTreeMap<String, String>) -> Vec<For> {
     const CONNECTS: [&str; 18] = [
         "socket",
@@ -86,7 +86,7 @@ pub(super) fn of(code: &str, env: &BTreeMap<String, String>) -> Vec<For> {
     found
 }
 
-/// The address that stands at the beginning of these words.
+/// The address with which these words of code begin.
 fn at_word(words: &[CodeWord]) -> Option<String> {
     use CodeWord::{Literal, Mark, Name};
     match words {
@@ -124,7 +124,7 @@ fn at_word(words: &[CodeWord]) -> Option<String> {
     }
 }
 
-/// The port that stands among the arguments behind a host.
+/// The port among the arguments behind a host.
 fn port_beside(words: &[CodeWord]) -> Option<String> {
     use CodeWord::{Literal, Mark, Name};
     words.windows(3).take(40).find_map(|it| match it {

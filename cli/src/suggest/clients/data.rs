@@ -1,9 +1,11 @@
-//! Commands that look for data in a store: a list would have to name the writer of the data, and the command does not tell it.
+//! Commands that look for data in a store. No entry can replace such a wait: it would have to name the writer of the data, which the
+//! command does not tell.
 
 use super::arguments::places;
 use crate::suggest::shell::Call;
 
-/// Whether a command asks ZooKeeper for its sessions or clients, which others have to open: `echo dump | nc zookeeper 2181`.
+/// Whether a command asks ZooKeeper for its sessions or clients, which other processes have to open first: `echo dump | nc zookeeper
+/// 2181`.
 pub(in crate::suggest) fn asks_for_members(before: Option<&Call>, call: &Call) -> bool {
     const OF_MEMBERS: [&str; 5] = ["dump", "cons", "wchs", "wchc", "wchp"];
     let is_port = matches!(call.words[0].as_str(), "nc" | "ncat" | "netcat");
@@ -12,13 +14,14 @@ pub(in crate::suggest) fn asks_for_members(before: Option<&Call>, call: &Call) -
     is_port && asked.is_some_and(|it| OF_MEMBERS.contains(&it.as_str()))
 }
 
-/// Whether a command is given, by a pipe, a text that asks for data: `echo "select x from y" | psql -h db`.
+/// Whether a command gets a text that asks for data through a pipe: `echo "select x from y" | psql -h db`. `before` is the command before
+/// the pipe.
 pub(in crate::suggest) fn is_asked_for_data(before: Option<&Call>) -> bool {
     let asked = before.filter(|it| it.is_read && matches!(it.words[0].as_str(), "echo" | "printf"));
     asked.is_some_and(|it| asks_for_rows(&it.words.join(" ").to_lowercase()))
 }
 
-/// Whether a text in a store's language asks for more than an answer.
+/// Whether a text in a store's language asks for data, and not only whether the store answers.
 fn asks_for_rows(text: &str) -> bool {
     let asks = [
         " from ",
@@ -29,6 +32,19 @@ fn asks_for_rows(text: &str) -> bool {
         "describe table ",
     ];
     asks.iter().any(|it| text.contains(it))
+}
+
+/// Whether a client asks for all of one table, and nothing reads the answer: it gets one as soon as a migration has made the table.
+pub(super) fn asks_for_a_table(program: &str, arguments: &[&str], is_read: bool) -> bool {
+    let text = arguments.join(" ").to_lowercase();
+    // The tables of the server itself tell of its databases and users.
+    let of_more = [
+        " where ", " join ", "count(", "show ", "_schema.", "pg_", "mysql.", ";select", "; select",
+    ];
+    let is_sql = matches!(program, "psql" | "mysql" | "mariadb");
+    let is_plain =
+        text.matches(" from ").count() == 1 && !of_more.iter().any(|it| text.contains(it));
+    is_sql && is_plain && !is_read
 }
 
 /// Whether a client asks for a table, a topic, a key or a node of a tree, rather than whether it is answered. `is_read`: another command

@@ -1,11 +1,11 @@
-//! The programs that ask by HTTP.
+//! The clients that ask an address by HTTP, such as `curl` and `wget`.
 
 use crate::suggest::kubectl;
 use crate::suggest::reason::Reason;
 use crate::suggest::shell::Call;
 use crate::suggest::wait::{Address, Asks, For};
 
-/// `curl -fsS -o /dev/null http://api:8080/ready`
+/// The waits of an HTTP client, such as `curl -fsS -o /dev/null http://api:8080/ready`.
 pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
     let with_value: &[&str] = if program == "wget" {
         &[
@@ -101,7 +101,7 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
     })]
 }
 
-/// Whether a command fetches something once: a loop, or an option to try again, makes a wait of it.
+/// Whether a command fetches a file only once. Such a command is a wait only in a loop, or with an option to try again.
 pub(super) fn fetches(call: &Call) -> bool {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let again = |it: &String| it.starts_with("--retry") || it.starts_with("--tries");

@@ -1,11 +1,12 @@
-//! Functions of images, and scripts, whose name tells what they do; and the checks of migrations.
+//! Waits that only a name tells: functions of images, and scripts, that are called like a wait; and checks of migrations.
 
 use super::arguments::{address, each, is_port, positional};
 use crate::suggest::reason::Reason;
 use crate::suggest::wait::{Asks, For};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The waits of a function of an image, or of a script, whose name tells what it does: `x_wait_for_db_connection URL`.
+/// The waits of a function of an image, or of a script, that is called like a wait and is given the address: `x_wait_for_db_connection
+/// URL`.
 pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     let words = || program.split(['_', '-']);
     let waits = words().any(|it| it == "wait" || it == "ready");
@@ -27,8 +28,8 @@ pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     }
 }
 
-/// The waits of an image's function, or of a script, that waits in any place: `x_wait_for_db_connection`. Its name does not tell the
-/// address, and one variable of the environment may.
+/// The waits of an image's function, or of a script, that is called like a wait in any part of its name: `x_wait_for_db_connection`. The
+/// address is that of the one fitting variable of the environment.
 pub(super) fn after_a_wait(
     program: &str,
     arguments: &[&str],
@@ -40,8 +41,7 @@ pub(super) fn after_a_wait(
     waits.then(|| told().unwrap_or_else(unsaid))
 }
 
-/// The address of the thing that a wait is named after, where the environment has one address of such a thing: `wait_for_db` with
-/// `DATABASE_HOST`.
+/// The address of the server that a wait is named after, where the environment has exactly one: `wait_for_db` with `DATABASE_HOST`.
 fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let name = program.to_lowercase();
     let (_, name) = name
@@ -99,7 +99,7 @@ fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<F
 }
 
 /// The address of the database that a command of an application only connects to, such as `airflow db check`; `None` where the
-/// environment does not have that address alone.
+/// environment does not have exactly one such address.
 pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let asks = |it: &[String]| matches!(it, [db, check] if db == "db" && check == "check");
     let connects = words.windows(2).any(asks) || words.iter().any(|it| it == "checkdb");
@@ -107,7 +107,7 @@ pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Opti
     found.flatten()
 }
 
-/// The words of a kind of server, as names of waits and of variables have them.
+/// The words that stand for a kind of server in the names of waits and of variables: one row for each kind.
 const THINGS: [&[&str]; 12] = [
     &[
         "db",
@@ -145,6 +145,15 @@ pub(super) fn script<'w>(program: &str, words: &'w [String]) -> Option<&'w [Stri
     };
     let at = words.iter().take(3).skip(1).position(waits)? + 1;
     Some(&words[at..])
+}
+
+/// Whether a command starts a server that starts with a migrated database alone, so that a loop around it asks for the migration.
+pub(super) fn starts_once_migrated(words: &[String]) -> bool {
+    let mut words = words
+        .iter()
+        .map(|it| it.rsplit('/').next().unwrap_or_default());
+    let started = (words.next(), words.next());
+    started == (Some("kong"), Some("start"))
 }
 
 /// Whether a command asks if a database has been migrated.

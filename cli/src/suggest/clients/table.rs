@@ -1,49 +1,50 @@
-//! The clients of stores and brokers, and how each is told where to look.
+//! The clients of stores and brokers, and the options, arguments and variables that tell each client its address.
 
 use crate::suggest::wait::{Asks, MONGODB, MYSQL, POSTGRES, REDIS};
 
-/// How a client is told where to look.
+/// The options, arguments and variables that tell a client its address.
 pub(super) struct Client {
     pub(super) programs: &'static [&'static str],
-    /// The arguments of which the client has one where it asks; empty for a client that does nothing else.
+    /// The arguments of which the client has one when it only asks whether the server answers; empty for a client that does nothing else.
     pub(super) asks_with: &'static [&'static str],
     /// The options that give the address.
     pub(super) options: &'static [&'static str],
-    /// The options that give a URL, parameters of a connection, or the name of a database.
+    /// The options that give a URL, the parameters of a connection, or the name of a database.
     pub(super) connections: &'static [&'static str],
     pub(super) plain: Plain,
     /// The variables that give the address where no argument does.
     pub(super) variables: &'static [&'static str],
     pub(super) asks: Asks,
-    /// The port that the client takes where none is named; empty where that is not known.
+    /// The port that the client uses where no port is named; empty where that is not known.
     pub(super) port: &'static str,
-    /// Whether `-p` is the port, be it a number or not. It is the password of most clients.
+    /// Whether the option `-p` always gives the port. For most clients `-p` is the password, so it counts as a port only where it is a
+    /// number.
     pub(super) p_is_port: bool,
     /// The variable that gives the port where no argument does; empty where there is no such variable.
     pub(super) port_variable: &'static str,
-    /// The text that may stand before the host; else empty.
+    /// The text that may stand before the host; empty where there is none.
     pub(super) prefix: &'static str,
     /// The character between host and port.
     pub(super) before_port: char,
 }
 
-/// The way in which a client's first argument that is no option names the address.
+/// The way in which a client's first argument that is no option may name the address.
 #[derive(PartialEq, Eq)]
 pub(super) enum Plain {
-    /// No such argument names the address.
+    /// The argument never names the address.
     Never,
     /// The argument is the address.
     Address,
     /// The argument is the address, and the next one may be the port.
     AddressAndPort,
-    /// A URL; any other text is the name of a database.
+    /// The argument is a URL with the address; any other text is the name of a database.
     Url,
-    /// An address with a port or a database; a name alone is a database, and a path is a script.
+    /// The argument is an address with a port or a database. A name alone is a database, and a path is a script.
     WithDatabase,
 }
 
 impl Plain {
-    /// Whether an argument is an address.
+    /// Whether a client's first argument that is no option is an address.
     pub(super) fn takes(&self, argument: &str) -> bool {
         match self {
             Self::Never => false,
@@ -57,7 +58,7 @@ impl Plain {
     }
 }
 
-/// A client that is told no address; a row adds to it.
+/// A client without an option, an argument or a variable that tells it an address. Each row of [`CLIENTS`] adds to it.
 const CLIENT: Client = Client {
     programs: &[],
     asks_with: &[],
@@ -73,7 +74,7 @@ const CLIENT: Client = Client {
     before_port: ':',
 };
 
-/// The clients that are told by an option, an argument or a variable.
+/// The clients that an option, an argument or a variable tells their address.
 pub(super) const CLIENTS: [Client; 29] = [
     Client {
         programs: &["pg_isready", "psql", "pg_dump"],
@@ -190,6 +191,7 @@ pub(super) const CLIENTS: [Client; 29] = [
     Client {
         programs: &["clickhouse-client", "clickhouse"],
         options: &["--host", "-h"],
+        port: "9000",
         ..CLIENT
     },
     Client {
@@ -201,29 +203,34 @@ pub(super) const CLIENTS: [Client; 29] = [
         programs: &["influx"],
         options: &["--host", "-host"],
         variables: &["INFLUX_HOST"],
+        port: "8086",
         ..CLIENT
     },
     Client {
         programs: &["cypher-shell"],
         options: &["-a", "--address"],
+        port: "7687",
         ..CLIENT
     },
     Client {
         programs: &["temporal", "tctl"],
         options: &["--address", "--ad"],
         variables: &["TEMPORAL_ADDRESS"],
+        port: "7233",
         ..CLIENT
     },
     Client {
         programs: &["nats"],
         options: &["-s", "--server"],
         variables: &["NATS_URL"],
+        port: "4222",
         ..CLIENT
     },
     Client {
         programs: &["consul"],
         options: &["-http-addr"],
         variables: &["CONSUL_HTTP_ADDR"],
+        port: "8500",
         ..CLIENT
     },
     Client {

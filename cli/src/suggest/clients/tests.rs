@@ -17,6 +17,7 @@ fn found(script: &str, env: &[(&str, &str)]) -> Vec<String> {
         For::Address(it) => format!("{}:{}", it.host, it.port),
         For::Name(name) => format!("name {name}"),
         For::Migration => "migration".to_owned(),
+        For::Table { program, host } => format!("table {program} {host}"),
         For::File(path) => format!("file {path}"),
         For::Nothing(reason) => format!("nothing: {reason:?}"),
         other => format!("{other:?}"),
@@ -24,7 +25,7 @@ fn found(script: &str, env: &[(&str, &str)]) -> Vec<String> {
     told.collect()
 }
 
-/// Calls of clients, and what is read in each.
+/// Commands of clients, and the waits that are read from each.
 const CALLS: &[(&str, &str)] = &[
     ("nc -zv -w 3 db 5432", "db:5432"),
     (
@@ -64,6 +65,16 @@ const CALLS: &[(&str, &str)] = &[
         "psql -h db -c 'select 1 from pg_database'",
         "nothing: Data(\"psql\")",
     ),
+    ("psql -h db -c 'select * from orders'", "table psql db"),
+    (
+        "psql -h db -c 'select * from orders' | grep paid",
+        "nothing: Data(\"psql\")",
+    ),
+    (
+        "psql -h db -c 'select * from orders where paid'",
+        "nothing: Data(\"psql\")",
+    ),
+    ("until kong start; do sleep 1; done; kong stop", "migration"),
     (
         "etcdctl --endpoints=http://etcd:2379 endpoint health",
         "etcd:2379",

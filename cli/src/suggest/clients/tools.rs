@@ -1,4 +1,4 @@
-//! The tools that do nothing but wait.
+//! The tools that do nothing but wait for addresses, such as `wait-for-it` and `dockerize`.
 
 use super::arguments::{address, is_port, option, positional};
 use crate::suggest::image::PROTOCOLS;
@@ -17,7 +17,7 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     }
 }
 
-/// The addresses of the options of these names, such as `-wait tcp://db:5432`.
+/// The waits for the addresses that the options of these names give, such as `-wait tcp://db:5432`.
 fn said_by(arguments: &[&str], names: &[&str]) -> Vec<For> {
     let said = arguments.iter().enumerate().filter_map(|(at, argument)| {
         let name = argument.strip_prefix('-')?.trim_start_matches('-');
@@ -64,7 +64,7 @@ fn addresses(program: &str, arguments: &[&str]) -> Vec<For> {
     by_scheme(&found, asks_for_success)
 }
 
-/// The addresses of a list with commas; a URL is asked by HTTP where a tool wants success.
+/// The waits for the addresses of a list with commas. A URL is asked by HTTP; `asks_for_success`: the tool wants a status of success.
 fn by_scheme(text: &str, asks_for_success: bool) -> Vec<For> {
     let texts = text.split(',').map(str::trim).filter(|it| !it.is_empty());
     texts

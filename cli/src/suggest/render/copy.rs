@@ -7,16 +7,16 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The deepest level of sub-charts in sub-charts that is copied, so that a circle of charts ends.
+/// The deepest level of sub-charts within sub-charts that is copied, so that charts which contain each other end.
 const DEEPEST: usize = 4;
 
 /// The names of the declared sub-charts that are in no folder.
 pub(super) struct Missing(pub(super) Vec<String>);
 
-/// The schema of a chart's values: Helm needs a second for a large one, in each render.
+/// The file with the schema of a chart's values. It is left out, because Helm needs a second for a large one in each render.
 const SCHEMA: &str = "values.schema.json";
 
-/// The notes for a chart's user: no object is in them, and many charts refuse values there.
+/// The file with the notes for a chart's user. It is left out, because it holds no object, and many charts refuse values there.
 const NOTES: &str = "NOTES.txt";
 
 /// The functions of templates that generate a key or a hash, which takes a second or more in each render. No wait depends on the result.
@@ -29,7 +29,7 @@ const SLOW: [&str; 6] = [
     "derivePassword",
 ];
 
-/// A template with made-up keys in the place of generated ones; `None` where it generates none.
+/// A template with made-up keys in place of generated ones; `None` where the template generates none.
 fn without_keys(template: &str) -> Option<String> {
     if !SLOW.iter().any(|it| template.contains(it)) {
         return None;
@@ -52,6 +52,14 @@ fn without_keys(template: &str) -> Option<String> {
     Some(text)
 }
 
+/// Writes a text of the chart, without what makes a render slow.
+pub(super) fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    match without_keys(text) {
+        Some(short) => fs::write(path, short),
+        None => fs::write(path, text),
+    }
+}
+
 /// Copies a folder without its hidden files and folders, and without what makes no object.
 pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
@@ -68,18 +76,17 @@ pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
                 tree(&from, &to)?;
             }
         } else if name != SCHEMA && name != NOTES {
-            let text = fs::read_to_string(&from).ok();
-            match text.as_deref().and_then(without_keys) {
-                Some(text) => fs::write(&to, text)?,
-                None => fs::copy(&from, &to).map(drop)?,
+            match fs::read_to_string(&from) {
+                Ok(text) => write(&to, &text)?,
+                Err(_) => fs::copy(&from, &to).map(drop)?,
             }
         }
     }
     Ok(())
 }
 
-/// Takes the sub-charts that a copy declares and lacks from the folders around the chart, and strikes out those that are nowhere:
-/// Helm renders no chart that lacks one.
+/// Takes the sub-charts that a copy declares and lacks from the folders around the chart. Removes the declaration of those that are
+/// nowhere, because Helm renders no chart that lacks one.
 pub(super) fn complete(chart: &Path, copy: &Path, depth: usize) -> Result<Missing> {
     let mut missing = Vec::new();
     for file in ["Chart.yaml", "requirements.yaml"] {
@@ -141,7 +148,7 @@ fn is_there(chart: &Path, name: &str) -> bool {
     })
 }
 
-/// The folder of a sub-chart, where it is one of those around the chart.
+/// The folder of a sub-chart, if it is one of the folders around the chart.
 fn beside(chart: &Path, name: &str, repository: &str) -> Option<PathBuf> {
     let chart = fs::canonicalize(chart).ok()?;
     let declared = repository.strip_prefix("file://").map(|it| chart.join(it));

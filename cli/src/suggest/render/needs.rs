@@ -2,6 +2,7 @@
 
 use super::Values;
 use crate::suggest::in_text::actions;
+use crate::suggest::texts::Texts;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,23 +10,23 @@ use std::path::{Path, PathBuf};
 /// The text of a value that the command makes up so that a chart renders.
 pub(in crate::suggest) const MADE_UP: &str = "sluice";
 
-/// A port that is made up.
+/// The made-up text of a value that holds a port.
 const MADE_UP_PORT: &str = "1";
 
-/// An error of Helm, as far as it tells which values are missing.
+/// An error of Helm, with the facts that tell which values are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RenderFault {
     /// The template, below the chart's folder.
     pub(super) template: Option<PathBuf>,
     /// The line of the template with the error, from 1.
     line: usize,
-    /// Whether the text that the template gives is no YAML, so that any of its values may be missing.
+    /// Whether the rendered text of the template is no YAML, so that any of its values may be missing.
     is_no_yaml: bool,
     /// The values that the error itself names.
     named: Vec<String>,
 }
 
-/// Reads an error.
+/// Reads an error that Helm has printed.
 pub(super) fn of(error: &str) -> RenderFault {
     let mut fault = RenderFault {
         is_no_yaml: error.contains("YAML parse error"),
@@ -74,7 +75,7 @@ pub(super) fn of(error: &str) -> RenderFault {
     fault
 }
 
-/// The path of a value, where a word is one.
+/// The path of the chart's value that a word names; `None` for another word.
 fn path(word: &str) -> Option<String> {
     let word = word.trim_matches(['\'', '"', '`', ':', ',', '(', ')']);
     let word = word
@@ -89,52 +90,90 @@ impl RenderFault {
     /// The values that may be missing: the values that the error names, and the empty values on its line.
     pub(super) fn values(&self, chart: &Path, own: &Value, made_up: &[String]) -> Values {
         let mut paths = self.named.clone();
-        if let Some(template) = &self.template {
-            let text = fs::read_to_string(chart.join(template)).unwrap_or_default();
-            let line = text
-                .lines()
-                .nth(self.line.saturating_sub(1))
-                .unwrap_or_default();
-            let printed = actions(&text).into_iter();
-            let printed = printed.filter(|it| it.starts_with(".Values.") && !it.contains("toYaml"));
-            let found: Vec<String> = if self.is_no_yaml {
-                printed.collect()
-            } else {
-                line.split(".Values.")
-                    .skip(1)
-                    .map(|it| format!(".Values.{it}"))
-                    .collect()
-            };
-            paths.extend(found.iter().filter_map(|it| {
-                let it = it.strip_prefix(".Values.")?;
-                let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
-                let end = it.find(|it| !is_path(it)).unwrap_or(it.len());
-                path(it[..end].trim_end_matches('.'))
-            }));
+        let text = self.text(chart);
+        if self.is_no_yaml {
+            paths.extend(printed(&text));
+        } else {
+            let line = text.lines().nth(self.line.saturating_sub(1));
+            let found = line.unwrap_or_default().split(".Values.").skip(1);
+            paths.extend(found.filter_map(first_path));
         }
         let is_empty = |path: &String| {
-            let value = path.split('.').try_fold(own, |value, key| value.get(key));
+            let value = value_at(own, path);
             matches!(value, None | Some(Value::Null)) || value.is_some_and(|it| it == "")
         };
         paths.retain(is_empty);
-        paths.sort();
-        paths.dedup();
-        let pair = |path: String| {
-            let value = if path.ends_with("enabled") {
-                "false"
-            } else if path.to_lowercase().ends_with("port") {
-                MADE_UP_PORT
-            } else {
-                MADE_UP
-            };
-            format!("{path}={value}")
-        };
-        let pairs = paths.into_iter().map(pair);
-        pairs.filter(|it| !made_up.contains(it)).collect()
+        made_of(paths, made_up)
+    }
+
+    /// The values that the helpers of a template print, and that the chart has as empty ones: the text of the template may be no YAML
+    /// because of these.
+    pub(super) fn values_of_helpers(
+        &self,
+        chart: &Path,
+        own: &Value,
+        made_up: &[String],
+    ) -> Values {
+        let text = self.text(chart);
+        if !self.is_no_yaml || !text.contains("include ") && !text.contains("template ") {
+            return Values::new();
+        }
+        let texts = Texts::read(chart, &[]).unwrap_or_default();
+        let mut paths = printed(&texts.reach(&text)[text.len()..]);
+        // An empty name is the usual one: the helper makes another in its place.
+        let is_empty =
+            |it: &String| value_at(own, it) == Some(&Value::Null) && !it.ends_with("Override");
+        paths.retain(is_empty);
+        made_of(paths, made_up)
+    }
+
+    /// The text of the template; empty where the error names none.
+    fn text(&self, chart: &Path) -> String {
+        let read = |it: &PathBuf| fs::read_to_string(chart.join(it)).ok();
+        self.template.as_ref().and_then(read).unwrap_or_default()
     }
 }
 
-/// The last line that says something, short enough for a message.
+/// The paths of the values that a template prints.
+fn printed(template: &str) -> Vec<String> {
+    let printed = actions(template).into_iter();
+    let printed = printed.filter(|it| !it.contains("toYaml"));
+    printed
+        .filter_map(|it| first_path(it.strip_prefix(".Values.")?))
+        .collect()
+}
+
+/// The path with which a text begins.
+fn first_path(text: &str) -> Option<String> {
+    let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
+    let end = text.find(|it| !is_path(it)).unwrap_or(text.len());
+    path(text[..end].trim_end_matches('.'))
+}
+
+fn value_at<'v>(values: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.')
+        .try_fold(values, |value, key| value.get(key))
+}
+
+/// The made-up values of these paths that are not among those made up before.
+fn made_of(mut paths: Vec<String>, made_up: &[String]) -> Values {
+    paths.sort();
+    paths.dedup();
+    let pair = |path: String| {
+        let value = if path.ends_with("enabled") {
+            "false"
+        } else if path.to_lowercase().ends_with("port") {
+            MADE_UP_PORT
+        } else {
+            MADE_UP
+        };
+        format!("{path}={value}")
+    };
+    let pairs = paths.into_iter().map(pair);
+    pairs.filter(|it| !made_up.contains(it)).collect()
+}
+
+/// The last line of an error that says something, shortened for a message.
 pub(super) fn shown(error: &str) -> String {
     let error = error
         .split_once("Error:")

@@ -1,15 +1,15 @@
-//! Helpers of charts that are not there. Each is made up, so that the templates that include one render: as a text of its own where a
-//! name stands, else as nothing.
+//! Made-up helpers, in place of those of charts that are not at hand, so that the templates that include them render. A helper gives a
+//! text of its own where a name is expected, else nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The words of Helm about a helper that nothing defines.
+/// The words in Helm's error about a helper that nothing defines.
 pub(super) const NO_HELPER: &str = "no template \"";
-/// The beginning of a made-up name.
+/// The beginning of each name that a made-up helper gives.
 const MARK: &str = "zqstub-";
-/// The file of the copy that defines them.
+/// The file in the chart's copy that defines the made-up helpers.
 const FILE: &str = "templates/_zqstubs.tpl";
 
 /// The made-up helpers, each with the text that it gives, by name.
@@ -34,8 +34,8 @@ fn lacking(text: &str) -> Vec<String> {
 }
 
 impl Stubs {
-    /// Defines the helpers that the templates of a chart's copy include and that nothing defines; where a sub-chart is packed, and so may
-    /// define some, the one helper of Helm's error.
+    /// Defines the helpers that the templates of a chart's copy include and that nothing defines. A packed sub-chart may define some of
+    /// them, so then only the helper that Helm's error names is defined.
     pub(super) fn write(&mut self, chart: &Path, error: &str) -> std::io::Result<()> {
         let mut text = String::new();
         if gather(chart, &mut text) {
@@ -55,18 +55,18 @@ impl Stubs {
         self.0.iter().map(define).collect()
     }
 
-    /// The names of the helpers, for a message; `None` where there are none.
+    /// The names of the made-up helpers, for a message; `None` where there are none.
     pub(in crate::suggest) fn names(&self) -> Option<String> {
         let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Whether a text has a made-up name in it.
+    /// Whether a text contains a name that a made-up helper gives.
     pub(in crate::suggest) fn are_in(text: &str) -> bool {
         text.contains(MARK)
     }
 
-    /// A text for a message, with the helpers in the place of their made-up names.
+    /// A text for a message, with the name of the helper in place of the text that it gives.
     pub(in crate::suggest) fn shown(&self, text: &str) -> String {
         // A made-up name may be the beginning of a longer one.
         let names = self.0.iter().rev().filter(|it| it.1.starts_with(MARK));
@@ -76,7 +76,7 @@ impl Stubs {
     }
 }
 
-/// The text that a made-up helper gives: a port where the helper is called so, nothing where it may make several lines, else a name.
+/// The text that a made-up helper gives: a port where its name says so, nothing where it may give several lines, else a name.
 fn given(name: &str) -> String {
     const OF_LINES: [&str; 15] = [
         "label",
@@ -110,8 +110,8 @@ fn given(name: &str) -> String {
     format!("{MARK}{}", letters.collect::<String>())
 }
 
-/// Reads the texts of a chart and of its sub-charts, and tells whether one of these is packed. A folder that cannot be read defines
-/// nothing.
+/// Adds the texts of a chart and of its sub-charts to `text`, and returns whether one of the sub-charts is packed. A folder that cannot
+/// be read defines nothing.
 fn gather(folder: &Path, text: &mut String) -> bool {
     let mut is_packed = false;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,16 +1,16 @@
-//! The branches of a shell's `if` whose condition the environment decides: the text without the branches that are never taken.
+//! Drops the branches of a shell's `if` that are never taken, where the environment decides the condition.
 
 use super::expand::Scope;
 use super::tokens::Token;
 use std::collections::BTreeSet;
 
-/// The words behind which a command begins.
+/// The words that another command follows.
 const OPENING: [&str; 9] = [
     "do", "then", "else", "elif", "if", "!", "{", "while", "until",
 ];
 
-/// The tokens without the branches that are never taken. `env` has the variables of the container alone: a condition on a variable that the
-/// script sets is not decided.
+/// The tokens without the branches that are never taken. `env` has the variables of the container alone: a condition on a variable that
+/// the script sets is left open.
 pub(super) fn taken(tokens: &[Token], env: &Scope) -> Vec<Token> {
     let reader = BranchReader {
         tokens,
@@ -26,7 +26,7 @@ pub(super) fn taken(tokens: &[Token], env: &Scope) -> Vec<Token> {
     taken
 }
 
-/// The names that a script sets.
+/// The names of the variables that a script sets.
 fn set_names(tokens: &[Token]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut before = "";
@@ -56,7 +56,7 @@ struct BranchReader<'t> {
 }
 
 impl BranchReader<'_> {
-    /// Copies the tokens from `at` up to one of these words at the beginning of a command, and returns the place of that word.
+    /// Copies the tokens from `at` up to the first of the words `ends` at the beginning of a command. Returns the place of that word.
     fn copy(&self, mut at: usize, ends: &[&str], to: &mut Vec<Token>) -> usize {
         let mut begins = true;
         while let Some(token) = self.tokens.get(at) {
@@ -76,7 +76,7 @@ impl BranchReader<'_> {
         at
     }
 
-    /// Copies the branches that may be taken of the `if` or `elif` at `at`, without its `fi`, and returns the place behind that.
+    /// Copies the branches of the `if` or `elif` at `at` that may be taken, without its `fi`. Returns the place behind the `fi`.
     fn branch(&self, at: usize, to: &mut Vec<Token>) -> usize {
         let mut condition = Vec::new();
         let then = self.copy(at + 1, &["then"], &mut condition);
@@ -141,7 +141,8 @@ impl BranchReader<'_> {
         }
     }
 
-    /// A word with the environment's variables; `None` where the script sets one of these, or one has no value that is known.
+    /// A word with the values of the environment's variables; `None` where the script sets one of the variables, or where a value is
+    /// unknown.
     fn known(&self, word: &str) -> Option<String> {
         let names = word.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
         let mut names = names.filter(|it| !it.is_empty());
@@ -155,7 +156,7 @@ impl BranchReader<'_> {
     }
 }
 
-/// What a test of known words says; `None` where it asks for something else than words.
+/// The result of a test on known words; `None` where the test asks for something else, such as a file.
 fn says(test: &[&str]) -> Option<bool> {
     let number = |it: &str| it.parse::<i64>().ok();
     match test {

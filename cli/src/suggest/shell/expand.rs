@@ -1,4 +1,4 @@
-//! Replaces the variables of a shell's word, as far as their values are known.
+//! Replaces the variables in a word of a shell by their values, as far as these are known.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ const MOST: usize = 16;
 /// The longest chain of variables that refer to each other.
 const DEEPEST: usize = 6;
 
-/// The variables that are known.
+/// The variables and arguments whose values are known at one place of a script.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
     /// The values of each variable by its name; the variable of a `for` has several.
     pub(super) variables: BTreeMap<String, Vec<String>>,
-    /// The arguments of a function.
+    /// The arguments of the function around the place.
     pub(super) arguments: Vec<String>,
-    /// `$0`, where a command says what that is.
+    /// The value of `$0`, where a command sets it.
     pub(super) own_name: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl Scope {
         self.variables.insert(name.to_owned(), values);
     }
 
-    /// The texts that a word may be. A variable of which nothing is known stays, as `$(NAME)`.
+    /// The texts that a word may stand for. A variable without a known value stays, as `$(NAME)`.
     pub(super) fn expand(&self, word: &str) -> Vec<String> {
         self.expanded(word, 0)
     }
@@ -75,8 +75,8 @@ impl Scope {
     }
 }
 
-/// The text before the first variable of a word, its name, the operator on it with its operand, such as `:-default`, and the text
-/// behind. `$(NAME)` is how a container's own fields name a variable.
+/// The first variable of a word: the text before it, its name, the operator on it with its operand, such as `:-default`, and the text
+/// behind. A container's own fields write a variable as `$(NAME)`.
 fn first_variable(word: &str) -> Option<(&str, &str, &str, &str)> {
     let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut from = 0;
@@ -112,13 +112,13 @@ fn first_variable(word: &str) -> Option<(&str, &str, &str, &str)> {
     }
 }
 
-/// Whether a variable is in a text of which nothing is known.
+/// Whether a text holds a variable without a known value.
 fn is_unknown(text: &str) -> bool {
     text.contains("$(")
 }
 
-/// A value as an operator cuts it: `%%:*` and `%:*` take what is before a colon, `##*:` and `#*:` what is behind. Other patterns cut
-/// nothing.
+/// The part of a value that an operator of the shell leaves: with `%%:*` and `%:*` the part before a colon, with `##*:` and `#*:` the
+/// part behind it. Other patterns change nothing.
 fn cut<'v>(value: &'v str, operator: &str) -> &'v str {
     let Some(sign) = operator.chars().next().filter(|it| matches!(it, '%' | '#')) else {
         return value;

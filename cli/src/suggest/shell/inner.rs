@@ -1,13 +1,13 @@
-//! The text that a command hands on to a shell of its own.
+//! Finds the text that a command hands on to a shell of its own, such as `sh -c TEXT`.
 
-/// The text that a command gives to a shell, and behind it `$0` and the arguments.
+/// The text that a command gives to a shell, and the words that become `$0` and the arguments.
 pub(super) fn shell_text(words: &[String]) -> Option<(&str, &[String])> {
     let program = words.first()?.rsplit('/').next()?;
     let is_shell = matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh");
     script_of(&words[1..]).filter(|_| is_shell)
 }
 
-/// The text that a shell is given by `-c`, and behind it `$0` and the arguments.
+/// The text that a shell gets by `-c`, and the words behind it, which become `$0` and the arguments.
 fn script_of(arguments: &[String]) -> Option<(&str, &[String])> {
     let is_option = |at: usize| arguments[at].starts_with(['-', '+']);
     // `-o` and `-eo` have a value.

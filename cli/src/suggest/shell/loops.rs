@@ -1,13 +1,13 @@
-//! The heads of loops: whether a loop ends, and what its end depends on.
+//! Reads the heads of loops: whether a loop can end, and which command decides that.
 
 use super::tokens::Token;
 use std::collections::BTreeMap;
 
-/// The commands that end a loop, or the shell around it.
+/// The commands that end a loop, or the shell that runs it.
 const ENDING: [&str; 5] = ["break", "exit", "return", "exec", "kill"];
 
-/// Whether a loop ends: its condition may come to hold no more, or a command in it ends it. `head` is the command that begins the loop, and
-/// `behind` is what follows.
+/// Whether a loop can end: its condition may cease to hold, or a command in it ends it. `head` is the command that begins the loop, and
+/// `behind` are the tokens that follow.
 pub(super) fn ends(
     head: &[String],
     behind: &[Token],
@@ -29,7 +29,7 @@ pub(super) fn ends(
     !is_for_ever || body(behind).iter().any(is_end)
 }
 
-/// Whether a command is all that the head of a loop asks: `do` follows, and neither a pipe nor another command.
+/// Whether one command is the whole condition of a loop: `do` follows, and neither a pipe nor another command.
 pub(super) fn is_head(head: &[String], behind: &[Token]) -> bool {
     let begins = head
         .iter()
@@ -68,7 +68,7 @@ fn is_ending(word: &str) -> bool {
     ENDING.contains(&word)
 }
 
-/// Whether a word is a function of the script that ends the shell.
+/// Whether a word calls a function of the script that ends the loop or the shell.
 fn calls_an_end(word: &str, functions: &BTreeMap<String, Vec<Token>>) -> bool {
     let body = functions.get(word).into_iter().flatten();
     let mut words = body.filter_map(|it| match it {

@@ -1,9 +1,9 @@
-//! The outputs of commands that are known without running these.
+//! The outputs of commands that can be known without running the commands.
 
 /// The variable that holds the pod's own namespace.
 pub(in crate::suggest) const OWN_NAMESPACE: &str = "OWN_NAMESPACE";
 
-/// The variable, with its operator, whose value a command prints: a part of an address, or the pod's namespace. `None` where a command
+/// The variable, with its operator, whose value a command prints: a part of an address, or the pod's namespace. `None` for a command that
 /// prints something else.
 pub(super) fn variable(command: &str) -> Option<String> {
     if command.contains("serviceaccount/namespace") {
@@ -41,8 +41,8 @@ pub(super) fn variable(command: &str) -> Option<String> {
     Some(format!("${{{name}{operator}}}"))
 }
 
-/// The host whose addresses a command prints, such as `nslookup db | grep Address`: an address stands for its name. `None` where a
-/// command prints something else, such as their number.
+/// The host whose addresses a command prints, such as `nslookup db | grep Address`: such an address stands for the host. `None` for a
+/// command that prints something else, such as the number of addresses.
 pub(super) fn looked_up(command: &str) -> Option<&str> {
     let (look, behind) = command.split_once('|').unwrap_or((command, ""));
     let mut filters = behind.split_whitespace();

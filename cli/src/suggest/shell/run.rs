@@ -1,5 +1,5 @@
-//! The commands that a shell runs, with their variables and functions resolved. Every branch is taken that the environment does not
-//! rule out.
+//! Lists the commands that a shell runs, with the values of their variables and the bodies of their functions. Every branch counts that
+//! the environment does not rule out.
 
 use super::branches;
 use super::expand::Scope;
@@ -11,34 +11,35 @@ use std::collections::BTreeMap;
 
 /// The deepest level of functions that call each other.
 const DEEPEST: usize = 5;
-/// The most commands that are read of one container.
+/// The most commands that are read of one container, since a script may be of any length.
 const MOST: usize = 2000;
 
-/// A command with its arguments.
+/// A command that a script runs, with its arguments and the loops around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::suggest) struct Call {
     pub(in crate::suggest) words: Vec<String>,
     /// The loops around the command.
     pub(in crate::suggest) looped: Looped,
-    /// The variables that the script sets before the command, each to the one text that it may have.
+    /// The variables that the script sets before the command, each with its value where that is only one.
     pub(in crate::suggest) own: BTreeMap<String, String>,
     /// Whether another command reads what the command prints.
     pub(in crate::suggest) is_read: bool,
-    /// Whether a loop goes on as long as the command succeeds.
+    /// Whether a loop goes on while the command succeeds, so that the loop waits for the command to fail.
     pub(in crate::suggest) while_it_succeeds: bool,
-    /// The number of the statement that the command is in, and the number of the command's side of `||` there.
+    /// The number of the command's statement, and the number of the command's side of `||` in it. Commands on different sides are
+    /// alternatives.
     pub(in crate::suggest) side: (usize, usize),
 }
 
 /// The loops around a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::suggest) enum Looped {
-    /// There is none.
+    /// No loop is around the command.
     #[default]
     No,
-    /// One of them may end, or a program repeats the command.
+    /// A loop around the command may end, or a program repeats the command.
     MayEnd,
-    /// None of them ends, as a server's may not.
+    /// No loop around the command ends, such as the main loop of a server.
     Endless,
 }
 
@@ -49,7 +50,7 @@ impl Call {
     }
 }
 
-/// The commands of a container.
+/// The commands of a container, and whether a loop among them pauses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::suggest) struct Script {
     pub(in crate::suggest) calls: Vec<Call>,
@@ -57,7 +58,8 @@ pub(in crate::suggest) struct Script {
     pub(in crate::suggest) pauses: bool,
 }
 
-/// The commands of a container's words: of a shell's text, else the one that the words are.
+/// The commands that a container with these words runs: those of the script that the words give to a shell, else the one command that the
+/// words are.
 pub(in crate::suggest) fn of_words(words: &[String], env: &BTreeMap<String, String>) -> Script {
     let mut runner = Runner::default();
     for (name, value) in env {
@@ -78,15 +80,15 @@ struct Runner {
     scope: Scope,
     functions: BTreeMap<String, Vec<Token>>,
     script: Script,
-    /// The variables of the container.
+    /// The variables of the container alone, without those that the script sets.
     env: Scope,
-    /// The loops that are open: whether each may end.
+    /// The loops around the present place; each says whether it may end.
     loops: Vec<bool>,
     /// Whether the loop whose head is read next may end.
     ends: bool,
-    /// Whether another command reads what the command prints that is read next.
+    /// Whether another command reads the output of the command that is read next.
     is_read: bool,
-    /// Whether the head of a loop is nothing but the command that is read next.
+    /// Whether the command that is read next is the whole condition of a loop.
     is_head: bool,
     /// The number of the present statement, and of the present side of `||` in it.
     side: (usize, usize),
@@ -132,7 +134,7 @@ impl Runner {
         self.loops.truncate(outer);
     }
 
-    /// Reads a command that follows words such as `while` and `!`.
+    /// Reads a command that may follow words such as `while` and `!`.
     fn command(&mut self, words: &[String], depth: usize) {
         let mut rest = words;
         let mut while_it_succeeds = false;
@@ -162,7 +164,7 @@ impl Runner {
                     }
                     return;
                 }
-                // Nothing but the lines that feed the loop follows.
+                // Behind `done` only the input and the output of the loop are named.
                 [word, ..] if word == "done" => {
                     self.loops.pop();
                     return;
@@ -181,7 +183,7 @@ impl Runner {
         }
         let first = self.script.calls.len();
         self.call(rest, depth);
-        // A function may turn the answer of its commands round.
+        // A function may succeed where its command fails.
         let is_function = rest
             .first()
             .is_some_and(|it| self.functions.contains_key(it));
@@ -190,7 +192,7 @@ impl Runner {
         }
     }
 
-    /// Takes `NAME=value`.
+    /// Reads an assignment, `NAME=value`. Returns whether the word was one.
     fn assign(&mut self, word: &str) -> bool {
         let Some((name, value)) = word.split_once('=') else {
             return false;
@@ -199,7 +201,7 @@ impl Runner {
         if name.is_empty() || !name.chars().all(is_name) {
             return false;
         }
-        // The output of a command is not known, and a value that says nothing hides none that does.
+        // An empty value may be the unknown output of a command, and replaces no known value.
         if !value.is_empty() {
             let values = self.scope.expand(value);
             if let [value] = values.as_slice() {
@@ -236,7 +238,7 @@ impl Runner {
         self.scope.arguments = outer.arguments;
     }
 
-    /// The calls that the words may be.
+    /// The commands that the words may stand for: one for each value of the variables in them.
     fn each(&self, words: &[String]) -> Vec<Vec<String>> {
         let mut each: Vec<Vec<String>> = vec![Vec::new()];
         for word in words {
@@ -320,7 +322,7 @@ impl Runner {
         }
     }
 
-    /// Takes `read -a NAME <<< "a b"`.
+    /// Sets the variable that a command such as `read -a NAME <<< "a b"` fills.
     fn read(&mut self, words: &[String]) {
         let is_array = |it: &String| it.starts_with('-') && it.ends_with('a');
         let name = words.iter().position(is_array).map(|at| words.get(at + 1));
@@ -331,7 +333,7 @@ impl Runner {
         }
     }
 
-    /// Runs the command that a program like `timeout` is given.
+    /// Reads the command that a program such as `timeout` runs.
     fn inner(&mut self, words: &[String], depth: usize) {
         if !words.is_empty() {
             self.command(words, depth + 1);
@@ -355,7 +357,8 @@ impl Runner {
     }
 }
 
-/// The functions of images and of scripts that run what they are given until it succeeds, however a script defines them.
+/// The functions of images and of scripts that run a command until it succeeds. The name alone counts, however a script defines the
+/// function.
 const ASKING_AGAIN: [&str; 5] = [
     "retry",
     "retry_while",
@@ -368,14 +371,15 @@ const STEERING: [&str; 10] = [
 ];
 const DECLARING: [&str; 5] = ["local", "export", "declare", "readonly", "typeset"];
 
-/// An option of `timeout`, or a time: `30`, `1.5m`.
+/// Whether a word is an option of `timeout` or a time, such as `30` or `1.5m`, and not the command to run.
 fn is_time(word: &str) -> bool {
     let number = word.trim_end_matches(['s', 'm', 'h', 'd']);
     let is_number = |it: char| it.is_ascii_digit() || it == '.';
     word.starts_with('-') || !number.is_empty() && number.chars().all(is_number)
 }
 
-/// The tokens of a text whose variables have been looked up: one of which nothing is known is `$(NAME)` there, and no command.
+/// The tokens of a text in which variables have been replaced by their values. There `$(NAME)` is a variable without a known value, and
+/// not the output of a command.
 fn again(text: &str) -> Vec<Token> {
     let mut plain = String::new();
     let mut rest = text;
@@ -389,7 +393,7 @@ fn again(text: &str) -> Vec<Token> {
     tokens(&plain)
 }
 
-/// The parts of a list that a `for` goes through.
+/// The parts of the list that a `for` walks through.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\n', '\t', ',', ';'])
         .filter(|it| !it.is_empty())

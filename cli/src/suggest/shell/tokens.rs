@@ -1,22 +1,23 @@
 //! Splits a shell's text into words. Quotes are removed, and a quoted text stays one word.
 
-/// A part of a shell's text.
+/// A word or a sign of a shell's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
-    /// `;`, `|`, `&`, a line break, a bracket: a command ends.
+    /// The end of a command: `;`, `|`, `&`, a line break, or a bracket.
     End,
-    /// `;`, a line break or a closing bracket, behind the command's end: what follows does not depend on the command.
+    /// The mark behind an end by `;`, a line break or a closing bracket: the next command does not depend on the one before.
     Next,
-    /// `||`, behind a command's end: the next command runs where this one fails.
+    /// The mark behind an end by `||`: the next command runs where the one before fails.
     Or,
-    /// `|`, or the end of `$( )`, behind a command's end: another command reads what this one prints.
+    /// The mark behind an end by `|` or by the end of `$( )`: another command reads the output of the one before.
     Pipe,
-    /// `name()`: what follows in braces is a function.
+    /// The head of a function, `name()`: its body follows in braces.
     Function(String),
 }
 
-/// Reads the words of a text. A text in `$( )` or in backticks is a command of its own, behind the one that it is in.
+/// Splits a text into tokens. A text in `$( )` or in backticks is a command of its own, and its tokens follow those of the command that
+/// it stands in.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut reader = ShellReader {
         letters: text.chars().collect(),
@@ -31,12 +32,12 @@ struct ShellReader {
     letters: Vec<char>,
     at: usize,
     word: String,
-    /// Whether a word has begun, be it empty as `''` is.
+    /// Whether a word has begun. It may still be empty, as `''` is.
     begun: bool,
     found: Vec<Token>,
-    /// The commands inside of the present one.
+    /// The texts in `$( )` or backticks within the present command, which are read after it.
     inside: Vec<String>,
-    /// The words that end the texts which follow the line, as `<<EOF` has them.
+    /// The words, as `EOF` in `<<EOF`, that end the texts which follow the present line.
     here: Vec<String>,
 }
 
@@ -96,7 +97,7 @@ impl ShellReader {
         self.end();
     }
 
-    /// Whether a command has one word so far, and that one is whole.
+    /// Whether the present command consists of one whole word so far.
     fn is_alone(&self) -> bool {
         let words = self
             .found
@@ -135,8 +136,8 @@ impl ShellReader {
         }
     }
 
-    /// Takes the lines up to the word that ends them. They are a word of an interpreter's command, or of the end of a loop, and no words of
-    /// another command.
+    /// Takes the lines of a text up to the word that ends it, such as `EOF`. The lines become a word of an interpreter's command, or of
+    /// the end of a loop; any other command drops them.
     fn take_here(&mut self) {
         const READERS: [&str; 7] = ["python", "python3", "node", "ruby", "perl", "php", "done"];
         for end in std::mem::take(&mut self.here) {
@@ -198,7 +199,8 @@ impl ShellReader {
         }
     }
 
-    /// `$( )` and backticks are commands, `$(( ))` is a sum; `$(NAME)` is how a container's arguments name a variable.
+    /// Reads on behind a `$`. `$( )` and backticks are commands, `$(( ))` is a sum, and `$(NAME)` is a variable as a container's
+    /// arguments write it.
     fn dollar(&mut self, letter: char) {
         if letter == '$' && self.peek(0) == Some('{') {
             self.push('$');
@@ -253,7 +255,7 @@ impl ShellReader {
         self.word.push_str(&items.join(" "));
     }
 
-    /// The text before the bracket that closes.
+    /// The text up to the bracket that closes.
     fn up_to(&mut self, close: char) -> String {
         let mut inside = String::new();
         let mut open = 1;
@@ -280,7 +282,7 @@ impl ShellReader {
         }
     }
 
-    /// The target of an output is a word that begins with `>` or `<`.
+    /// Reads a redirection as a word that begins with `>` or `<`, so that its target is no argument.
     fn redirect(&mut self, letter: char) {
         let number = self.word.chars().all(|it| it.is_ascii_digit());
         if !number {
@@ -302,7 +304,7 @@ impl ShellReader {
     }
 }
 
-/// The body of a function: the tokens between its braces; and where what follows begins.
+/// The body of a function: the tokens between its braces. The number is the place behind the body.
 pub(super) fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
     let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
     let mut start = from;

@@ -18,9 +18,15 @@ function badge(node) {
   return make(`span.badge.${node.state}`, {}, icon(node.state), STATES[node.state][0]);
 }
 
+/// `Deployment/recommendation`, which a narrow column breaks behind the kind and not within the name.
+function breakable(id) {
+  const [kind, ...rest] = id.split("/");
+  return rest.length ? [`${kind}/`, make("wbr"), rest.join("/")] : [kind];
+}
+
 /// A button that leads to another object.
 function link(node, ...after) {
-  const button = make("button.link", { type: "button", onclick: () => select(node.id) }, icon(node.state), node.id);
+  const button = make("button.link", { type: "button", onclick: () => select(node.id) }, icon(node.state), make("span", {}, ...breakable(node.id)));
   button.dataset.key = node.id;
   return make("div.row", {}, button, ...after);
 }
@@ -121,7 +127,7 @@ function overview(model) {
   const since = (it) => waitsSince(it) ?? "";
   const waiting = of("waiting").sort((one, other) => since(one).localeCompare(since(other)));
   const done = model.nodes.length > 0 && model.nodes.every((it) => DONE.includes(it.state));
-  const title = done ? "Everything is ready" : waiting.length ? "What waits, and for what" : "Overview";
+  const title = done ? "Everything is ready" : waiting.length ? "What waits, and for what" : failed.length ? "What is broken" : "Overview";
   const causes = model.roots;
   const alone = failed.filter((it) => !causes.some((cause) => cause.node === it));
   return [

@@ -39,10 +39,14 @@ const LEAST = 0.5;
 
 const graph = {
   scale: 1,
-  /// Whether nobody has chosen the size.
+  /// Whether the size is that which fits, since none has been chosen.
   fits: true,
   /// Whether the subject is drawn for the first time.
   begins: true,
+  /// Whether the reader has touched the page: then the window stays where it is.
+  touched: false,
+  /// Whether the window shows some trouble.
+  showsTrouble: false,
   boxes: new Map(),
   shape: "",
   places: new Map(),
@@ -61,13 +65,17 @@ const graph = {
     this.drawLines(new Map(drawn.map((edge) => [`${edge.from} ${edge.to}`, edge])));
     this.mark(model);
     map.draw(model);
-    if (this.begins) this.look(model);
+    // Trouble that begins later is shown too.
+    const trouble = !this.showsTrouble && !this.touched && firstTrouble(model);
+    if (this.begins || trouble) this.look(model);
   },
 
   /// Brings what a reader looks for first into the window.
   look(model) {
     this.begins = false;
-    const first = model.byId.get(page.selected) ?? firstTrouble(model);
+    const trouble = firstTrouble(model);
+    this.showsTrouble = Boolean(trouble);
+    const first = model.byId.get(page.selected) ?? trouble;
     this.boxes.get(first?.id)?.scrollIntoView({ block: "center", inline: "center" });
   },
 

@@ -150,7 +150,7 @@ function show(namespace, release) {
 function again() {
   Object.assign(page, { model: undefined, selected: undefined, only: new Set() });
   graph.shape = "";
-  Object.assign(graph, { fits: true, begins: true });
+  Object.assign(graph, { fits: true, begins: true, touched: false });
   find("blank").replaceChildren(make("div.loading", {}, "Reading the cluster\u2026"));
   document.body.classList.add("empty");
   find("timeline").hidden = true;
@@ -257,6 +257,7 @@ find("graph").addEventListener("wheel", (event) => {
   graph.zoom(event.deltaY < 0 ? 1.1 : 1 / 1.1);
 }, { passive: false });
 document.addEventListener("keydown", pressed);
+for (const touch of ["pointerdown", "wheel", "keydown"]) addEventListener(touch, () => (graph.touched = true), { passive: true, capture: true });
 // Who does not look is not told, and costs the cluster nothing.
 document.addEventListener("visibilitychange", () => (document.hidden ? source?.close() : listen()));
 addEventListener("popstate", again);

@@ -27,7 +27,9 @@ function span(model) {
 function drawTimeline(model) {
   const area = find("timeline");
   const shown = span(model);
-  const rows = model.nodes.filter((it) => it.time && (it.time.started || it.waiting.length) && passes(it));
+  const shows = (it) => it.time && (it.time.started || it.waiting.length) && passes(it);
+  // The trouble comes first: there may be more rows than there is room for.
+  const rows = model.nodes.filter(shows).sort((one, other) => isBroken(other) - isBroken(one));
   area.hidden = !shown || !rows.length;
   if (area.hidden) return;
   const at = (time) => Math.min(100, Math.max(0, ((time - shown.from) / (shown.to - shown.from)) * 100));

@@ -49,6 +49,38 @@ fn a_workload_lacks_pods_until_its_controller_has_made_them() {
 }
 
 #[test]
+fn a_workload_counts_its_pods_that_are_not_ready() {
+    for (kind, status, expected) in [
+        (
+            "Deployment",
+            json!({"replicas": 3, "readyReplicas": 1}),
+            Some(2),
+        ),
+        ("Rollout", json!({"replicas": 3}), Some(3)),
+        (
+            "StatefulSet",
+            json!({"replicas": 1, "readyReplicas": 2}),
+            Some(0),
+        ),
+        (
+            "DaemonSet",
+            json!({"currentNumberScheduled": 2, "numberReady": 1}),
+            Some(1),
+        ),
+        (
+            "Job",
+            json!({"active": 2, "ready": 2, "failed": 1}),
+            Some(0),
+        ),
+        ("Job", json!({}), None),
+        ("Widget", json!({"phase": "Running"}), None),
+    ] {
+        let workload = json!({"kind": kind, "status": status});
+        assert_eq!(unready_pods(&workload), expected, "{workload}");
+    }
+}
+
+#[test]
 fn a_refusal_is_told_without_the_pods_name() {
     for (says, expected) in [
         (

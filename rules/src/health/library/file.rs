@@ -6,18 +6,18 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A file as it is written: the place at which the rules were read, and the rules.
+/// The content of one file of `rules/library`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// `OWNER/NAME VERSION FILE` of a public project, or a list of such texts. `unverified`, with the project where that is known, of
-    /// rules that were read without a note of the place.
+    /// The place at which the author of the file read how the kinds work: `OWNER/NAME VERSION FILE` of a public project, or a list of
+    /// such texts. `unverified`, with the project where that is known, says that the author noted no place.
     read: Value,
     /// The kinds of one rule, separated by commas (`*`: every other kind of the group), and the rule.
     kinds: BTreeMap<String, Written>,
 }
 
-/// A rule as it is written.
+/// A rule in the form in which a file states it, before [`read`] turns the rule into CEL.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Written {
@@ -31,18 +31,18 @@ struct Written {
     cases: Value,
 }
 
-/// A rule as three expressions in CEL, with the kinds that it is for.
+/// A rule as three CEL expressions, with the kinds that the rule judges.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Kinds of the group; `None`: every kind without a rule of its own.
     pub kinds: Vec<Option<String>>,
-    /// Holds for a healthy object.
+    /// The CEL expression that holds for a healthy object.
     pub current: String,
-    /// Holds for an object on its way.
+    /// The CEL expression that holds for an object on its way.
     pub in_progress: Option<String>,
-    /// Holds for an object that failed.
+    /// The CEL expression that holds for an object that failed.
     pub failed: Option<String>,
-    /// The example objects of the rule, by the outcome of the rule.
+    /// The example objects of the rule, by the outcome that the rule has to give.
     pub cases: Value,
 }
 
@@ -82,7 +82,7 @@ fn entry(kinds: &str, written: Written) -> Result<Entry, String> {
     })
 }
 
-/// The expression of a healthy object, which has four forms.
+/// The CEL expression that holds for a healthy object, from one of the four forms in which a file states it.
 fn healthy(written: &Written) -> Result<String, String> {
     let Written {
         exists,
@@ -105,7 +105,8 @@ fn healthy(written: &Written) -> Result<String, String> {
     }
 }
 
-/// A test of an object: an expression in CEL, words for the `field` of the rule, `{condition, is}`, or `{field, is}`.
+/// The CEL expression for one test of an object. A file writes a test as CEL, as the words that the rule's `field` may have, as
+/// `{condition, is}`, or as `{field, is}`.
 fn expression(test: &Value, path: Option<&str>) -> Result<String, String> {
     match test {
         Value::String(cel) => return Ok(cel.clone()),
@@ -129,7 +130,7 @@ fn expression(test: &Value, path: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// One condition, or one of several, has the status True (`is`) or False.
+/// The CEL expression that holds where one of these conditions has the status True, or with `is: false` the status False.
 fn condition(types: &Value, is: bool) -> Result<String, String> {
     let types = one_of(types)?;
     let status = if is { "True" } else { "False" };
@@ -138,7 +139,8 @@ fn condition(types: &Value, is: bool) -> Result<String, String> {
     ))
 }
 
-/// The field at a path has one of the values, or has it not. A field that is missing is the empty text, and the opposite of a flag.
+/// The CEL expression that holds where the field at a path has one of the values, or with `is: false` none of them. A missing field
+/// counts as the empty text, or as the opposite of a flag.
 fn compared(path: &str, values: &Value, is: bool) -> Result<String, String> {
     let steps: Vec<&str> = path.split('.').collect();
     let (true, Some((root, steps))) = (steps.iter().all(|it| !it.is_empty()), steps.split_first())
@@ -158,7 +160,7 @@ fn compared(path: &str, values: &Value, is: bool) -> Result<String, String> {
     Ok(format!("{root}.?{steps}.orValue({missing}) {test}"))
 }
 
-/// `== 'A'`, or `in ['A', 'B']`.
+/// The CEL comparison with one value (`== 'A'`), or with several (`in ['A', 'B']`).
 fn one_of(values: &Value) -> Result<String, String> {
     match values {
         Value::String(word) => Ok(format!("== {}", quoted(word)?)),

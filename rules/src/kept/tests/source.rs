@@ -83,7 +83,7 @@ pub(super) const LABELS: [&str; 14] = [
     "statefulset.kubernetes.io/pod-name",
 ];
 
-/// Modules that read nothing that is trimmed: texts, and custom resources, of which everything is kept.
+/// Modules of the rules that read only fields that trimming never removes: of custom resources, and of texts that are no objects.
 const OTHERS: [&str; 23] = [
     // These modules read applied objects, which are there whole.
     "advice/limits",

@@ -15,16 +15,16 @@ enum Phase {
     Gone,
 }
 
-/// The content of the ConfigMap at a version; `None` where it says nothing, because it was lost.
+/// The numbers of the objects that hold a slot by one version of the ConfigMap; `None` after the ConfigMap was lost.
 type Content = Option<Vec<usize>>;
 
-/// One replica. `known` is its belief about the ConfigMap; its second part tells whether that is the latest version.
+/// One replica. `known` is the content of the ConfigMap that the replica believes, and whether that is the latest content.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Replica {
     known: Option<(Content, bool)>,
     /// A patch on its way, and whether it is for the current version of the ConfigMap.
     patch: Option<(Vec<usize>, bool)>,
-    /// The state of each object in its caches; `None` for not seen.
+    /// The state of each object as the watches of the replica have shown it; `None` for an object that the replica has not seen.
     seen: Vec<Option<Phase>>,
 }
 
@@ -37,17 +37,17 @@ pub(super) struct State {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// The step in which a replica's watch hears of an object.
+    /// A watch shows a replica (the first number) the state of an object (the second number).
     See(usize, usize),
-    /// The step in which a replica's watch hears of the ConfigMap of the slots.
+    /// A watch shows a replica, by its number, the latest ConfigMap of the slots.
     Learn(usize),
     /// A replica decides which objects may run, and sends a patch.
     Decide(usize),
     /// The API server takes the patch, or refuses it.
     Write(usize),
-    /// The step in which a gate hears from a replica.
+    /// The gate of an object (the second number) asks a replica (the first number), and opens if the replica knows the object as a holder.
     Ask(usize, usize),
-    /// The step in which a user deletes or empties the ConfigMap of the slots.
+    /// A user deletes or empties the ConfigMap of the slots.
     Lose,
     /// A replica no longer believes a content that it has not heard of for a while.
     Doubt(usize),
@@ -59,16 +59,16 @@ pub(super) enum Step {
     EndPod(usize),
 }
 
-/// The behaviour of a replica. All but the first are wrong, and here to show that the model would notice.
+/// The behaviour of a replica. Every behaviour but [`Way::Built`] is wrong: tests show that the model notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// The behaviour of the real replica.
+    /// The replica behaves as sluice is built.
     Built,
     /// The replica trusts its cache that a holder is done, and does not ask the API server.
     Cached,
-    /// The replica takes a lost ConfigMap for an empty one.
+    /// The replica takes a lost ConfigMap for an empty one, which no object holds a slot in.
     Believing,
-    /// A replica that restores a lost ConfigMap at once.
+    /// The replica restores a lost ConfigMap at once, while another replica may still believe the old content.
     Hasty,
 }
 
@@ -187,7 +187,7 @@ impl State {
         self.replicas[replica].known = Some((self.holders.clone(), true));
     }
 
-    /// Marks the knowledge of every replica, and its patch, as out of date.
+    /// Marks the content that every replica believes, and the patch that it has sent, as out of date.
     fn outdate(&mut self) {
         for replica in &mut self.replicas {
             let known = replica.known.iter_mut().map(|(_, current)| current);
@@ -196,8 +196,8 @@ impl State {
         }
     }
 
-    /// Restores a lost ConfigMap from the running objects. The right replica waits until no replica believes the old content, and
-    /// no pod runs whose object is gone.
+    /// Restores a lost ConfigMap from the running objects. The replica of [`Way::Built`] waits until no replica believes the old content,
+    /// and no pod runs whose object is gone.
     fn restore(&mut self, replica: usize, way: Way) {
         let believed = |it: &Replica| {
             it.known

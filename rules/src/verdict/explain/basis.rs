@@ -1,10 +1,10 @@
-//! The judge and the hints by which the edges of one dependent are explained.
+//! The judge by whose findings the edges of one dependent are explained, and the hints: facts that only explain a verdict.
 
 use super::super::judge::Judge;
 use crate::dependent::Dependent;
 use crate::world::Hints;
 
-/// The judge of one dependent, and the hints of its world.
+/// The judge of one dependent, and the facts of its world that only explain a verdict ([`Hints`]).
 #[derive(Clone, Copy)]
 pub(super) struct Explain<'a> {
     pub(super) judge: &'a Judge<'a>,

@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 /// The most objects that are looked at in search of a cycle: a cycle among more is not found.
 const MOST: usize = 64;
 
-/// The object that a way is sought to. A custom kind has more than one spelling, so a UID tells more than a name.
+/// The object that a way has to reach: for a cycle, the dependent itself. The object has a UID beside its name, because a custom kind has
+/// more than one spelling.
 #[derive(Clone, Copy)]
 pub(super) struct Goal<'a> {
     pub(super) name: &'a str,
@@ -37,7 +38,8 @@ struct Waypoint {
 }
 
 impl Explain<'_> {
-    /// The names on a way from a dependent over these objects, or over all that it needs, to the goal; `None` where there is no way.
+    /// The names of the objects on a way from a dependent to the goal; `None` where there is no way. The way begins with `needs`, or with
+    /// all that the dependent declares.
     pub(super) fn way(
         &self,
         from: &Dependent,

@@ -3,6 +3,7 @@
 use super::super::judge::{Judge, JudgedEdge, Judgement, Policy};
 use super::basis::Explain;
 use super::cycle::Goal;
+use super::no_room::LackTold;
 use super::targets::needed;
 use super::too_late;
 use crate::cause::RootCause;
@@ -55,7 +56,7 @@ fn found_by(judge: &Judge<'_>, edges: Vec<Edge>) -> Judgement {
     }
 }
 
-/// The root cause of a cycle: the same for each of the dependents in it, wherever the way begins.
+/// The root cause of a cycle. It is the same for each dependent of the cycle, wherever the way begins.
 fn root_of_cycle(path: &[String], message: &str) -> RootCause {
     let objects: BTreeSet<&str> = path.iter().map(String::as_str).collect();
     let objects: Vec<&str> = objects.into_iter().collect();
@@ -93,10 +94,10 @@ impl RootCause {
 }
 
 impl Explain<'_> {
-    /// Adds the words that no object has about itself to an edge that is not satisfied, and its root cause: the way on which the edge
-    /// leads back to the dependent, the lack of room for the pods behind it, or why those pods are not ready. Such words come before the
-    /// object's own, which count what is ready. A path through another namespace would tell a tenant which objects are there, so none is
-    /// followed.
+    /// Adds to an unsatisfied edge the words that its object does not have about itself, and the root cause: the way on which the edge
+    /// leads back to the dependent, the lack of room for the pods behind the edge, or why those pods are not ready. Such words come
+    /// before the object's own, which count what is ready. A path through another namespace would tell a tenant which objects are there,
+    /// so none is followed.
     fn look_behind(&self, edge: &mut JudgedEdge) {
         let root = self.found_behind(edge);
         let root = root.unwrap_or_else(|| self.own_root(edge));
@@ -130,24 +131,29 @@ impl Explain<'_> {
         }
         let labelled = self.labelled(edge);
         let (cause, root) = cause.map(|it| (it.words, it.root)).unzip();
-        let behind = lack.iter().cloned().chain(cause);
+        let no_node = |it: &LackTold| format!("Pod/{} {}", it.pod, it.words);
+        let behind = lack.iter().map(no_node).chain(cause);
         let own = std::mem::take(&mut edge.judged.message);
         let told = behind.chain([own]).chain(labelled);
         edge.judged.message = told
             .filter(|it| !it.is_empty())
             .collect::<Vec<_>>()
             .join("; ");
-        let lack = lack.map(|message| RootCause {
+        let without_node = |lack: LackTold| RootCause {
             object: edge.edge.to_string(),
-            pod: None,
+            pod: Some(lack.pod),
             reason: Reason::Unschedulable.label().to_owned(),
             broken: true,
-            message,
-        });
-        lack.or(root)
+            message: lack.words,
+        };
+        // A cause of the pod itself, such as a claim that is not bound, says more than the scheduler, unless pods that wait are in the way.
+        match lack {
+            Some(lack) if lack.of_waiting || root.is_none() => Some(without_node(lack)),
+            _ => root,
+        }
     }
 
-    /// The root cause of an edge behind which nothing is found.
+    /// The root cause of an unsatisfied edge for which the search behind its objects has found no cause.
     fn own_root(&self, edge: &JudgedEdge) -> RootCause {
         if let Edge::Slot(most) = edge.edge
             && let Some(held) = self.held_slots(most)
@@ -157,7 +163,7 @@ impl Explain<'_> {
         RootCause::of_edge(edge)
     }
 
-    /// What is told of a selector that finds no object.
+    /// The words about a selector that finds no object although a workload's pods have its labels; `None` for any other edge.
     fn labelled(&self, edge: &JudgedEdge) -> Option<String> {
         let missing = edge.judged.reason == Reason::NotFound;
         match edge.edge.entry().map(|it| &it.reference) {

@@ -1,4 +1,4 @@
-//! Turns a lead that the judge has found into words.
+//! Turns a lead, a fact that the judge notes about an entry that is not satisfied, into words.
 
 use super::super::judge::Lead;
 use super::basis::Explain;

@@ -93,7 +93,7 @@ impl Explain<'_> {
     }
 }
 
-/// Whether an entry is about an object of the dependent's namespace `home`.
+/// Whether an entry names this object of the namespace `home`, itself or as one of its alternatives.
 fn names_it(entry: &Dependency, kind: &Kind, name: &str, home: &str) -> bool {
     match &entry.reference {
         Reference::Object(it) => {

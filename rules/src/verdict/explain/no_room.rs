@@ -25,15 +25,24 @@ use std::collections::BTreeMap;
 /// The most waiting pods that are looked at for one resource.
 const MOST: usize = 64;
 
-/// A pod that no node takes, and the scheduler's reason.
+/// A pod for which the scheduler finds no node, and the scheduler's reason.
 struct WithoutNode {
     pod: String,
     says: String,
 }
 
+/// The words about a pod that finds no node.
+pub(super) struct LackTold {
+    pub(super) pod: String,
+    /// The trouble, as it follows the name of the pod.
+    pub(super) words: String,
+    /// Whether pods that wait hold what the pod lacks.
+    pub(super) of_waiting: bool,
+}
+
 impl Explain<'_> {
     /// Says which pod of these workloads finds no node, where that may be the reason why they are not ready.
-    pub(super) fn lack_of_room(&self, reason: Reason, workloads: &[Typed]) -> Option<String> {
+    pub(super) fn lack_of_room(&self, reason: Reason, workloads: &[Typed]) -> Option<LackTold> {
         if !is_about_pods(reason) {
             return None;
         }
@@ -50,7 +59,8 @@ impl Explain<'_> {
         })
     }
 
-    /// Looks at the pods of a workload that find no node, and at all pods that wait. Every dependent finds the same.
+    /// Looks at the pods of a workload that find no node, and at all pods that wait at their gates. The result is the same for every
+    /// dependent, so one look serves all.
     fn look(&self, kind: &Kind, workload: &Value, goal: Goal<'_>) -> Option<Lack> {
         let without_node = self.without_node_of(kind, workload)?;
         let gated = self.gated_by(&Selector::default());
@@ -92,8 +102,8 @@ impl Explain<'_> {
         requesting.take(MOST).filter_map(occupant).collect()
     }
 
-    /// The dependent of a pod, and whether it waits for the goal, directly or through others. `known` keeps that by the names of
-    /// dependents.
+    /// The name of the dependent of a pod, and whether the dependent waits for the goal, directly or through others. `known` keeps the
+    /// answers by the names of dependents.
     fn waits(
         &self,
         pod: &Value,
@@ -129,17 +139,19 @@ impl Explain<'_> {
     }
 }
 
-/// The words about a lack for a dependent that waits for the workload.
-fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> String {
-    let told = format!("Pod/{pod} finds no node ({says})");
+/// The words about a lack, for a dependent that waits for the workload.
+fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> LackTold {
     let held = lacking
         .iter()
         .find_map(|(resource, occupants)| held_by_waiting(resource, occupants, dependent));
-    match held {
-        Some(held) => format!(
-            "{told}, and {held}: give the cluster room, lower requests, or delete a pod that waits"
-        ),
-        None => told,
+    let of_waiting = held.is_some();
+    let held = held.map_or_else(String::new, |held| {
+        format!(", and {held}: give the cluster room, lower requests, or delete a pod that waits")
+    });
+    LackTold {
+        pod: pod.clone(),
+        words: format!("finds no node ({says}){held}"),
+        of_waiting,
     }
 }
 

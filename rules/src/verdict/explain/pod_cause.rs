@@ -27,7 +27,7 @@ const ASKED: usize = 64;
 const LOOKED: usize = 5;
 /// The longest chain of gates that is followed, from one waiting pod to the next.
 const GATES: usize = 3;
-/// Longest word of a dependency at the end of a chain, in characters.
+/// The longest message of the dependency at the end of a chain of gates, in characters.
 const WORD: usize = 120;
 
 /// Why an object of this namespace is not ready, as its pods say; `None` where they say nothing, or in a world without hints.
@@ -44,14 +44,14 @@ pub fn cause_of(
     told.map(|it| it.words)
 }
 
-/// The words about the pods behind an object, and the end of the chain that they tell of.
+/// The words about the pods behind an object, and the root cause: the end of the chain of gates that the words follow.
 pub(super) struct BehindTold {
     pub(super) words: String,
     pub(super) root: RootCause,
 }
 
 impl BehindTold {
-    /// The words about an object's own pods, and those about what they wait for, where that is known.
+    /// Joins the words about an object's own pods with the words about the dependencies of these pods, where those are known.
     fn followed(words: String, root: RootCause, beyond: Option<Self>) -> Self {
         match beyond {
             Some(beyond) => Self {
@@ -64,7 +64,8 @@ impl BehindTold {
 }
 
 impl Explain<'_> {
-    /// Why the objects that an edge means are not ready. `without_node`: it is told already that a pod finds no node.
+    /// The words about why the objects that an edge means are not ready. `without_node`: the message says already that a pod finds no
+    /// node.
     pub(super) fn cause(&self, edge: &JudgedEdge, without_node: bool) -> Option<BehindTold> {
         self.cause_behind(edge, without_node, GATES)
     }
@@ -112,7 +113,7 @@ impl Explain<'_> {
         self.told_of(kind, object, self.stuck(kind, object), gates)
     }
 
-    /// The pod that holds an object up.
+    /// The pod that keeps an object from being ready, as far as the world has found it.
     fn stuck(&self, kind: &Kind, object: &Value) -> Option<Stuck> {
         let behind = Behind::of(kind, object, &self.dependent().namespace)?;
         self.hints.stuck(&behind, self.judge.now)

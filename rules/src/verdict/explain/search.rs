@@ -12,7 +12,7 @@ use crate::object::{self, name};
 use crate::profile;
 use crate::selector::{Requirement, Selector};
 use crate::suggest::nearest;
-use crate::world::{World, has_made};
+use crate::world::{World, has_made, owner_behind};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -21,9 +21,9 @@ use wire::said::clean;
 
 /// Deeper than any chain of owners that controllers make (PipelineRun, TaskRun, Pod), and a bound on forged ones.
 const OWNERS: usize = 5;
-/// Longest word of a dependency, in characters.
+/// The longest name or short message that is quoted of an object, in characters.
 const WORD: usize = 120;
-/// Longest text of an object, in characters.
+/// The longest message that is quoted of an object that is not a pod, in characters.
 const SAYS: usize = 240;
 
 /// A search behind one object: the lists that are left to read, and the cause found so far.
@@ -38,7 +38,7 @@ pub struct Search<'b> {
 }
 
 impl<'b> Search<'b> {
-    /// A search behind one object.
+    /// Begins a search behind one object, before any list is read.
     pub fn new(behind: &'b Behind) -> Self {
         Self {
             behind,
@@ -93,12 +93,12 @@ impl<'b> Search<'b> {
         self.is_bare && self.behind.by == By::Owners && self.behind.selector.0.is_empty()
     }
 
-    /// The pod, or the other object, that holds the object up, as far as the lists were read.
+    /// The pod, or the other object, that keeps the searched object from being ready, as far as the lists were read.
     pub fn found(self) -> Option<Stuck> {
         self.found
     }
 
-    /// The things among `things` that belong to the object. Labels only narrow the search: the owner decides.
+    /// The objects among `things` that belong to the searched object. Labels only narrow the search: the owner decides.
     fn own<'t>(&self, things: &'t [Value], world: &dyn World) -> Vec<&'t Value> {
         let home = &self.behind.namespace;
         let mut known = BTreeMap::new();
@@ -113,8 +113,8 @@ impl<'b> Search<'b> {
     }
 }
 
-/// Whether the owners of a thing lead to one of the UIDs in `to`. A custom kind on the way is read where the administrator has
-/// granted it; `known` keeps the answers, by the UIDs of owners.
+/// Whether the owners of an object lead to one of the UIDs in `to`. A custom kind on the way is read where the administrator has granted
+/// it; `known` keeps the answers, by the UIDs of owners.
 fn leads_to(
     to: &[String],
     thing: &Value,
@@ -137,7 +137,7 @@ fn leads_to(
         if passed.len() == OWNERS {
             break false;
         }
-        let Some(object) = read(&reference, namespace, world) else {
+        let Some(object) = owner_behind(&reference, namespace, world) else {
             break false;
         };
         if object["metadata"]["uid"] != uid.as_str() {
@@ -149,13 +149,13 @@ fn leads_to(
     leads
 }
 
-/// The step from an object to its owner.
+/// The result of one step from an object to its owner.
 enum Above {
-    /// An owner that is sought.
+    /// The owner is one of those that the search looks for.
     Sought,
-    /// Another owner: its UID, and the reference to it.
+    /// The owner is another object: its UID, and the reference to it.
     Owner(String, Value),
-    /// There is no owner.
+    /// The object has no owner.
     Nothing,
 }
 
@@ -177,31 +177,8 @@ fn owner(object: &Value, to: &[String]) -> Above {
     found.map_or(Above::Nothing, |(uid, it)| Above::Owner(uid, it))
 }
 
-fn read(reference: &Value, namespace: &str, world: &dyn World) -> Option<Value> {
-    let (group, kind) = object::group_kind(reference);
-    let kind = match kinds::builtin(group, kind) {
-        Some(builtin) if matches!(builtin.group, "apps" | "batch") => Kind::Builtin(builtin),
-        Some(_) => return None,
-        None => Kind::Custom {
-            group: group.to_owned(),
-            word: kind.to_owned(),
-        },
-    };
-    let custom = matches!(kind, Kind::Custom { .. });
-    if custom && !world.is_granted(&kind) {
-        return None;
-    }
-    match world.object(
-        &kind,
-        Some(namespace),
-        reference["name"].as_str().unwrap_or_default(),
-    ) {
-        Lookup::Found(object) => Some(object),
-        Lookup::NotFound | Lookup::Unavailable(_) => None,
-    }
-}
-
-/// The pod that says most of why it is not ready.
+/// The pod whose trouble says most about why `pods` are not ready. A pod that finds no node may wait for a PersistentVolumeClaim, and the
+/// reason of the claim says more.
 fn stuck_pod(
     pods: &[&Value],
     claim: impl Fn(&str) -> Lookup<Value>,
@@ -220,7 +197,7 @@ fn stuck_pod(
     Some(stuck)
 }
 
-/// Why a claim is not bound; `None` where it is bound or cannot be read.
+/// Why a PersistentVolumeClaim is not bound; `None` where the claim is bound or cannot be read.
 fn unbound(found: Lookup<Value>, world: &dyn World, now: Timestamp) -> Option<String> {
     let says = match found {
         Lookup::Found(claim) => {
@@ -234,7 +211,8 @@ fn unbound(found: Lookup<Value>, world: &dyn World, now: Timestamp) -> Option<St
     Some(clean(&says, WORD))
 }
 
-/// The youngest of some things other than pods that is not as it should be.
+/// The youngest object that is not ready, among objects of one kind other than pods. Of a custom kind only the youngest object counts,
+/// since a controller may make another after each failure.
 fn stuck_thing(page: Page, own: &[&Value], world: &dyn World, now: Timestamp) -> Option<Stuck> {
     let kind = page.kind();
     let says = |thing: &Value| {
@@ -275,8 +253,8 @@ fn nothing_selected(behind: &Behind, world: &dyn World) -> Stuck {
     }
 }
 
-/// The workload whose pods have all of these labels but one, which may be a slip. Where there is a single label, the pods have one
-/// that is spelt nearly so.
+/// The workload whose pods have all of these labels but one, which may be a slip. Where there is a single label, the pods have one that
+/// is spelt nearly so. The text names the workload and its labels.
 fn near(selector: &Selector, namespace: &str, world: &dyn World) -> Option<String> {
     let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET].map(Kind::Builtin);
     usual.iter().find_map(|kind| {

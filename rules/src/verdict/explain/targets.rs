@@ -14,7 +14,8 @@ use crate::world::has_made;
 use serde_json::Value;
 
 impl Explain<'_> {
-    /// The workloads and Services that an edge of the dependent leads to. Where others may stand for them nothing is looked up.
+    /// The workloads and Services that an edge of the dependent leads to. Where the entry leaves a choice between objects, such as `any`,
+    /// there is none, and nothing is looked up.
     pub(super) fn links(&self, edge: &Edge) -> Vec<Link<Typed>> {
         if edge.entry().is_some_and(edges::has_choice) {
             return Vec::new();
@@ -22,14 +23,14 @@ impl Explain<'_> {
         self.meant(edge)
     }
 
-    /// The workloads and Services that an edge of the dependent means, also where others may stand for them.
+    /// The workloads and Services that an edge of the dependent means, also where the entry leaves a choice.
     pub(super) fn meant(&self, edge: &Edge) -> Vec<Link<Typed>> {
         let mut links = edges::links(edge, self);
         links.retain(|link| link.to.1["spec"].is_object());
         links
     }
 
-    /// The workloads among some objects, and those behind the Services.
+    /// The workloads among the objects of these links, and the workloads behind the Services.
     pub(super) fn workloads(&self, links: &[Link<Typed>]) -> Vec<Typed> {
         let workloads = |link: &Link<Typed>| {
             let (kind, object) = &link.to;
@@ -42,7 +43,7 @@ impl Explain<'_> {
         links.iter().flat_map(workloads).collect()
     }
 
-    /// The workloads whose pods a Service selects. There is a way around a workload where other pods may serve.
+    /// The workloads whose pods a Service selects. A link is no must where other pods may serve as well.
     pub(super) fn behind(&self, service: &Value) -> Vec<Link<Typed>> {
         let selector = Selector::labels(&service["spec"]["selector"]);
         if selector.0.is_empty() {
@@ -125,7 +126,7 @@ impl Explain<'_> {
         uid.is_some_and(|uid| has_made(self.judge.world, namespace, uid, pod))
     }
 
-    /// Whether a namespace, as it is written, is the dependent's own.
+    /// Whether the namespace that an entry writes is the dependent's own; an entry without a namespace means that one, too.
     fn is_own(&self, namespace: Option<&String>) -> bool {
         namespace.is_none_or(|namespace| *namespace == self.dependent().namespace)
     }
@@ -172,7 +173,7 @@ impl edges::Targets for Explain<'_> {
         self.judge.objects_of(parts, own).unwrap_or_default()
     }
 
-    /// The first object that is not ready, which holds the dependent back.
+    /// The first object of the dependent's scope that weighs less than `below` and is not ready: the dependent waits for this one.
     fn lighter(&self, below: i64) -> Vec<Typed> {
         let scope = self.dependent().scope.as_ref();
         let first = scope.and_then(|scope| self.judge.first_below(scope, below).ok()?);
@@ -183,7 +184,7 @@ impl edges::Targets for Explain<'_> {
     }
 }
 
-/// The objects that there is no way around.
+/// The objects of the links that are a must: the edge cannot be satisfied without them.
 pub(super) fn needed(links: Vec<Link<Typed>>) -> Vec<Typed> {
     let links = links.into_iter().filter(|link| link.must);
     links.map(|link| link.to).collect()

@@ -11,8 +11,8 @@ use serde_json::Value;
 pub const MISSING_AFTER: SignedDuration = SignedDuration::from_secs(6);
 
 impl Explain<'_> {
-    /// Says of an object that is not there that its installer may never make it. An installer that is about to make it cannot be told from
-    /// one that waits for the dependent first, so this is said after a while.
+    /// Says of an object that does not exist that its installer may never make it. An installer that is about to make the object looks
+    /// like one that waits for the dependent first, so this is said only once [`MISSING_AFTER`] has passed since the dependent was made.
     pub(super) fn never_made(&self) -> Option<String> {
         let dependent = self.dependent();
         let installed =
@@ -25,8 +25,7 @@ impl Explain<'_> {
         })
     }
 
-    /// Says of an object that is there, and that only its installer can mend, why the installer never does. `name` is
-    /// `Job/migrate`.
+    /// Says why the installer of an object, which alone can mend the object, never does. `name` is `Job/migrate`.
     pub(super) fn never_mended(&self, name: String, object: Value) -> Option<String> {
         let own = self.dependent().scope.as_ref();
         let same_release = own

@@ -14,23 +14,23 @@ use serde_json::Value;
 
 const NAMESPACE: Kind = Kind::Builtin(kinds::NAMESPACE);
 
-/// The administrator's choices, from the chart's values.
+/// The choices of the administrator, from the chart's values, that verdicts depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// The pairs of namespaces of which one may depend on the other without its consent.
     pub cross_namespace: CrossNamespace,
     /// The kinds of cluster-scoped objects that dependents may wait for, with the namespaces of these dependents.
     pub cluster_scoped: ClusterScoped,
-    /// Whether [`crate::keys::CONFIG_DEPENDS_ON`] counts.
+    /// Whether the foreign annotation [`crate::keys::CONFIG_DEPENDS_ON`] counts as a list.
     pub config_depends_on: bool,
-    /// The rules that hold pods of every labelled namespace.
+    /// The node rules: each holds the pods of every labelled namespace until an agent of their node is ready.
     pub node_rules: NodeRules,
     /// The value of [`crate::keys::REGATE`] for a dependent that carries none.
     pub regate: Regate,
 }
 
 impl Policy {
-    /// The defaults of the chart.
+    /// The choices that the chart's default values make.
     pub fn of_the_chart() -> Self {
         Self {
             cross_namespace: CrossNamespace::default(),
@@ -41,7 +41,7 @@ impl Policy {
         }
     }
 
-    /// The choices of what gives a dependent its edges.
+    /// The choices of the administrator that decide which edges a dependent has.
     pub fn edge_sources(&self) -> EdgeSources<'_> {
         EdgeSources {
             config_depends_on: self.config_depends_on,
@@ -89,7 +89,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     pattern == "*" || pattern == name
 }
 
-/// Whether a Namespace consents to dependents in the namespace `from`.
+/// Whether a Namespace consents that dependents in the namespace `from` wait for objects in it.
 pub fn consents(namespace: &Value, from: &str) -> bool {
     let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM].as_str();
     let mut listed = listed.unwrap_or_default().split(',');
@@ -105,14 +105,14 @@ pub fn consents_to_nobody(listed: &str) -> Option<&str> {
 /// Whether the dependents of a namespace may be told of an object elsewhere.
 pub(super) enum Consent {
     Given,
-    /// The way to consent.
+    /// The dependents may not be told. The text names the way to consent.
     Withheld(String),
     /// The Namespace that could consent cannot be read.
     Unknown(Unavailable),
 }
 
 impl Consent {
-    /// The consent to objects in namespace `to`.
+    /// Whether the dependents of the namespace `from` may be told of objects in the namespace `to`.
     pub(super) fn of_namespace(from: &str, to: &str, policy: &Policy, world: &dyn World) -> Self {
         if policy.cross_namespace.allows(from, to) {
             return Self::Given;
@@ -135,7 +135,7 @@ impl Consent {
         }
     }
 
-    /// The consent to cluster-scoped objects of a kind.
+    /// Whether the dependents of the namespace `from` may be told of the cluster-scoped objects of a kind.
     pub(super) fn of_cluster(from: &str, kind: &Kind, policy: &Policy, world: &dyn World) -> Self {
         if policy.cluster_scoped.allows(from, kind, world) {
             return Self::Given;

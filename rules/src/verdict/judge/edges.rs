@@ -27,7 +27,7 @@ impl Judge<'_> {
         found
     }
 
-    /// Judges one edge. `can_start`: nothing but a slot is missing.
+    /// Judges one edge. `can_start`: the dependent waits for nothing but a slot.
     pub(in crate::verdict) fn edge(
         &self,
         edge: Edge,
@@ -57,7 +57,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a dependent that was started then could start at once: none of these edges holds it back, or it has given up those
+/// Whether a dependent that was started at `started` could start at once: none of these edges holds it back, or it has given up those
 /// that do. The judge that asks for a slot and the writer that gives slots must agree on this.
 pub fn can_start(edges: &[JudgedEdge], started: Option<Timestamp>, now: Timestamp) -> bool {
     holds_up_nothing(edges, started, now)

@@ -13,8 +13,8 @@ use crate::kinds::Kind;
 use crate::kstatus::Status;
 
 impl Judge<'_> {
-    /// Judges an entry with its `stable`. Returns whether the entry's message texts must stay in another namespace, the finding,
-    /// and the time at which a satisfied entry will have been so for long enough.
+    /// Judges an entry with its `stable`. Returns whether the texts in the entry's message must not leave another namespace, the finding,
+    /// and the time at which a satisfied entry will have been satisfied for long enough.
     pub(super) fn lasting(&self, entry: &Dependency) -> (bool, EntryFinding, Option<Turn>) {
         let (foreign, EntryFinding { judged, lead }) = self.entry(entry);
         let Some(takes) = entry.stable.filter(|takes| !takes.is_zero()) else {
@@ -27,7 +27,7 @@ impl Judge<'_> {
         (foreign, EntryFinding { judged, lead }, turn)
     }
 
-    /// Judges an entry without its `stable`. Returns whether the entry's message texts must stay in another namespace, and the
+    /// Judges an entry without its `stable`. Returns whether the texts in the entry's message must not leave another namespace, and the
     /// finding.
     fn entry(&self, entry: &Dependency) -> (bool, EntryFinding) {
         match &entry.reference {

@@ -6,20 +6,20 @@ use crate::kinds::Kind;
 use crate::object::name;
 use serde_json::Value;
 
-/// The finding about one entry.
+/// The finding about one entry, with the lead to more words about it.
 pub(super) struct EntryFinding {
     pub(super) judged: Judged,
-    /// A fact that `explain` may find more words for. The words follow the message of `judged`.
+    /// A fact for which `explain` may find more words. These words follow the message of `judged`.
     pub(super) lead: Option<Lead>,
 }
 
 /// A fact about an entry that is not satisfied, which `explain` finds words for.
 pub(in crate::verdict) enum Lead {
-    /// The dependent may be told of no object of this name, which may be a slip.
+    /// The lead that no object has this name, which may be a slip.
     NoSuchName(ObjectRef),
-    /// There is no object at all.
+    /// The lead that no object exists that the entry could mean.
     NothingThere,
-    /// Only the installer of this object can mend the object.
+    /// The lead that only the installer of this object can mend the object.
     OnlyByInstaller {
         /// Kind and name of the object, such as `Job/migrate`.
         name: String,

@@ -5,10 +5,10 @@ use super::consent::Consent;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 
-/// The place of an entry's objects.
+/// The place of an entry's objects: their namespace.
 #[derive(Clone, Copy)]
 pub(super) struct Home<'a> {
-    /// `None` for a cluster-scoped kind.
+    /// The namespace of the objects; `None` for a cluster-scoped kind.
     pub(super) namespace: Option<&'a str>,
     /// Whether the objects are outside of the dependent's namespace.
     pub(super) foreign: bool,

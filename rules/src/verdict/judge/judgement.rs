@@ -18,18 +18,18 @@ pub struct JudgedEdge {
     pub judged: Judged,
     /// The changes of the finding that time alone will bring.
     pub turns: Vec<Turn>,
-    /// The end of the chain behind the edge; `None` for a satisfied edge, and in a world without hints.
+    /// The root cause: the end of the chain of waits behind the edge. `None` for a satisfied edge, and in a world without hints.
     pub root: Option<Box<RootCause>>,
 }
 
 /// A change of an edge's finding that time alone will bring, unless the dependency changes before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// One of the words of [`wire::turn`].
+    /// The word for the change: one of [`wire::turn`].
     pub what: &'static str,
-    /// When the change comes.
+    /// The time at which the change comes.
     pub at: Timestamp,
-    /// How long the wait for the change takes in all.
+    /// The length of the whole wait for the change.
     pub takes: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! An object that the entry names.
+//! Judges the object that an entry names.
 
 use super::basis::Judge;
 use super::finding::{EntryFinding, Lead};

@@ -1,4 +1,4 @@
-//! Groups, sub-charts and releases.
+//! Judges parts: groups, sub-charts and releases.
 
 use super::basis::Judge;
 use super::consent::Consent;
@@ -20,7 +20,8 @@ use serde_json::Value;
 pub(in crate::verdict) type Typed = (Kind, Value);
 
 impl Judge<'_> {
-    /// Judges a part. Returns whether the part's message texts must stay in another namespace, and the finding.
+    /// Judges a part: a group, a sub-chart or a release. Returns whether the texts in its message must not leave another namespace, and
+    /// the finding.
     pub(super) fn part(&self, parts: &Parts, entry: &Dependency) -> (bool, EntryFinding) {
         let own = self.dependent.namespace.as_str();
         let namespace = parts.namespace.as_deref().unwrap_or(own);

@@ -17,14 +17,14 @@ use wire::turn;
 pub struct Overdue {
     /// The dependency that the entry names, such as `Service/cache`.
     pub dependency: String,
-    /// The timeout of the entry, and its effect.
+    /// The timeout of the entry, and what it does once it has passed.
     pub patience: Patience,
     /// Why the entry is not satisfied.
     pub reason: Reason,
 }
 
-/// Applies the timeouts of entries: gives up each unsatisfied entry whose timeout has passed and says `proceed`, and notes on
-/// each other one what its timeout will do. Returns the unsatisfied entries whose timeout has passed.
+/// Applies the timeouts of entries: gives up each unsatisfied entry whose timeout has passed and says `proceed`, and notes on each other
+/// unsatisfied entry the effect that its timeout will have. Returns the unsatisfied entries whose timeout has passed.
 pub(in crate::verdict) fn expire(
     edges: &mut [JudgedEdge],
     started: Option<Timestamp>,

@@ -7,8 +7,8 @@ use crate::kinds::{self, Kind};
 use serde_json::Value;
 
 impl Judge<'_> {
-    /// Whether an object is another pod of the dependent's workload that has not passed its gate. Its list names itself, so it never
-    /// passes. A pod that passed before the list was written may well become ready.
+    /// Whether an object is another pod of the dependent's workload that has not passed its gate. The list of such a pod names the pod's
+    /// own workload, so the pod never becomes ready. A pod that passed before the list was written may well become ready.
     pub(super) fn is_of_same_workload(&self, kind: &Kind, object: &Value) -> bool {
         let own = &self.dependent.pod_annotations;
         let is_same = |key: &str| own.get(key) == object["metadata"]["annotations"].get(key);

@@ -19,9 +19,10 @@ use jiff::{SignedDuration, Timestamp};
 pub(super) const QUIET: SignedDuration = SignedDuration::from_secs(3);
 /// The longest wait for a scope to become quiet, from the time at which the dependent's revision appeared.
 pub(super) const LONGEST: SignedDuration = SignedDuration::from_secs(30);
-/// An object that was made so shortly before the revision was made with it: an installation makes one kind after the other.
+/// The longest time between the creation of an object and that of the revision that it was made with: an installation makes one kind
+/// after the other.
 pub(super) const TOGETHER: SignedDuration = SignedDuration::from_secs(5);
-/// The API server writes times in whole seconds, and rounds down.
+/// The precision of the API server's times: it writes whole seconds, and rounds down.
 pub(super) const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 /// Whether a finding decides: its object is satisfied, or has failed for good.

@@ -7,7 +7,7 @@ use crate::kstatus::Status;
 
 /// One of several objects, or one of several alternatives, with its finding.
 pub(super) struct Member {
-    /// The name beside its siblings.
+    /// The name that tells this member from the other members.
     pub(super) name: String,
     pub(super) judged: Judged,
     lead: Option<Lead>,
@@ -41,7 +41,7 @@ impl Member {
         format!("{}: {}", self.name, self.judged.message)
     }
 
-    /// The distance from satisfied: the alternative with the smallest one is named.
+    /// How far the member is from being satisfied: the message names the alternative that is the nearest.
     fn distance(&self) -> u8 {
         match self.judged.status {
             _ if self.judged.satisfied => 0,
@@ -136,7 +136,7 @@ fn together(mut parts: Vec<Member>, needed: usize, count: String) -> EntryFindin
 }
 
 /// The index of the member whose reason is told: the first that is not satisfied, with two exceptions. A member that is still being read
-/// goes first, since nothing is final before. A member that has failed for good is told only where too few others are left, and never
+/// goes first, since no finding is final before. A member that has failed for good is told only where too few others are left, and never
 /// where fewer members exist than are needed: others are still to come. `None` where all members that may be told are satisfied.
 fn spokesman(parts: &[Member], needed: usize) -> Option<usize> {
     let unmet = |wanted: &dyn Fn(&Member) -> bool| {

@@ -1,9 +1,9 @@
-//! Not fooled by the time before a boot. After a power failure the API server shows for tens of seconds what kubelets wrote before it:
-//! pods are ready and endpoints serve that are gone. For a dependent whose node was booted a pod counts only by containers that
-//! started since, or by a report of its kubelet since.
+//! Not fooled by the time before a boot. After a power failure the API server still shows for tens of seconds what kubelets wrote before
+//! it: pods that are gone look ready, and their endpoints look serving. For a dependent whose node was booted a pod counts only by
+//! containers that started since, or by a report of its kubelet since.
 //!
-//! A status without pods behind it (of a custom resource) counts once it was written since. After [`LONGEST`] the status alone
-//! decides, so no dependent waits for ever. A dependent whose gate tells of no boot reads nothing of this.
+//! A status without pods behind it (of a custom resource) counts once it was written since. After [`LONGEST`] the status alone decides,
+//! so no dependent waits for ever. A dependent whose gate tells of no boot reads nothing of this.
 
 use super::basis::Judge;
 use crate::dependency::State;
@@ -18,15 +18,15 @@ use serde_json::Value;
 
 /// The facts that the health of an object rests on.
 enum Rests {
-    /// Nothing that a boot ends.
+    /// The health rests on nothing that a boot ends.
     Itself,
-    /// A status that a process of the cluster wrote, and not on pods that sluice can find.
+    /// The health rests on a status that a process of the cluster wrote, and not on pods that sluice can find.
     Written,
-    /// Each of the pods with these labels.
+    /// The health rests on each of the pods with these labels.
     EachPod(Selector),
-    /// One of the pods with these labels.
+    /// The health rests on one of the pods with these labels.
     OnePod(Selector),
-    /// The object is a pod.
+    /// The object is a pod, so its health rests on its own containers.
     ThisPod,
 }
 
@@ -78,7 +78,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The finding about an object whose status may be left from before the boot; `None` where it is not.
+    /// The finding about an object whose status may be left from before the boot; `None` where the status is newer.
     fn old(&self, reboot: &Reboot, kind: &Kind, object: &Value) -> Option<Judged> {
         let (selector, one_is_enough) = match Rests::of(kind, object) {
             Rests::Itself => return None,

@@ -45,7 +45,7 @@ impl Judge<'_> {
     }
 }
 
-/// Why the dependent has no slot.
+/// The message that the dependent has no slot: the holders of the wave, or the trouble with writing them.
 fn taken(Running { holders, trouble }: &Running, most: usize) -> String {
     let objects = objects(holders);
     let running = objects.len();

@@ -105,7 +105,7 @@ impl Judge<'_> {
     }
 }
 
-/// The first whole second at this time or after it.
+/// The first whole second at this time or after it: turns are told in whole seconds.
 fn whole(at: Timestamp) -> Timestamp {
     let up = TimestampRound::new()
         .smallest(Unit::Second)

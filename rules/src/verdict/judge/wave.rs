@@ -14,7 +14,7 @@ use crate::scope::{self, Position, Scope};
 use serde_json::Value;
 
 impl Judge<'_> {
-    /// Whether every object that weighs less than `below` is ready.
+    /// Judges the wave edge of a dependent: every object of its scope that weighs less than `below` has to be ready.
     pub(super) fn below(&self, below: i64) -> Judged {
         let Some(scope) = &self.dependent.scope else {
             return met("the dependent is in no scope, so nothing comes before it");

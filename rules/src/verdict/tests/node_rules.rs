@@ -210,7 +210,7 @@ fn a_boot_of_the_node_makes_the_pod_wait_again() {
     assert!(!verdict.answer.for_good, "the gate asks again after a boot");
 }
 
-/// Each of them would wait for the agent, and the agent for it.
+/// If a rule held such a pod, the pod would wait for the agent of its node, and the agent for the pod.
 #[test]
 fn what_an_agent_may_need_is_held_by_no_rule() {
     let none: [&str; 0] = [];

@@ -108,7 +108,7 @@ fn nobody_waits_for_himself() {
     assert_eq!(reasons(&pod, &Cluster::of(vec![set, web])), expected);
 }
 
-/// Every pod of a StatefulSet has the same list.
+/// Every pod of a StatefulSet has the same list, so a list that names pods of its own set names pods that wait as well.
 #[test]
 fn nobody_waits_for_a_pod_beside_it() {
     let list = list("pod/db-1, pod/db-2, pod/db-1:present, pod/db-x, pod/dba-1");

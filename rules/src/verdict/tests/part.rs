@@ -202,7 +202,8 @@ fn another_namespace_has_to_consent_to_its_part_of_the_release() {
     }
 }
 
-/// A plan orders what the chart's own label is on, where there is one.
+/// In a plan the name of a sub-chart means the objects of the chart of that name. Only where there are none, the objects of the
+/// application of that name count.
 #[test]
 fn what_is_called_by_the_application_of_a_chart_is_not_ordered_as_that() {
     let labelled_as = |name: &str, chart: &str| {

@@ -243,6 +243,7 @@ fn of_another_namespace_nothing_of_the_pods_is_told() {
 
 #[test]
 fn a_claim_is_told_instead_of_the_scheduler_where_it_is_the_reason() {
+    let api = pod("statefulset/db");
     let mut pod = pod_of(
         "StatefulSet",
         "db",
@@ -259,6 +260,12 @@ fn a_claim_is_told_instead_of_the_scheduler_where_it_is_the_reason() {
         "spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"},
     });
     let set = workload("StatefulSet", "db", "");
+    let root = |objects| {
+        let cluster = Cluster::of(objects);
+        let edges = edges_of(&api, &cluster, &Policy::of_the_chart());
+        let root = edges[0].root.clone().unwrap();
+        (root.pod.unwrap(), root.message)
+    };
     let told = |objects| told("statefulset/db", objects);
     let scheduler = "Pod/db-0 finds no node (0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims)";
     let unbound = told(vec![set.clone(), pod.clone(), claim.clone()]);
@@ -271,6 +278,11 @@ fn a_claim_is_told_instead_of_the_scheduler_where_it_is_the_reason() {
         unbound.contains("StorageClass \"fast\" does not exist; "),
         "{unbound}"
     );
+    let of_pod = root(vec![set.clone(), pod.clone(), claim.clone()]);
+    assert!(
+        of_pod.0 == "db-0" && of_pod.1.starts_with("waits for its claim data-db-0: "),
+        "{of_pod:?}"
+    );
     let missing = told(vec![set.clone(), pod.clone()]);
     assert!(
         missing.contains(&format!("{says}it does not exist; ")),
@@ -278,6 +290,11 @@ fn a_claim_is_told_instead_of_the_scheduler_where_it_is_the_reason() {
     );
     let mut bound = claim;
     bound["status"]["phase"] = json!("Bound");
+    let of_pod = root(vec![set.clone(), pod.clone(), bound.clone()]);
+    assert!(
+        of_pod.0 == "db-0" && of_pod.1.starts_with("finds no node ("),
+        "{of_pod:?}"
+    );
     let told = told(vec![set, pod, bound]);
     assert!(told.contains(&format!(": {scheduler}; ")), "{told}");
 }

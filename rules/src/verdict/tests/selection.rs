@@ -23,7 +23,8 @@ pub(super) fn failed_job(name: &str, app: &str) -> Value {
     job
 }
 
-/// `wait InProgress JobNotComplete: 1 of 2 ready; ...`
+/// The decision on a pod, and the status, the reason and the message of its first edge: `wait InProgress JobNotComplete: 1 of 2 ready;
+/// ...`.
 pub(super) fn told(pod: &Value, cluster: &Cluster) -> String {
     let edges = edges_of(pod, cluster, &Policy::of_the_chart());
     let [edge] = edges.as_slice() else {

@@ -7,9 +7,9 @@ use crate::world::Only;
 use std::slice::from_ref;
 use wire::Decision;
 
-/// The dependent's node `one` was booted.
+/// The second at which the dependent's node `one` was booted.
 const BOOTED: i64 = 1000;
-/// The gate has asked since then.
+/// The second since which the gate has asked.
 const ASKED: i64 = 1010;
 
 fn at(second: i64) -> Timestamp {

@@ -192,7 +192,7 @@ fn one_word_on_the_pod_or_on_its_workload_skips() {
     assert_eq!(skipped(json!({}), json!({})), None);
 }
 
-/// The CronJob's would let every run go that follows.
+/// An annotation `skip` on the CronJob would let every later run start, so the Job carries it.
 #[test]
 fn one_run_of_a_cron_job_is_skipped_by_its_job() {
     let cluster = Cluster::of(vec![

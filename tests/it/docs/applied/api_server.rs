@@ -1,6 +1,7 @@
 //! An API server of this test's own, on loopback: real admission and validation of Kubernetes, without controllers.
 
 use crate::chart::program;
+use harness::cluster::LIMIT;
 use harness::process::pipe;
 use rcgen::{KeyPair, PKCS_ECDSA_P256_SHA256};
 use std::net::TcpListener;
@@ -10,8 +11,6 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const TOKEN: &str = "of-this-test";
-/// Generous: only a failing test waits for so long.
-const LIMIT: Duration = Duration::from_secs(180);
 
 /// Ends with the value.
 pub(super) struct ApiServer {

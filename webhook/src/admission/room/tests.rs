@@ -2,6 +2,7 @@ use super::super::bodies::Bodies as Reader;
 use super::super::limits::AdmissionLimits;
 use super::super::refusal::Refusal;
 use super::*;
+use crate::memory_alarm::MemoryAlarm;
 use axum::body::{Body as HttpBody, Bytes as Chunk};
 use futures::{StreamExt, stream};
 use std::convert::Infallible;
@@ -39,7 +40,10 @@ async fn read(
 }
 
 fn reader() -> Arc<Reader> {
-    Arc::new(Reader::new(AdmissionLimits::default().within(256 << 20)))
+    Arc::new(Reader::new(
+        AdmissionLimits::default().within(256 << 20),
+        MemoryAlarm::default(),
+    ))
 }
 
 /// Starts clients that send nearly all of a body, stop, and begin again.
@@ -82,6 +86,23 @@ async fn one_client_with_slow_bodies_has_nobody_elses_refused() {
             assert_eq!(refused(&reader, sender(2, certified)).await, 0);
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_review_needs_room_beside_what_is_in_use() {
+    let alarm = MemoryAlarm::default();
+    let limits = AdmissionLimits::default().within(256 << 20);
+    let reader = Arc::new(Reader::new(limits, alarm.clone()));
+    let review = async |bytes| {
+        let pieces = vec![(Duration::ZERO, bytes)];
+        read(Arc::clone(&reader), sender(1, true), pieces, true).await
+    };
+    assert_eq!(review(2 * MIB).await.unwrap(), 2 * MIB);
+    alarm.set(240 << 20, 256 << 20);
+    assert!(matches!(review(2 * MIB).await, Err(Refusal::Scarce)));
+    assert!(review(MIB / 2).await.is_ok());
+    alarm.set(100 << 20, 256 << 20);
+    assert!(review(2 * MIB).await.is_ok());
 }
 
 /// A single API server sends like this.

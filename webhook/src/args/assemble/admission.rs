@@ -45,7 +45,10 @@ impl Args {
             known: Arc::clone(known),
             clock: parts.clock.clone(),
         };
-        let admission = Arc::new(admission.knowing(cached).holding(creations));
+        let admission = admission
+            .knowing(cached)
+            .holding(creations)
+            .heeding(parts.alarm.clone());
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
@@ -82,6 +85,6 @@ impl Args {
             .condition("gate", "the address of our own Service is not known yet");
         let keep = gate_spec::maintain(parts.client.clone(), fixed, bundle, spec, found);
         parts.tasks.keep("gate spec", keep);
-        admission.router()
+        Arc::new(admission).router()
     }
 }

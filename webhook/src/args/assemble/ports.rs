@@ -3,6 +3,7 @@
 use super::Parts;
 use crate::admin;
 use crate::args::Args;
+use crate::memory_alarm::MemoryAlarm;
 use crate::server::{self, Port, Server, ServerLimits};
 use crate::tasks::Tasks;
 use anyhow::{Context, Result};
@@ -34,20 +35,24 @@ impl Args {
             registry,
             admission: own,
             memory,
+            alarm,
             ..
         } = parts;
         let shared = Handle::current();
         info!(memory, "Granted");
-        let server = |port, tls| Server {
+        let server = |port, tls, alarm| Server {
             port,
             tls,
             limits: ServerLimits::of(port, memory),
             metrics: metrics.clone(),
             shutdown: shutdown.clone(),
+            alarm,
         };
-        let for_admission = server(Port::Admission, Some(for_api_servers));
-        let for_status = server(Port::Status, Some(for_gates));
-        let for_admin = server(Port::Admin, None);
+        // API servers are few, and an admission that finds no place fails: gates, which ask again, give way alone.
+        let never = MemoryAlarm::default;
+        let for_admission = server(Port::Admission, Some(for_api_servers), never());
+        let for_status = server(Port::Status, Some(for_gates), alarm);
+        let for_admin = server(Port::Admin, None, never());
         let admin = admin::router(readiness, Arc::new(registry));
         let (spawner, servers) = Tasks::new();
         for (server, port, router, threads) in [

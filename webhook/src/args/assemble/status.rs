@@ -8,8 +8,8 @@ use crate::known::Known;
 use crate::metrics::StatusMetrics;
 use crate::server::{Port, ServerLimits};
 use crate::status::{
-    self, Authenticator, Beat, CreationKeeper, JobResumer, PodConditions, PodReleaser, Recorder,
-    Rounds, Service, Teller, Turns, WaitMetrics, WaitRegistry,
+    self, Authenticator, Beat, CreationKeeper, HeldPlaces, JobResumer, PodConditions, PodReleaser,
+    Recorder, Rounds, Service, Teller, Turns, WaitMetrics, WaitRegistry,
 };
 use axum::Router;
 use std::sync::Arc;
@@ -30,8 +30,9 @@ impl Args {
         parts.tasks.keep("what was told", forget);
         let places = ServerLimits::of(Port::Status, parts.memory).waits();
         let requests = Arc::new(WaitRegistry::within(places));
-        let [held_pods, suspended_jobs, creations] =
-            [(); 3].map(|()| Arc::<WaitRegistry>::default());
+        let [held_pods, suspended_jobs] =
+            [(); 2].map(|()| HeldPlaces::within(Arc::clone(&known.budgets().holds)));
+        let creations = Arc::<WaitRegistry>::default();
         let waits = WaitMetrics {
             gates: Arc::clone(&requests),
             held_pods: Arc::clone(&held_pods),

@@ -54,6 +54,7 @@ fn process() -> (Process, Readiness) {
         clock: Clock::new(Timestamp::now),
         admission: Handle::current(),
         memory: None,
+        alarm: MemoryAlarm::default(),
     };
     let readiness = parts.readiness.clone();
     let args = Args::parse_from([

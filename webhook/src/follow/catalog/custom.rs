@@ -20,11 +20,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::{debug, info, warn};
 
-/// The first pause: an established definition may need a moment until it is served.
+/// The first pause before a kind is sought again: an established definition may need a moment until the API server serves its kind.
 const SOON: Duration = Duration::from_millis(100);
 
-/// The pause after a change of a definition. A few changes are looked at together, and the tasks that have just found their kind
-/// not served have ended by then.
+/// The pause after a change of a definition, before the kinds are sought again. One search serves several changes, and the tasks that
+/// have just found their kind not served have ended by then.
 const GATHER: Duration = Duration::from_millis(50);
 
 /// The result of the search for a custom kind.
@@ -37,11 +37,11 @@ enum Sought {
     Syncing,
 }
 
-/// The change of a definition whose kind is followed.
+/// The way in which the definition of a followed kind has changed.
 enum Redefined {
     /// The CustomResourceDefinition now defines another resource for the kind.
     Otherwise,
-    /// The definition is gone, or no longer defines the kind.
+    /// The CustomResourceDefinition is gone, or no longer defines the kind.
     NoMore,
 }
 
@@ -118,7 +118,7 @@ impl Catalog {
     }
 
     /// Keeps the details of a followed custom kind as its CustomResourceDefinition declares them. Returns when the
-    /// CustomResourceDefinition defines another resource, or is gone.
+    /// CustomResourceDefinition defines another resource for the kind, or is gone.
     async fn redefined(&self, resource: &ApiResource, word: &str, store: &Store) -> Redefined {
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         let name = format!("{}.{}", resource.plural, resource.group);

@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tower::service_fn;
 
-/// A catalog before this API server, and the cluster that it fills.
+/// A catalog in front of the API server of `client`, and the cluster that the catalog fills.
 fn catalog(client: Client) -> (Arc<Known>, Tasks) {
     let (known, requests) = Known::new(Settings::of_the_chart());
     let (spawner, tasks) = Tasks::new();
@@ -74,7 +74,7 @@ async fn a_kind_is_not_called_unknown_before_the_definitions_have_arrived() {
     assert_eq!(known(Some(404)).await, Freshness::NotServed);
 }
 
-/// The answer while the server behind an aggregated API is down.
+/// Discovery fails while the server behind an aggregated API is down.
 #[tokio::test(start_paused = true)]
 async fn that_discovery_fails_does_not_mean_that_a_kind_is_not_served() {
     for code in [500, 503, 403] {

@@ -1,4 +1,4 @@
-//! A keeper of the memory in front of an API server that refuses some writes.
+//! The task that keeps the memory and its ConfigMaps alike, in front of an API server that refuses some writes.
 
 use super::super::sheets::fake::ApiServer;
 use super::super::single::ConfigMapRef;
@@ -19,7 +19,7 @@ fn job(namespace: &str, name: &str) -> Value {
     })
 }
 
-/// A keeper beside an API server without ConfigMaps.
+/// The task that keeps the memory, beside an API server without ConfigMaps.
 fn keeper() -> (Arc<ApiServer>, Arc<Known>) {
     let server = Arc::new(ApiServer::default());
     let service = json!({"metadata": {"name": "sluice"}});
@@ -35,7 +35,7 @@ fn keeper() -> (Arc<ApiServer>, Arc<Known>) {
     (server, known)
 }
 
-/// The keys that are stored.
+/// The keys that the ConfigMaps of the memory hold in the API server.
 fn stored(server: &ApiServer) -> Vec<String> {
     let server = server.lock();
     let maps = server

@@ -16,7 +16,7 @@ use tower::service_fn;
 const PODS: &str = "/api/v1/namespaces/shop/pods";
 const CLAIMS_AT: &str = "/api/v1/namespaces/shop/persistentvolumeclaims";
 
-/// A replica's knowledge in front of a fake API server, with the requests that the server got and its answers by path.
+/// The knowledge of a replica in front of a fake API server, with the requests that the server got and its answers by path.
 struct Desk {
     known: Arc<Known>,
     asked: Arc<Mutex<Vec<String>>>,
@@ -61,7 +61,7 @@ impl Desk {
         desk
     }
 
-    /// The message after so many seconds of waiting.
+    /// The message of the waiting dependency after this many seconds.
     async fn told(&self, seconds: u64) -> String {
         self.told_of(&db(), seconds).await
     }
@@ -142,42 +142,143 @@ async fn the_claim_of_a_pod_without_a_node_is_read_by_its_name() {
     }
 }
 
-/// The watch of gated pods shows that the pod waits; only once its gate has opened another thing may hold it up.
+/// A pod of the StatefulSet `db` of UID `u1`, as the watch of gated pods shows it.
+fn gated(name: &str, gate: &Value) -> Value {
+    json!({
+        "metadata": {
+            "namespace": "shop", "name": name, "uid": name, "labels": {"app": "db", "sluice.dev/gated": "true"},
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u1", "controller": true}],
+        },
+        "spec": {"nodeName": "one"},
+        "status": {"phase": "Pending", "initContainerStatuses": [{"name": "sluice-gate", "state": gate}]},
+    })
+}
+
+fn of_workload(uid: &str) -> Behind {
+    Behind {
+        owner: Some(uid.to_owned()),
+        ..db()
+    }
+}
+
+const AT_ITS_GATE: &str = "its pod db-0 waits at its gate";
+const CRASH: &str = "its pod db-1 crashes: container \"db\" ended with exit code 1";
+
+/// A pod whose container crashes again and again.
+fn crashing(mut pod: Value) -> Value {
+    let ended = json!({"exitCode": 1, "reason": "Error"});
+    pod["status"]["containerStatuses"] = json!([{
+        "name": "db", "restartCount": 4, "lastState": {"terminated": ended},
+        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
+    }]);
+    pod
+}
+
+/// The watch of gated pods shows that the pod waits; anything else can hold the pod up only once its gate has opened.
 #[tokio::test(start_paused = true)]
 async fn a_workload_whose_pod_waits_at_its_gate_costs_no_request() {
     let desk = Desk::new(&[(PODS, list(&[]))]);
-    let behind = Behind {
-        owner: Some("u1".to_owned()),
-        ..db()
-    };
-    let gate = |state: Value| {
-        json!({
-            "metadata": {
-                "namespace": "shop", "name": "db-0", "uid": "p1", "labels": {"app": "db", "sluice.dev/gated": "true"},
-                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u1", "controller": true}],
-            },
-            "spec": {"nodeName": "one"},
-            "status": {"phase": "Pending", "initContainerStatuses": [{"name": "sluice-gate", "state": state}]},
-        })
-    };
+    let behind = of_workload("u1");
     let known = desk.known.gated();
-    known.replace(&[gate(
-        json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}}),
-    )]);
+    let waits = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
+    known.replace(&[gated("db-0", &waits)]);
+    let asked = || desk.asked.lock().unwrap().len();
     assert_eq!(
         desk.told_of(&behind, 30).await,
         "its pod db-0 waits at its gate"
     );
-    assert_eq!(desk.asked.lock().unwrap().len(), 0);
-    let another = Behind {
-        owner: Some("u2".to_owned()),
-        ..behind.clone()
-    };
-    desk.told_of(&another, 6).await;
-    assert_eq!(desk.asked.lock().unwrap().len(), 1, "of another workload");
-    known.apply(&gate(json!({"terminated": {"exitCode": 0}})));
+    assert_eq!(asked(), 0);
+    // The watch is believed for half a minute after its last sign; else a list is read.
+    known.heard();
+    desk.told_of(&of_workload("u2"), 6).await;
+    assert_eq!(asked(), 1, "of another workload");
     desk.told_of(&behind, 16).await;
-    assert_ne!(desk.asked.lock().unwrap().len(), 1, "its gate has opened");
+    assert_eq!(asked(), 1, "its gate is closed");
+    known.heard();
+    known.apply(&gated("db-0", &json!({"terminated": {"exitCode": 0}})));
+    assert_eq!(desk.told_of(&behind, 16).await, "");
+    assert_eq!(asked(), 2, "its gate has opened");
+}
+
+/// The watch of gated pods keeps no container of a pod behind its gate, so a list has to show whether the pod crashes.
+#[tokio::test(start_paused = true)]
+async fn a_pod_at_its_gate_does_not_hide_the_crash_of_one_behind_its_gate() {
+    let (waits, open) = (
+        json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}}),
+        json!({"terminated": {"exitCode": 0}}),
+    );
+    let passed = |phase: &str| {
+        let mut pod = gated("db-1", &open);
+        pod["status"]["phase"] = json!(phase);
+        pod
+    };
+    let crashes = crashing(passed("Running"));
+    let mut leaves = passed("Running");
+    leaves["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:59:00Z");
+    for (sibling, answer, told, requests) in [
+        (passed("Running"), vec![crashes], CRASH, 1),
+        // The list has the first pods alone, and none of them is in trouble.
+        (passed("Running"), Vec::new(), AT_ITS_GATE, 1),
+        (passed("Succeeded"), Vec::new(), AT_ITS_GATE, 0),
+        (leaves, Vec::new(), AT_ITS_GATE, 0),
+    ] {
+        let desk = Desk::new(&[(PODS, list(&answer))]);
+        let known = desk.known.gated();
+        known.replace(&[gated("db-0", &waits), sibling]);
+        let behind = of_workload("u1");
+        let found = desk.told_of(&behind, 6).await;
+        assert!(found.starts_with(told), "{found}");
+        assert_eq!(desk.asked.lock().unwrap().len(), requests, "{told}");
+    }
+}
+
+/// A pod without a gate was made before sluice came, or skips its gate. No watch shows it, so the status of the workload tells whether
+/// there is one that is not ready.
+#[tokio::test(start_paused = true)]
+async fn a_pod_at_its_gate_does_not_hide_the_crash_of_one_without_a_gate() {
+    let waits = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
+    let mut without = crashing(gated("db-1", &waits));
+    let status = without["status"].as_object_mut().unwrap();
+    status.remove("initContainerStatuses");
+    without["metadata"]["labels"] = json!({"app": "db"});
+    let mut passed = gated("db-1", &json!({"terminated": {"exitCode": 0}}));
+    passed["status"]["phase"] = json!("Running");
+    let at_its_gate = gated("db-0", &waits);
+    for (gated, status, told, requests) in [
+        (vec![&at_its_gate], json!({"replicas": 2}), CRASH, 1),
+        (
+            vec![&at_its_gate],
+            json!({"replicas": 2, "readyReplicas": 1}),
+            AT_ITS_GATE,
+            0,
+        ),
+        (vec![&at_its_gate], json!({"replicas": 1}), AT_ITS_GATE, 0),
+        (
+            vec![&at_its_gate, &passed],
+            json!({"replicas": 2, "readyReplicas": 1}),
+            AT_ITS_GATE,
+            0,
+        ),
+        (
+            vec![&at_its_gate, &passed],
+            json!({"replicas": 3, "readyReplicas": 1}),
+            CRASH,
+            1,
+        ),
+    ] {
+        let desk = Desk::new(&[(PODS, list(std::slice::from_ref(&without)))]);
+        desk.known.gated().replace(gated);
+        let set = json!({
+            "apiVersion": "apps/v1", "kind": "StatefulSet",
+            "metadata": {"namespace": "shop", "name": "db", "uid": "u1"}, "status": status,
+        });
+        let kind = kinds::builtin("apps", "StatefulSet").map(Kind::Builtin);
+        desk.known.want(&kind.unwrap()).replace(&[set]);
+        let found = desk.told_of(&of_workload("u1"), 20).await;
+        assert!(found.starts_with(told), "{status}: {found}");
+        let asked = desk.asked.lock().unwrap().len();
+        assert_eq!(asked.min(1), requests, "{status}");
+    }
 }
 
 /// The search reads one list where the object has pods, and further lists only where it has none. Finished pods and pods of

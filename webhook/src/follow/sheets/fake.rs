@@ -1,5 +1,5 @@
-//! A fake API server with ConfigMaps, as far as the keepers of sheets need it. Its watches send nothing, so a keeper reads its
-//! sheets anew each half a minute.
+//! A fake API server with ConfigMaps, as far as the tasks that keep memory and slots need it. Its watches send nothing, so a task reads
+//! its ConfigMaps anew each half a minute.
 
 use axum::body::{Body as Answer, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};

@@ -1,4 +1,4 @@
-//! The decision: from the gated pods of a namespace to the claims on the slots of its waves.
+//! The decision about claims: from the gated pods of a namespace to the claims on the slots of its waves.
 
 use crate::known::{Settings, View};
 use jiff::Timestamp;
@@ -21,11 +21,11 @@ pub(super) struct WaveClaims {
     pub(super) ready: Vec<Claim>,
     /// The smallest `parallelism` among the pods whose gates are still closed.
     pub(super) most: usize,
-    /// The Jobs that run without a slot in the ConfigMap of the slots.
+    /// The Jobs that run without an entry as holders of a slot.
     pub(super) running: Vec<Holder>,
 }
 
-/// A pod runs, and its dependent cannot be resolved.
+/// The error about a running pod whose dependent cannot be resolved.
 pub(super) struct Unclear;
 
 /// The claim of a pod that runs; `None` if the pod needs no slot, or if its object is done.
@@ -60,12 +60,12 @@ pub(super) struct Pods(BTreeMap<Wave, Members>);
 #[derive(Default)]
 struct Members {
     pending: Vec<Asker>,
-    /// The Jobs that run. Only a Job never goes back to work once it is done; any other object may have given its slot back in
-    /// order.
+    /// The Jobs that run. Only Jobs count here, because a Job never goes back to work once it is done; any other object may have given
+    /// its slot back in order.
     running: Vec<Holder>,
 }
 
-/// A pod that has not started, or a pod that a suspended Job is to make.
+/// A pod that may ask for a slot: one that has not started, or one that a suspended Job is to make.
 struct Asker {
     claim: Claim,
     dependent: Dependent,
@@ -74,7 +74,7 @@ struct Asker {
 }
 
 impl Pods {
-    /// Sorts the pods of a namespace into these waves.
+    /// Reads the gated pods of a namespace, and sorts them by these waves.
     pub(super) fn read(
         namespace: &str,
         waves: &BTreeSet<Wave>,
@@ -119,7 +119,7 @@ impl Pods {
         sorted
     }
 
-    /// The claims on a wave, without those of its holders.
+    /// The claims on a wave, without the claims of its holders.
     pub(super) fn claims(
         &self,
         wave: &Wave,

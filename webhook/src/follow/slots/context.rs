@@ -1,4 +1,4 @@
-//! The parts that the tasks of all namespaces share.
+//! The client, the known cluster and the other parts that the tasks of all namespaces share.
 
 use super::finished_holders::HolderCheck;
 use crate::clock::Clock;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// The pause after a look at the slots of a namespace has failed.
 pub(super) const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// The time after which slots are looked through without a known change: time alone makes some dependents ready, and lets others
-/// give up.
+/// The time after which the slots of a namespace are looked through without a known change: time alone makes some dependents ready, and
+/// lets others give up.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The parts that the tasks of all namespaces share.

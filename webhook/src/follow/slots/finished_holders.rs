@@ -1,4 +1,4 @@
-//! Finds the holders that are finished. The API server itself is asked, because the known objects may lag behind.
+//! Finds the holders of slots that are finished. The API server itself is asked, because the known objects may lag behind.
 
 use super::living_pods::has_no_pods;
 use crate::follow::served::resource;
@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 
 /// The most holders of one namespace that are asked about at a time.
 const OF_A_NAMESPACE: usize = 8;
-/// The most holders of all namespaces that are asked about at a time, in the order in which they come.
+/// The most holders of all namespaces that are asked about at a time. Further questions wait in the order in which they come.
 const OF_ALL: usize = 64;
 
 /// Asks the API server whether holders of slots have finished.
@@ -47,7 +47,7 @@ impl HolderCheck {
         }
     }
 
-    /// Asks about holders of one namespace, some at a time.
+    /// Asks the API server about holders of one namespace, [`OF_A_NAMESPACE`] at a time.
     pub(super) async fn about(
         &self,
         holders: Vec<Holder>,
@@ -98,8 +98,8 @@ impl HolderCheck {
         }
     }
 
-    /// The object of a holder as it is now. Only the watch of a custom kind knows where the kind is served, so such an object is
-    /// read from its store.
+    /// The object of a holder as it is now. An object of a custom kind is read from its store, since only the watch of the kind knows
+    /// where the kind is served.
     async fn object(
         &self,
         namespace: &str,
@@ -117,7 +117,7 @@ impl HolderCheck {
     }
 }
 
-/// Whether a holder is worth a question to the API server, by the known objects.
+/// Whether the known objects say that a holder may have finished, so that the holder is worth a question to the API server.
 pub(super) fn looks_finished(wave: &Wave, holder: &Holder, view: &View, now: Timestamp) -> bool {
     let kind = holder.object_kind();
     match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {

@@ -1,8 +1,8 @@
-//! Whether a pod still runs of a holder whose object is gone.
+//! Whether a holder of a slot whose object is gone still has a running pod.
 //!
-//! The known pods are asked first, as far as they are believed: a known living pod keeps the slot. Without such a pod the API
-//! server is asked, because the known pods may lag behind. A namespace of Jobs has thousands of pods that have ended; the API
-//! server leaves those out, and sends only the metadata of the others.
+//! The known pods are asked first, as far as they are believed: a known living pod keeps the slot. Without such a pod the API server is
+//! asked, because the known pods may lag behind. A namespace of Jobs has thousands of pods that have ended; the API server leaves those
+//! out, and sends only the metadata of the others.
 
 use crate::known::View;
 use crate::lists::{Selection, page};
@@ -59,9 +59,8 @@ pub(super) async fn has_no_pods(
     Ok(true)
 }
 
-/// The label selectors of the pods among which the pods of a holder are. The pods of a Job carry the UID of the Job, unless the
-/// user has chosen their labels. So one selector finds that UID, and one finds the pods without such a label, of which none belongs
-/// to another Job.
+/// The label selectors that find the pods of a holder. The pods of a Job carry the UID of the Job, unless the user has chosen their
+/// labels. So one selector finds that UID, and one finds the pods without such a label, of which none belongs to another Job.
 fn labels(holder: &Holder) -> Vec<String> {
     let gated = format!("{}={}", keys::GATED, keys::GATED_VALUE);
     if !holder.object_kind().is_job() {

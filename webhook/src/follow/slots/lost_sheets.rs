@@ -1,4 +1,4 @@
-//! Restores the sheets of slots: makes a sheet again that was deleted, and completes one that is not whole.
+//! Restores the ConfigMaps of the slots: makes one again that was deleted, and completes one that is not whole.
 
 use super::context::{LOOK_AGAIN, SlotContext, TRY_AGAIN};
 use super::restored_sheet;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-/// No slot is given for this time after a loss. By then no replica believes the sheet as it was before (30 s), and each gate that
-/// was told to open has been seen to open (a few seconds).
+/// The time after the loss of a ConfigMap in which no slot is given. By then no replica believes the ConfigMap as it was before (30 s),
+/// and each gate that was told to open has been seen to open (a few seconds).
 const NO_SLOTS_FOR: Duration = Duration::from_secs(35);
 
 /// Restores lost ConfigMaps of the slots for as long as the process runs.
@@ -36,8 +36,8 @@ pub(super) async fn mend(shared: &SlotContext) {
 }
 
 impl SlotContext {
-    /// Makes a sheet that is gone, or writes the running objects onto a sheet that is not whole. Returns `false` if the API server
-    /// refuses that.
+    /// Makes a ConfigMap of the slots that is gone, or writes the running objects onto one that is not whole. Returns `false` if the API
+    /// server refuses that.
     async fn mend(&self, sheet: usize, loss: SheetLoss, view: &View) -> bool {
         let name = self.sheets.name(sheet);
         let mended = match loss {

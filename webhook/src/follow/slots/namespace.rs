@@ -26,9 +26,9 @@ use tracing::{debug, info, warn};
 
 /// The most holders that one step asks about and strikes out.
 const STEP: usize = 20;
-/// The changes of this time are looked at together.
+/// The time over which changes are gathered before a look.
 const GATHER: Duration = Duration::from_millis(20);
-/// The pause after a look, in multiples of the time that the look has kept a processor busy. So a namespace of many pods takes a
+/// The pause after a look, in multiples of the time for which the look has kept a processor busy. So a namespace of many pods takes a
 /// tenth of a core, however much happens there.
 const PAUSE: u32 = 9;
 
@@ -38,16 +38,16 @@ pub(super) struct Namespace {
     name: String,
     /// Rings when a gate asks for a slot, or when the ConfigMap of the slots has changed.
     asked: Arc<Notify>,
-    /// The waves with a failure, and its moment: an error of one wave does not hold up the others.
+    /// The waves in which a look has failed, and the moment of the failure: an error of one wave does not hold up the others.
     failed: HashMap<Wave, Instant>,
-    /// The time for which the look has kept a processor busy.
+    /// The time for which the present look has kept a processor busy.
     busy: Duration,
 }
 
 /// A wave whose slots the present look hands out.
 struct OpenWave {
     wave: Wave,
-    /// The holders that were asked about and keep their slots until the next look.
+    /// The holders that the look has asked about and that keep their slots until the next look.
     kept: Vec<Holder>,
     /// The last failure in this wave. A failure in one wave does not end the look: the other waves are handed out.
     error: Option<Error>,
@@ -70,7 +70,7 @@ impl Namespace {
         }
     }
 
-    /// Returns when no gate waits for a slot any more.
+    /// Gives slots away in the namespace until no gate there waits for one any more.
     pub(super) async fn look_after(mut self) {
         loop {
             let waves = self.shared.known.slots().waves(&self.name);
@@ -110,7 +110,7 @@ impl Namespace {
         }
     }
 
-    /// Ends the look at a wave, and tells its failure.
+    /// Ends the look at a wave, and tells the last failure in it.
     fn end(&mut self, wave: &Wave, error: Option<Error>) {
         let Some(error) = error else {
             return;
@@ -125,7 +125,7 @@ impl Namespace {
         self.failed.insert(wave.clone(), Instant::now());
     }
 
-    /// Strikes out some finished holders, and gives free slots away.
+    /// Takes one step in a wave: strikes out some finished holders, and gives free slots away.
     async fn step(&mut self, open: &mut OpenWave, pods: &Pods, view: &View) -> Result<Left, Error> {
         let shared = Arc::clone(&self.shared);
         let slots = shared.known.slots();
@@ -213,7 +213,7 @@ impl Namespace {
         Some(changed)
     }
 
-    /// Notes that `left_out` more holders had no room in the entry, or that there is room again.
+    /// Notes that the entry had no room for `left_out` more holders, or that there is room again.
     fn note(&self, wave: &Wave, left_out: usize) {
         let trouble = (left_out > 0).then_some(Trouble::Full);
         if self.shared.known.slots().note(wave, trouble) && trouble.is_some() {
@@ -237,7 +237,7 @@ impl OpenWave {
         }
     }
 
-    /// Notes the holders that keep their slots. Returns the finished ones.
+    /// Keeps the holders that are at work or unknown out of further questions of this look. Returns the finished ones.
     fn take(&mut self, asked: HolderAnswers) -> Vec<Holder> {
         self.kept.extend(asked.at_work);
         self.kept.extend(asked.unknown);

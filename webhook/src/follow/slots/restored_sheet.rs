@@ -1,4 +1,4 @@
-//! The decision: the content of a sheet that was lost.
+//! The decision about a lost ConfigMap of the slots: its new content.
 
 use super::claims::{Unclear, running};
 use crate::known::slots::{WHOLE, key, value};
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The longest time for which a running pod is waited for whose dependent cannot be resolved.
+/// The longest wait for a running pod whose dependent cannot be resolved.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// The changes that make a sheet with these `keys` whole: the running objects of each wave, by their pods. `None` while a running
-/// pod is unclear. An object that has got a slot and has not begun asks for the slot again.
+/// The changes that make a ConfigMap with these `keys` whole: the running objects of each wave, by their pods. `None` while a running pod
+/// is unclear. An object that has got a slot and has not begun asks for the slot again.
 pub(super) fn content(
     sheet: usize,
     keys: &[String],

@@ -1,4 +1,4 @@
-//! Slots beside an API server whose ConfigMaps are spoilt.
+//! Slots beside an API server whose ConfigMaps are deleted, emptied or garbled.
 
 use super::super::sheets::fake::ApiServer;
 use super::super::single::ConfigMapRef;
@@ -22,7 +22,7 @@ const MAPS: &str = "/api/v1/namespaces/sluice-system/configmaps";
 struct Cluster {
     server: Arc<ApiServer>,
     known: Arc<Known>,
-    /// Replicas beside this one.
+    /// The knowledge of the other replicas.
     others: Vec<Arc<Known>>,
     pods: Vec<Value>,
     jobs: Vec<Value>,
@@ -45,7 +45,7 @@ fn wave(namespace: &str) -> Wave {
     Wave { scope, weight: 0 }
 }
 
-/// The cluster as a replica knows it that looks after slots.
+/// The knowledge of a replica that gives slots away.
 fn replica(server: &Arc<ApiServer>) -> Arc<Known> {
     let (known, _) = Known::new(Settings::of_the_chart());
     let stored = ConfigMapRef {
@@ -70,7 +70,7 @@ fn replica(server: &Arc<ApiServer>) -> Arc<Known> {
 }
 
 impl Cluster {
-    /// A fake API server with empty sheets, as the chart makes them, and a keeper of slots.
+    /// A fake API server with empty ConfigMaps, as the chart makes them, and the task that gives slots away.
     fn new() -> Self {
         let server = Arc::new(ApiServer::default());
         for name in sheets::names("sluice-slots") {
@@ -99,7 +99,7 @@ impl Cluster {
         self.job_of_some(namespace, name, 1);
     }
 
-    /// Slots with another cap.
+    /// Adds a Job with this cap whose gate waits.
     fn job_of_some(&mut self, namespace: &str, name: &str, cap: usize) {
         let cap = cap.to_string();
         let annotations = json!({"sluice.dev/scope": "r", "sluice.dev/parallelism": cap});
@@ -176,7 +176,7 @@ impl Cluster {
         }
     }
 
-    /// The time until the sheets name a holder.
+    /// The time until the ConfigMaps name the Job as a holder.
     async fn until_runs(&self, namespace: &str, name: &str) -> Duration {
         let began = Instant::now();
         self.hear();
@@ -193,7 +193,7 @@ impl Cluster {
         began.elapsed()
     }
 
-    /// The holders that the sheets name.
+    /// The holders that the ConfigMaps name in a namespace.
     fn holders(&self, namespace: &str) -> Vec<String> {
         match self.view.slots(&wave(namespace)) {
             Lookup::Found(running) => running.holders.into_iter().map(|it| it.name).collect(),

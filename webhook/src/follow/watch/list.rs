@@ -1,4 +1,4 @@
-//! Reads a whole list, and trims each page as it comes.
+//! Reads a whole list page by page, and trims each page as it comes.
 
 use super::target::{Arriving, Target, kept, selection};
 use crate::known::Entry;
@@ -6,7 +6,7 @@ use crate::lists::page;
 use kube::{Client, Error};
 use tokio::task::yield_now;
 
-/// The objects of the first page. A page is in memory as the server wrote it, and the size of its objects is not known yet.
+/// The number of objects on the first page. A page is in memory as the server wrote it, and the size of its objects is not known yet.
 const FIRST_PAGE: u32 = 10;
 /// The most objects of a page: as many as client-go asks for.
 const LARGEST_PAGE: u32 = 500;
@@ -15,7 +15,7 @@ const PAGE_BYTES: usize = 2 << 20;
 /// The most listed objects that are trimmed in a row before the other work of this thread goes on.
 const IN_A_ROW: usize = 10;
 
-/// Every object as it is kept, and the version of the list.
+/// Every object of a list as its store keeps it, and the version of the list.
 pub(super) async fn list<T: Arriving>(
     client: &Client,
     target: &Target,

@@ -35,7 +35,7 @@ pub(in crate::follow) struct Target {
 /// Receives each object that was listed, added or changed.
 pub(crate) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
 
-/// An object as it arrives from a list or a watch.
+/// An object as it arrives from a list or a watch: as JSON, or as metadata alone.
 pub(super) trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'static {}
 
 impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}

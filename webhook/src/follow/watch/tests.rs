@@ -56,7 +56,7 @@ async fn play_knowing(
         }
     });
     let client = Client::new(crate::client::Limits::default().layer(answer), "default");
-    let store = Arc::new(Store::default());
+    let store = Arc::new(Store::new(crate::known::WallClock::STILL));
     let kind = Kind::Custom {
         group: "example.com".into(),
         word: "Widget".into(),

@@ -25,7 +25,7 @@ fn told(object: &Value, old: &Value, options: Options) -> Vec<&'static str> {
         object,
         old,
     };
-    let advice = hints(&request, options, &());
+    let advice = hints(&request, options, None, &());
     advice.iter().map(Advice::label).collect()
 }
 

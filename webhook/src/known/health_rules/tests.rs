@@ -6,10 +6,11 @@ fn thing(group: &str, kind: &str, status: &Value) -> Value {
 }
 
 fn rules(administrator: bool) -> HealthRules {
-    HealthRules::new(HealthSources {
+    let sources = HealthSources {
         administrator,
         builtin: true,
-    })
+    };
+    HealthRules::new(sources, WallClock::STILL)
 }
 
 fn reason(rules: &HealthRules, object: &Value) -> Option<Reason> {

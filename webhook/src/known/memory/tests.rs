@@ -25,7 +25,7 @@ fn passed(at: i64) -> String {
 }
 
 impl Memory {
-    /// The entries of all sheets.
+    /// The entries of all ConfigMaps of the memory.
     fn held(&self) -> BTreeMap<String, String> {
         let known = self.read();
         known.sheets.iter().flat_map(|it| it.held.clone()).collect()
@@ -37,7 +37,7 @@ impl Memory {
         all.filter(|(key, _)| key != WHOLE).collect()
     }
 
-    /// Makes all sheets known as whole; the sheet of namespace "shop" has these entries.
+    /// Makes all ConfigMaps of the memory known as whole; the one of namespace "shop" has these entries.
     fn learn_shop(&self, held: &BTreeMap<String, String>) {
         for sheet in 0..sheets::COUNT {
             let ours = sheet == sheets::of("shop");
@@ -50,7 +50,7 @@ impl Memory {
 
 #[test]
 fn a_completed_job_is_remembered_until_a_newer_one_of_its_name_comes() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.saw_job(&job("a", false));
     assert_eq!(memory.completed(Completing::Job, "shop", "migrate"), None);
     memory.saw_job(&job("a", true));
@@ -78,12 +78,12 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
         let jobs = memory.selected(Completing::Job, namespace, &Selector::label("app", "shop"));
         jobs.into_keys().collect()
     };
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.saw_job(&labelled(json!({"app": "shop", "zone": "a"})));
     assert_eq!(found(&memory, "shop"), ["migrate"]);
     assert_eq!(found(&memory, "sho"), Vec::<String>::new());
 
-    let later = Memory::default();
+    let later = Memory::new(WallClock::STILL);
     later.learn_shop(&memory.held());
     assert_eq!(found(&later, "shop"), ["migrate"], "by another replica too");
     later.saw_job(&labelled(json!({"app": "other"})));
@@ -101,7 +101,7 @@ fn a_completed_job_is_found_by_the_labels_that_it_had() {
 
 #[test]
 fn what_would_fill_the_config_map_is_not_remembered() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     let mut long = job("a", true);
     long["metadata"]["annotations"] =
         json!({"sluice.dev/scope": "r", "sluice.dev/revision": "x".repeat(220_000)});
@@ -121,10 +121,10 @@ fn what_would_fill_the_config_map_is_not_remembered() {
     assert_eq!(memory.all_unwritten().len(), 1);
 }
 
-/// A CronJob's are many: only the last few count, and push out nothing else.
+/// A CronJob makes many Jobs: only the last few count, and they push out no entry of others.
 #[test]
 fn the_jobs_of_a_controller_are_remembered_and_of_those_that_go_on_the_last_few() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.learn_shop(&BTreeMap::new());
     let of = |kind: &str, number: usize| {
         let mut job = job(&format!("uid-{number}"), true);
@@ -152,7 +152,7 @@ fn the_jobs_of_a_controller_are_remembered_and_of_those_that_go_on_the_last_few(
 
 #[test]
 fn what_ends_as_a_job_does_is_remembered_by_its_kind() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     let of = |group: &str, word: &str| {
         let (group, word) = (group.to_owned(), word.to_owned());
         Completing::of(&rules::kinds::Kind::Custom { group, word }).unwrap()
@@ -191,7 +191,7 @@ fn what_ends_as_a_job_does_is_remembered_by_its_kind() {
 
 #[test]
 fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.saw_job(&job("a", true));
     memory.learn_shop(&BTreeMap::from([(passed_key("r1"), passed(1))]));
     assert!(memory.has_passed("r1"));
@@ -218,7 +218,7 @@ fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
 
 #[test]
 fn revisions_go_with_their_owners_and_jobs_with_their_namespaces() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.write("shop", &passed_key("u1"), Some(&passed(1)));
     memory.write("shop", &passed_key("u2.hash"), Some(&passed(2)));
     memory.saw_job(&job("a", true));
@@ -245,7 +245,7 @@ fn revisions_go_with_their_owners_and_jobs_with_their_namespaces() {
 
 #[test]
 fn who_fills_a_sheet_makes_room_by_his_own() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.learn_shop(&BTreeMap::new());
     memory.write("shop", &passed_key("u"), Some(&passed(0)));
     let mut names = (0..).map(|it| format!("team-{it}"));
@@ -285,7 +285,7 @@ fn who_fills_a_sheet_makes_room_by_his_own() {
 
 #[test]
 fn what_was_lost_is_written_again_from_what_is_known() {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     let sheet = sheets::of("shop");
     memory.saw_job(&job("a", true));
     memory.learn_shop(&BTreeMap::new());
@@ -314,12 +314,12 @@ fn what_was_lost_is_written_again_from_what_is_known() {
     );
 }
 
-/// The entries that versions with one ConfigMap wrote.
+/// Versions with one ConfigMap wrote the entries of all namespaces onto that ConfigMap.
 #[test]
 fn what_stands_on_the_first_sheet_counts_for_every_namespace() {
-    let earlier = Memory::default();
+    let earlier = Memory::new(WallClock::STILL);
     earlier.saw_job(&job("a", true));
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.learn(0, earlier.held());
     for sheet in 1..sheets::COUNT {
         memory.learn(sheet, BTreeMap::new());
@@ -351,7 +351,7 @@ fn made(uid: &str, minute: u8, complete: bool) -> Value {
 
 /// The entries of the ConfigMap after this Job has completed.
 fn stored(job: &Value) -> BTreeMap<String, String> {
-    let memory = Memory::default();
+    let memory = Memory::new(WallClock::STILL);
     memory.saw_job(job);
     memory.held()
 }
@@ -359,7 +359,7 @@ fn stored(job: &Value) -> BTreeMap<String, String> {
 #[test]
 fn a_newer_job_that_was_seen_first_makes_the_stored_one_forgotten() {
     let told = |seen: &Value| {
-        let memory = Memory::default();
+        let memory = Memory::new(WallClock::STILL);
         memory.saw_job(seen);
         memory.learn_shop(&stored(&made("a", 1, true)));
         let uid = memory

@@ -15,7 +15,7 @@ fn of(namespace: &str, name: &str) -> ObjectName {
     }
 }
 
-/// A cluster in which each object is there, and which answers at once.
+/// A cluster in which every object exists and is read at once.
 struct Cluster {
     known: Arc<Known>,
     /// The length of each object, in bytes.
@@ -57,7 +57,7 @@ impl Cluster {
         self.followed.len()
     }
 
-    /// A second goes by.
+    /// Lets one second pass, as the catalog does between two calls for the next turns.
     async fn pass(&mut self) -> usize {
         advance(Duration::from_secs(1)).await;
         for (_, store, _) in &self.followed {
@@ -67,7 +67,7 @@ impl Cluster {
         self.answer()
     }
 
-    /// A gate reads these objects, and waits.
+    /// Reads these objects as a gate that then waits.
     fn ask(&self, named: &[ObjectName]) -> (View, Vec<Lookup<()>>) {
         let view = self.known.view();
         let read = |it: &ObjectName| {
@@ -89,7 +89,7 @@ fn many(namespace: &str, count: usize) -> Vec<ObjectName> {
         .collect()
 }
 
-/// Twenty objects never become healthy, and keep their places; the next object is healthy.
+/// Twenty objects never become healthy and keep coming back for their turns; the next object is healthy.
 #[tokio::test(start_paused = true)]
 async fn one_more_than_are_read_at_a_time_has_its_turn_within_seconds() {
     let mut cluster = Cluster::new();
@@ -176,7 +176,7 @@ async fn what_nobody_asks_for_is_forgotten_and_gives_way_first() {
     );
 }
 
-/// The bound in bytes is for the kept objects whose turn is over.
+/// The bound in bytes is for the objects that are kept after their turns.
 #[tokio::test(start_paused = true)]
 async fn of_large_objects_fewer_are_kept() {
     let mut cluster = Cluster::new();

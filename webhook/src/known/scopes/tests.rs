@@ -133,7 +133,7 @@ fn a_view_that_asks_for_two_weights_hears_of_both() {
     }
 }
 
-/// The endpoints of a Service come and go without a change of the Service.
+/// The readiness of a Service rests on its endpoints, which come and go without a change of the Service.
 #[test]
 fn what_rests_on_others_is_judged_each_time() {
     let (known, _requests) = Known::new(Settings::of_the_chart());

@@ -41,7 +41,7 @@ fn stored(version: &str, holders: &[Holder]) -> ConfigMap {
 
 #[test]
 fn what_the_watch_tells_late_changes_nothing() {
-    let (slots, bell) = (Slots::default(), Arc::<Bell>::default());
+    let (slots, bell) = (Slots::new(WallClock::STILL), Arc::<Bell>::default());
     let sheet = sheets::of("shop");
     let (_, _subscription) = slots.ask(&wave(), &bell);
     let ask = || slots.ask(&wave(), &bell).0.ok().map(|it| it.0.holders);
@@ -56,7 +56,7 @@ fn what_the_watch_tells_late_changes_nothing() {
     slots.learn(sheet, &stored("100", &one));
     assert_eq!(ask(), Some(both.to_vec()));
     assert!(!woken());
-    let other = Slots::default();
+    let other = Slots::new(WallClock::STILL);
     other.begin(sheet, &stored("1", &one));
     let waves = || other.waves("shop").len();
     assert_eq!((waves(), waves()), (1, 0));
@@ -70,7 +70,7 @@ fn what_the_watch_tells_late_changes_nothing() {
 
 #[test]
 fn what_was_lost_is_not_taken_for_empty() {
-    let (slots, bell) = (Slots::default(), Arc::<Bell>::default());
+    let (slots, bell) = (Slots::new(WallClock::STILL), Arc::<Bell>::default());
     let sheet = sheets::of("shop");
     let (_, _subscription) = slots.ask(&wave(), &bell);
     let ask = || slots.ask(&wave(), &bell).0.map(|it| it.0.holders.len());
@@ -110,7 +110,7 @@ fn what_was_lost_is_not_taken_for_empty() {
 
 #[test]
 fn a_namespace_fills_no_more_than_its_share() {
-    let slots = Slots::default();
+    let slots = Slots::new(WallClock::STILL);
     let sheet = sheets::of("shop");
     slots.begin(sheet, &stored("1", &[]));
     let room = |wave: &Wave| slots.written(wave).unwrap().room;
@@ -128,4 +128,16 @@ fn a_namespace_fills_no_more_than_its_share() {
         .find(|it| sheets::of(it) == sheet)
         .unwrap();
     assert_eq!(room(&next), SHARE);
+}
+
+#[test]
+fn namespaces_that_want_all_of_a_configmap_leave_room_for_the_next() {
+    let mut taken = Vec::new();
+    for _ in 0..10 {
+        taken.push(room(taken.iter().sum(), 0));
+    }
+    assert_eq!(taken[..5], [SHARE; 5]);
+    assert!(taken[9] > 20 * 256, "twenty holders: {taken:?}");
+    // A namespace with one large wave gets no more by a second wave.
+    assert_eq!(room(taken.iter().sum(), taken[9]), 0);
 }

@@ -2,7 +2,7 @@
 
 use super::nodes::Nodes;
 use super::snapshot::{Key, Snapshot};
-use crate::known::freshness::{Freshness, LastContact};
+use crate::known::freshness::{Freshness, LastContact, WallClock};
 use crate::known::scope_waiters::ScopeWaiters;
 use crate::known::scopes::Scopes;
 use crate::known::waiters::{Fingerprint, Waiters, Woken};
@@ -13,8 +13,8 @@ use tracing::warn;
 
 /// The interest of a view: one object, or every object with a label in a namespace. Label and namespace may be left open.
 ///
-/// A list by a selector is found by one label that the selector requires, else by its namespace. The rest of the selector is asked
-/// then.
+/// A list by a selector is registered under one label that the selector requires, else under its namespace. A change of such an object is
+/// then compared with the rest of the selector.
 #[derive(Debug, Clone, Copy, Hash)]
 pub(in crate::known) enum Interest<'a> {
     /// The interest in one object, by its namespace and its name.
@@ -26,15 +26,15 @@ pub(in crate::known) enum Interest<'a> {
         /// The label of the listed objects, with its value; `None` for every object.
         label: Option<(&'a str, &'a str)>,
     },
-    /// The details and the freshness of the kind. A change of them wakes every view of the store.
+    /// The interest in the details and the freshness of the kind. A change of them wakes every view of the store.
     Kind,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Contents {
     pub(super) freshness: Freshness,
     pub(super) heard: LastContact,
-    /// The moment since which the API server only refuses, and the freshness that the last refusal leads to.
+    /// The moment since which the API server only refuses the kind, and the freshness that the last refusal leads to.
     pub(super) refused: Option<(Instant, Freshness)>,
     pub(super) objects: BTreeMap<Key, Snapshot>,
     /// The objects by their nodes; `None` until a view asks for the pods of a node.
@@ -51,6 +51,21 @@ pub(super) struct Contents {
 }
 
 impl Contents {
+    pub(super) fn new(wall: WallClock) -> Self {
+        Self {
+            freshness: Freshness::default(),
+            heard: LastContact::none(wall),
+            refused: None,
+            objects: BTreeMap::new(),
+            nodes: None,
+            too_large: 0,
+            scopes: Scopes::default(),
+            waiters: Waiters::default(),
+            scope_waiters: None,
+            counts: false,
+        }
+    }
+
     pub(super) fn forget(&mut self, why: Freshness, woken: &mut Woken) {
         self.find_all(woken);
         self.objects.clear();
@@ -125,7 +140,7 @@ impl Contents {
         }
     }
 
-    /// Finds the views that wait for an object like this one.
+    /// Finds the views whose interest an object of this name and with these labels concerns.
     fn find(&self, key: &Key, snapshot: &Snapshot, woken: &mut Woken) {
         if let (Some(scope_waiters), Some(place)) = (&self.scope_waiters, &snapshot.place) {
             scope_waiters.find(&key.0, place, woken);

@@ -3,7 +3,7 @@
 use super::snapshot::{Key, NODE, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The pods on each node. The node of a pod that is too large to be read is unknown, so such a pod may be on any.
+/// The pods on each node. The node of a pod that is too large to be read is unknown, so such a pod may be on any node.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     by_node: HashMap<Box<str>, BTreeSet<Key>>,
@@ -11,7 +11,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Sorts the objects of a store by their nodes.
+    /// Makes the table of the pods by their nodes from all objects of a store.
     pub(super) fn of(objects: &BTreeMap<Key, Snapshot>) -> Self {
         let mut nodes = Self::default();
         for (key, snapshot) in objects {
@@ -30,7 +30,7 @@ impl Nodes {
         }
     }
 
-    /// Removes an object as it was in the store.
+    /// Removes an object by the node that the object had in the store.
     pub(super) fn remove(&mut self, key: &Key, before: &Snapshot) {
         self.unknown.remove(key);
         let Some(node) = before.label(NODE) else {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_look_at_the_pods_of_a_node_costs_nothing_for_the_others() {
-        let store = Store::default();
+        let store = Store::new(crate::known::WallClock::STILL);
         let of = |node: usize, pod: usize| format!("{node}-{pod}");
         let all = (0..100).flat_map(|node| (0..10).map(move |it| (node, it)));
         let pods: Vec<Value> = all
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_pod_is_found_where_it_is_now() {
-        let store = Store::default();
+        let store = Store::new(crate::known::WallClock::STILL);
         store.replace(&[pod("shop", "a", "one")]);
         let all = Selector::default();
         let there = || ["one", "two"].map(|node| store.pods_on(node, None, &all).len());

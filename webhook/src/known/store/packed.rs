@@ -13,7 +13,7 @@ use words::WORDS;
 const NULL: u8 = 0;
 const FALSE: u8 = 1;
 const TRUE: u8 = 2;
-/// The code of a list in a packed tree. A count follows this code and the next two.
+/// The code of a list in a packed tree. A count follows the code, as it follows [`MAP`] and [`TEXT`].
 const LIST: u8 = 3;
 const MAP: u8 = 4;
 const TEXT: u8 = 5;
@@ -37,7 +37,7 @@ fn pack(value: &Value) -> Vec<u8> {
     out
 }
 
-/// The fields of an object's metadata that its key in a store says.
+/// The fields of an object's metadata that are not packed, because the object's key in the store holds them.
 const NAMES: [&str; 2] = ["name", "namespace"];
 
 /// Packs an object without its name and its namespace. Equal objects of one name have equal bytes.
@@ -118,7 +118,7 @@ fn write_count(what: u8, mut count: usize, out: &mut Vec<u8>) {
     out.push(count.to_le_bytes()[0]);
 }
 
-/// The seconds of a time as the API server writes it: `2026-01-02T03:04:05Z`.
+/// The seconds since 1970 of a time as the API server writes it, `2026-01-02T03:04:05Z`, in five bytes; `None` for any other text.
 fn seconds(text: &str) -> Option<[u8; 5]> {
     if text.len() != 20 || !text.ends_with('Z') {
         return None;
@@ -130,7 +130,7 @@ fn seconds(text: &str) -> Option<[u8; 5]> {
     (at.to_string() == text).then_some(seconds)
 }
 
-/// The bytes of a UID in lower case: `705ab4f5-6393-11e8-b7cc-42010a800002`.
+/// The bytes of a UID in lower case, `705ab4f5-6393-11e8-b7cc-42010a800002`; `None` for any other text.
 fn uid(text: &str) -> Option<[u8; 16]> {
     let digits = text.len() == 36
         && text
@@ -202,7 +202,7 @@ impl<'a> Packed<'a> {
         iter::from_fn(next).filter_map(|(key, value)| Some((key, value?)))
     }
 
-    /// Goes to the value at a path of fields.
+    /// Skips to the value at a path of fields.
     fn go_to(&mut self, path: &[&str]) -> Option<()> {
         let [field, rest @ ..] = path else {
             return Some(());

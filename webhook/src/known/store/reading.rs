@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use tokio::time::Instant;
 
-/// The most names of objects that a store returns.
+/// The most names of objects that a store returns for an explanation.
 const NAMES: usize = 1_000;
 
 impl Store {
@@ -31,12 +31,12 @@ impl Store {
         self.text(&(namespace.into(), name.into()))?.uid()
     }
 
-    /// Returns a packed object, so no caller reads it under the lock.
+    /// One object in its packed form. The caller unpacks it after the lock is given back.
     fn text(&self, key: &Key) -> Option<Text> {
         self.lock().objects.get(key).map(Snapshot::text)
     }
 
-    /// The bytes that all objects take, as they are kept.
+    /// The bytes that all objects of the store take in their packed form.
     pub(in crate::known) fn bytes(&self) -> usize {
         let objects = &self.lock().objects;
         objects.values().map(Snapshot::bytes).sum()
@@ -59,7 +59,7 @@ impl Store {
         there.map(|(key, _)| key.1.to_string()).collect()
     }
 
-    /// The objects that `choose` accepts, of a namespace or of all.
+    /// The objects that `choose` accepts, from one namespace or from all.
     fn chosen(&self, namespace: Option<&str>, choose: impl Fn(&Snapshot) -> bool) -> Vec<Value> {
         let first: Key = (namespace.unwrap_or_default().into(), "".into());
         let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
@@ -144,8 +144,8 @@ impl Store {
         self.lock().scopes.has_lower(scope, below)
     }
 
-    /// The position and the text of the first object that may not be ready; and the number of its last change, if it has to be
-    /// judged.
+    /// The position and the packed form of the first object that may not be ready; and the number of its last change, if the object has
+    /// to be judged.
     fn first(
         &self,
         scope: &Scope,

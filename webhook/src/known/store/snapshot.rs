@@ -1,4 +1,4 @@
-//! One object as it is kept.
+//! One object as a store keeps it.
 
 use super::super::kept_whole::{Trimmed, WholePermit};
 use super::super::scopes::Standing;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 /// The key of an object in a store: its namespace (empty for a cluster-scoped object) and its name.
 pub(in crate::known) type Key = (Box<str>, Box<str>);
 
-/// An object as it is kept: trimmed and packed, because a tree takes many times the room and most objects are never asked for.
+/// An object as a store keeps it: trimmed and packed, because a tree takes many times the room and most objects are never asked for.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     text: Text,
     pub(super) place: Option<Box<Standing>>,
     /// Whether only the metadata of the object was read.
     pub(super) too_large: bool,
-    /// Whether the object is not kept whole, for want of room.
+    /// Whether the object asks to be kept whole and was trimmed all the same, because it found no room.
     pub(super) cut: bool,
     /// The permit to keep the object whole; `None` for a trimmed object.
     permit: Option<Arc<WholePermit>>,
 }
 
 impl PartialEq for Snapshot {
-    /// Whether the stores keep two objects alike, so that a view sees no difference.
+    /// Whether two objects are equal as stores keep them, so that a view sees no difference.
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.place == other.place
     }
@@ -39,7 +39,7 @@ pub(super) struct Text(Arc<[u8]>);
 #[derive(Debug)]
 pub(super) struct Named(pub(super) Key, pub(super) Text);
 
-/// The key of the label with the node of a pod. No label that the API server stores has such a key.
+/// The key under which the node of a pod counts as one more label. No label that the API server stores has such a key.
 pub(in crate::known) const NODE: &str = "@node";
 
 /// A trimmed object, ready to be stored.
@@ -65,7 +65,7 @@ impl From<Trimmed> for Entry {
 }
 
 impl Entry {
-    /// The entry with the permit to keep so much of its object.
+    /// The entry with the permit for the bytes that a store keeps of its object.
     pub(in crate::known) fn with(mut self, permit: Option<Arc<WholePermit>>) -> Self {
         self.snapshot.permit = permit;
         self
@@ -89,7 +89,8 @@ impl Snapshot {
         }
     }
 
-    /// Whether other views may wait for the changed object than for the object before.
+    /// Whether a view may wait for the changed object that did not wait for the object before, or the reverse: labels or scope have
+    /// changed.
     pub(super) fn differs_in_place(&self, other: &Self) -> bool {
         self.place != other.place || self.labels().ne(other.labels())
     }

@@ -18,7 +18,7 @@ fn woken(bell: &Bell) -> bool {
 
 #[test]
 fn a_list_stays_in_its_namespace_and_keeps_to_its_label() {
-    let store = Store::default();
+    let store = Store::new(WallClock::STILL);
     store.replace(&[
         pod("a", "x", "web", ""),
         pod("b", "y", "web", ""),
@@ -44,7 +44,7 @@ fn a_list_stays_in_its_namespace_and_keeps_to_its_label() {
 
 #[test]
 fn a_change_wakes_those_who_read_it_and_nobody_else() {
-    let store = Store::default();
+    let store = Store::new(WallClock::STILL);
     let list = |app: &'static str| Interest::List {
         namespace: Some("a"),
         label: Some(("app", app)),
@@ -87,7 +87,7 @@ fn nobody_is_woken_under_the_lock() {
             self.1.fetch_add(usize::from(free), Ordering::Relaxed);
         }
     }
-    let reader = Arc::new(Reader(Store::default(), 0.into()));
+    let reader = Arc::new(Reader(Store::new(WallClock::STILL), 0.into()));
     let store = &reader.0;
     let changes: [&dyn Fn(); 6] = [
         &|| store.apply(&pod("a", "x", "web", "")),
@@ -113,7 +113,7 @@ fn nobody_is_woken_under_the_lock() {
 
 #[test]
 fn a_new_list_drops_what_is_gone() {
-    let store = Store::default();
+    let store = Store::new(WallClock::STILL);
     store.replace(&[pod("a", "x", "web", ""), pod("a", "y", "web", "")]);
     let bell = Arc::<Bell>::default();
     let _subscription = store.subscribe(Interest::Object("a", "x"), &bell);
@@ -124,7 +124,7 @@ fn a_new_list_drops_what_is_gone() {
 
 /// A store that was listed, and the seconds after which it was first refused.
 async fn refused_for(listed: bool, why: Freshness, seconds: u64) -> (bool, Store) {
-    let store = Store::default();
+    let store = Store::new(WallClock::STILL);
     if listed {
         store.replace(&[pod("a", "x", "web", "")]);
     }
@@ -150,7 +150,7 @@ async fn a_refusal_counts_once_it_has_lasted() {
     }
 }
 
-/// An API server that refuses is not lost.
+/// An API server that refuses a kind answers, so it is not lost.
 #[tokio::test(start_paused = true)]
 async fn what_is_refused_and_no_longer_believed_is_told_as_refused() {
     for (why, told) in [
@@ -158,7 +158,7 @@ async fn what_is_refused_and_no_longer_believed_is_told_as_refused() {
         (Freshness::NotServed, Unavailable::NotServed),
         (Freshness::Undiscovered, Unavailable::Undiscovered),
     ] {
-        let store = Store::default();
+        let store = Store::new(WallClock::STILL);
         store.replace(&[pod("a", "x", "web", "")]);
         let pass = |seconds| tokio::time::sleep(Duration::from_secs(seconds));
         pass(20).await;

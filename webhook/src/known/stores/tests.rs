@@ -1,4 +1,4 @@
-//! Kinds are named and forgotten.
+//! A kind is named by lists, followed, and forgotten.
 
 use super::*;
 use crate::known::budgets::UNREAD_KINDS_OF_A_NAMESPACE;
@@ -31,7 +31,7 @@ fn is_over(forgotten: &mut Forgotten) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn a_custom_kind_that_cannot_be_read_is_forgotten_when_nobody_names_it() {
-    let stores = Stores::default();
+    let stores = Stores::new(WallClock::STILL);
     let [mut gone, mut named] = ["Gone", "Named"].map(|it| unread(&stores, it).1);
     let (_, _granted) = unread(&stores, "Granted");
     stores.add(&kind("Read"), None).0.replace::<&Value>([]);
@@ -47,10 +47,10 @@ async fn a_custom_kind_that_cannot_be_read_is_forgotten_when_nobody_names_it() {
     assert!(is_over(&mut gone) && !is_over(&mut named));
 }
 
-/// The spelling that came first is followed on, even if its entry becomes an alias.
+/// The task follows the spelling that came first, even if its entry becomes an alias.
 #[tokio::test(start_paused = true)]
 async fn a_spelling_is_forgotten_and_its_kind_is_followed_on() {
-    let stores = Stores::default();
+    let stores = Stores::new(WallClock::STILL);
     let (store, mut forgotten) = unread(&stores, "widgets");
     assert!(stores.alias(&kind("widgets"), &kind("Widget")).is_none());
     let other = unread(&stores, "WIDGETS").0;
@@ -70,7 +70,7 @@ async fn a_spelling_is_forgotten_and_its_kind_is_followed_on() {
 /// A role may use any spelling of a kind.
 #[tokio::test(start_paused = true)]
 async fn what_a_role_grants_stays() {
-    let stores = Stores::default();
+    let stores = Stores::new(WallClock::STILL);
     let (_store, mut forgotten) = unread(&stores, "widgets");
     stores.alias(&kind("widgets"), &kind("Widget"));
     advance(KEPT * 2).await;
@@ -81,7 +81,7 @@ async fn what_a_role_grants_stays() {
 
 #[tokio::test(start_paused = true)]
 async fn who_names_one_spelling_keeps_the_kind() {
-    let stores = Stores::default();
+    let stores = Stores::new(WallClock::STILL);
     let (_store, mut forgotten) = unread(&stores, "widgets");
     stores.alias(&kind("widgets"), &kind("Widget"));
     advance(KEPT * 2).await;
@@ -97,7 +97,7 @@ fn bogus(number: usize) -> Kind {
     kind(&format!("Bogus{number}"))
 }
 
-/// The number of kinds that the lists of a namespace may name, of so many; the kinds are named through one view.
+/// Names these kinds through one view of a namespace, and returns how many of them find room.
 fn named(known: &Arc<Known>, namespace: &str, kinds: impl IntoIterator<Item = Kind>) -> usize {
     let view = known.view_of(namespace);
     let share = known.budgets.unread_kinds.of_one();

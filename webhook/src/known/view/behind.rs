@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 type ObjectLink = Link<(Kind, Value)>;
 
-/// The result of `look`, or a recent result, with the objects as they are now.
+/// The links from a Service to the workloads behind it, by `look` or by a recent search, with the workloads as they are now.
 pub(super) fn links(
     view: &View,
     namespace: &str,

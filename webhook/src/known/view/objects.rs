@@ -1,4 +1,4 @@
-//! The rules' view of the objects.
+//! The answers of a view to the questions of the rules about objects.
 
 use super::View;
 use crate::known::ObjectName;

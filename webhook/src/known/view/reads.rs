@@ -10,9 +10,10 @@ use rules::selector::Selector;
 use std::fmt;
 use std::sync::Arc;
 
-/// The bytes that are taken from the share at a time. Few views take more than once, so the share is asked once for each view.
+/// The bytes that a view takes from the share of its namespace at a time. Few views take more than once, so the share is asked once for
+/// each view.
 const AT_A_TIME: usize = 1024;
-/// The bytes that are counted for another subscription, with its heap.
+/// The bytes that are charged for a subscription other than those to stores and scopes, with its heap.
 const ANOTHER: usize = 256;
 
 /// All subscriptions of a view to the changes of its reads.
@@ -21,15 +22,15 @@ pub(super) struct Reads {
     stores: Vec<(Arc<Store>, Interests)>,
     looks: Option<ScopeSubscription>,
     others: Vec<Box<dyn Send>>,
-    /// `None` for views that are not charged: such views are few and short-lived.
+    /// The part of the namespace's share that pays for the subscriptions; `None` for the few short-lived views that are not charged.
     part: Option<Allotment>,
     spent: usize,
-    /// The share that was too small, in bytes. The view reads nothing more then.
+    /// The share of the namespace, in bytes, once it was too small. The view reads nothing more then.
     over: Option<usize>,
 }
 
 impl Reads {
-    /// No subscriptions yet. The subscriptions are charged to `part`.
+    /// The subscriptions of a view that has read nothing yet. They are charged to `part`.
     pub(super) fn of(part: Option<Allotment>) -> Self {
         Self {
             part,
@@ -79,7 +80,7 @@ impl Reads {
         Ok(is_new)
     }
 
-    /// Replaces the limit of an interest in a scope by a lower one.
+    /// Replaces the limit of an interest in a scope by a narrower one.
     pub(super) fn narrow(
         &mut self,
         scope_waiters: &ScopeWaiters,
@@ -109,8 +110,8 @@ impl Reads {
         }
     }
 
-    /// Charges bytes. If the share is used up, all subscriptions are dropped at once: the view is judged again after a while in any
-    /// case.
+    /// Charges bytes for a new subscription. If the share is used up, all subscriptions of the view are dropped at once, since the view
+    /// is judged again after a while in any case.
     fn spend(&mut self, is_new: bool, bytes: usize) -> Result<(), Unavailable> {
         let Some(part) = self.part.as_mut().filter(|_| is_new) else {
             return Ok(());

@@ -1,4 +1,5 @@
-//! The rules' view of everything beside the objects: scopes, remembered facts, definitions and hints.
+//! The answers of a view to the questions of the rules about everything beside the objects: scopes, remembered facts, definitions and
+//! hints.
 
 use super::{View, behind};
 use crate::known::scopes::{Limit, ScopeInterest};
@@ -25,8 +26,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl View {
-    /// The store of a kind that waves and parts look at. Of pods it is the store of those with a gate: a pod with a weight
-    /// has one.
+    /// The store in which waves and parts find the objects of a kind. For pods it is the store of the pods with a gate: a pod with a
+    /// weight has one.
     fn ordered(&self, kind: &Kind) -> Result<Arc<Store>, Unavailable> {
         if kind.is_pod() {
             return Ok(Arc::clone(self.known.gated()));
@@ -64,7 +65,7 @@ impl Scopes for View {
         }
     }
 
-    /// Two words of one kind have one store as soon as that is known, and views of the other store are woken.
+    /// Whether two words mean one kind: they have one store as soon as that is known, and the views of the other store are woken then.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
         let stores = [one, other].map(|kind| {
             let store = self.want_unnamed(kind).ok()?;
@@ -113,7 +114,8 @@ impl Scopes for View {
         }
     }
 
-    /// During the search every object below the weight matters; after it, only those up to the first that is not ready.
+    /// The first object below a weight that is not ready. During the search a change of any object below the weight wakes the view; after
+    /// it, only a change of the objects up to the first that is not ready.
     fn first_unready(
         &self,
         kinds: &[Kind],
@@ -178,7 +180,8 @@ impl Scopes for View {
         Pending::of(&self.list(&secrets, Some(namespace), &records))
     }
 
-    /// Skips kinds that are not served or not granted. While a kind is syncing, the answer is unavailable.
+    /// The last write in a scope. Kinds that are not served or not granted are skipped. While a kind is syncing, the answer is
+    /// unavailable.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
         self.believe_together();
@@ -296,14 +299,14 @@ impl Definitions for View {
         self.known.health_rules().reads_a_generation(object)
     }
 
-    /// Changed rules wake every view, so this is no read to note.
+    /// The finding of the health rules. The reading is not noted, because changed rules wake every view.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         self.known.health_rules().judge(object, statusless)
     }
 }
 
 impl Hints for View {
-    /// A look at the slots asks for one here.
+    /// Returns `None`, because a reading of the slots here would ask for a slot.
     fn slot_holders(&self, _: &Wave) -> Option<Vec<Holder>> {
         None
     }
@@ -357,8 +360,8 @@ impl World for View {
     }
 }
 
-/// The objects of a namespace, without a note that they were read: no view is woken by them. A gate asks again before
-/// long, and then they are read anew.
+/// The objects of a namespace, without a note that they were read, so no change of them wakes the view. A gate asks again before long,
+/// and then they are read anew.
 fn read_unsubscribed(store: &Store, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
     match store.believed_until() {
         Ok(_) => Lookup::Found(store.list(Some(namespace), selector)),

@@ -16,7 +16,7 @@ fn kind(word: &str) -> Kind {
     by_word(word).map(Kind::Builtin).unwrap()
 }
 
-/// A Job's pod `p` in a cluster with nothing else, after so many seconds of it.
+/// The pod `p` of a Job in a cluster with nothing else, a number of seconds after its start.
 struct Case {
     job: Value,
     pod: Value,
@@ -27,7 +27,7 @@ struct Case {
 }
 
 impl Case {
-    /// The annotations of the Job, and of its pod.
+    /// A case with these annotations on the Job and on its pod.
     fn new(job: Value, pod: Value) -> Self {
         Self {
             job,
@@ -39,7 +39,7 @@ impl Case {
         }
     }
 
-    /// The known cluster: the pod and the Job. Of the kinds only `synced` are synced.
+    /// The known cluster: the pod and the Job. Only the kinds in `synced` have been read.
     fn known(&self, synced: &[&str]) -> Arc<Known> {
         self.known_by(Settings::of_the_chart(), synced)
     }

@@ -72,7 +72,7 @@ fn a_token_is_good_until_it_expires_and_never_longer_than_ours_live() {
     assert_eq!(lifetime(at(10), at(1_000)), REFUSED_FOR);
 }
 
-/// Reviews tokens in front of an API server that accepts those that are signed "good", and counts.
+/// An authenticator in front of an API server that accepts the tokens signed "good", and counts its reviews.
 struct Desk {
     authenticator: Authenticator,
     pods: Arc<Known>,
@@ -80,12 +80,12 @@ struct Desk {
 }
 
 impl Desk {
-    /// A desk that knows a pod `api-1` in each of these namespaces, and takes `issuer` for the cluster's own.
+    /// An authenticator that knows a pod `api-1` in each of these namespaces, and takes `issuer` for the cluster's own.
     fn new(namespaces: &[&str], issuer: Option<&str>) -> Self {
         Self::taking(Duration::ZERO, namespaces, issuer)
     }
 
-    /// A desk in front of an API server that takes so long for each review.
+    /// An authenticator in front of an API server that takes this time for each review.
     fn taking(time: Duration, namespaces: &[&str], issuer: Option<&str>) -> Self {
         let (pods, _) = Known::new(Settings::of_the_chart());
         let pod = |namespace: &&str| json!({"metadata": {"namespace": namespace, "name": "api-1", "uid": format!("{namespace}-1")}});
@@ -271,7 +271,7 @@ async fn a_pod_that_asks_before_it_is_seen_is_waited_for() {
     assert_eq!(asked.unwrap().pod.uid, "shop-1");
 }
 
-/// Asks for the identity of each token at once, each from a client address of its own.
+/// Asks for the identities of all tokens at the same time, each from a client address of its own.
 async fn all(desk: &Desk, tokens: &[String]) -> Vec<Result<Identity, Unidentified>> {
     let asked = tokens.iter().zip(1..);
     join_all(asked.map(|(token, from)| desk.ask(token, from))).await

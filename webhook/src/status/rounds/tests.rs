@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const NAMESPACES: [&str; 3] = ["shop", "bank", "mill"];
 
-/// Lists, each with whether its verdict is the same for every pod that is alike.
+/// Lists, each with whether all pods that are alike get the same verdict by it.
 const LISTS: [(&str, bool); 16] = [
     ("configmap/a", true),
     ("configmap/missing", true),
@@ -83,7 +83,8 @@ fn pod(namespace: &str, name: &str) -> Value {
     pod
 }
 
-/// The pods in each of the namespaces, of a Deployment that says this, beside a few objects. `mill` lets `shop` depend on it.
+/// The cluster with the two pods in each of the namespaces, of a Deployment with these annotations, beside a few objects. `mill` lets
+/// `shop` depend on it.
 fn known(says: &Value) -> Arc<Known> {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     known.plans().replace::<&Value>([]);
@@ -145,7 +146,7 @@ fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> PodVerdict {
     answer(&waiter, rounds, &view, &report, now, false).unwrap()
 }
 
-/// All that a gate is told, and all that follows from it.
+/// The answer to a gate and everything that follows from it, as text.
 fn told(judged: &PodVerdict) -> String {
     let above = judged.round.as_ref().and_then(|round| round.above());
     format!("{:?} {above:?} {:?}", judged.verdict, judged.started)
@@ -224,7 +225,7 @@ fn waits_for(list: &str) -> Rounds {
     Rounds::new(known(&json!({"sluice.dev/depends-on": list})))
 }
 
-/// The rounds of the two pods, asked at these seconds.
+/// The rounds of the two pods, each asked for at its second.
 fn both(rounds: &Rounds, seconds: [i64; 2]) -> [Arc<Round>; 2] {
     let [first, second] = seconds;
     let first = ask(rounds, "shop", "web-1-a", first).round.unwrap();

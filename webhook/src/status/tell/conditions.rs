@@ -1,7 +1,8 @@
 //! The condition `sluice.dev/Released` of pods: the answer that the gate got last, for programs that read conditions.
 //!
-//! A condition is written only if the chart's value `podConditions.enabled` grants the right: one pod after the other by turns of
-//! their namespaces, and only the newest condition of each pod. A pod that is released before its turn is never said to wait.
+//! A condition is written only if the chart's value `podConditions.enabled` grants the right. The writer takes one pod after the other,
+//! by turns of their namespaces, and writes only the newest condition of each pod. A pod that is released before its turn is never said
+//! to wait.
 
 use crate::fair_queue::{FairQueue, Queued};
 use crate::status::wait_registry::Waiter;
@@ -21,8 +22,8 @@ const TYPE: &str = "sluice.dev/Released";
 
 /// The pause between two conditions that one replica writes.
 const PACE: Duration = Duration::from_millis(10);
-/// The most pods that wait for their condition to be written, and the most of one namespace. The condition of one more pod is written
-/// when its answer changes.
+/// The most pods whose condition is still to be written; and, in the line below, the most of one namespace. The condition of one more pod
+/// is written when its answer changes.
 const MOST: usize = 20_000;
 const SHARE: usize = 10_000;
 
@@ -37,7 +38,7 @@ pub(crate) struct PodConditions {
 struct Pending {
     /// The newest condition of each pod, by the UID of the pod.
     words: HashMap<String, Word>,
-    /// The UIDs of the pods by the turns of their namespaces, each UID once.
+    /// The UIDs of the pods in the order of writing, by turns of their namespaces, each UID once.
     turns: FairQueue<String>,
 }
 
@@ -62,7 +63,7 @@ struct Word {
 }
 
 impl PodConditions {
-    /// Returns the conditions, and the writer, which has to run beside them.
+    /// Makes the table of conditions, and the task that writes them, which has to run beside it.
     pub(crate) fn new(client: Client) -> (Arc<Self>, impl Future<Output = ()>) {
         let conditions = Arc::<Self>::default();
         let writer = write(client, Arc::clone(&conditions));
@@ -85,7 +86,7 @@ impl PodConditions {
         self.tell(pod, true, reason, None, now);
     }
 
-    /// Forgets the condition of a pod that waits and whose hold has ended: another replica may have released the gate by now.
+    /// Forgets the unwritten condition of a pod whose hold has ended: another replica may have released the gate by now.
     pub(super) fn was_let_go(&self, pod: &Waiter) {
         self.with(|pending| pending.forget_wait(&pod.uid));
     }
@@ -154,7 +155,8 @@ impl Pending {
     }
 }
 
-/// The patch of a pod's status: our condition alone, found by the key of a strategic merge. A pod of another UID refuses the patch.
+/// The patch of a pod's status with our condition alone, which a strategic merge finds by its key. The API server refuses the patch for a
+/// pod of another UID.
 fn patch(uid: String, word: Word) -> Pod {
     let condition = PodCondition {
         type_: TYPE.to_owned(),

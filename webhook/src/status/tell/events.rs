@@ -20,17 +20,17 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use wire::{Answer, Decision, said};
 
-/// A wait that lasts longer has an Event, from this replica or from another one.
+/// The length of a wait from which some replica has written an Event about it, this one or another.
 const LONG: SignedDuration = SignedDuration::from_secs(15);
 
-/// The Events of each object, by the UID of the object.
+/// The Events that were written about each object, by the UID of the object.
 type Diary = Arc<DashMap<String, Told>>;
 
 /// Decides which answers are worth an Event, and hands the Events to the writer.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     told: Diary,
-    /// An Event without room is dropped; the next look at its gate makes it again.
+    /// The queue of Events to write. An Event without room is dropped; the next look at its gate makes it again.
     outbox: Outbox,
 }
 
@@ -48,12 +48,12 @@ pub(in crate::status) struct Uncreated {
     pub(in crate::status) object: Regarding,
     /// The key of the held creation.
     pub(in crate::status) key: String,
-    /// The times between which the client tries.
+    /// The times of the client's first try, and of its first try since it last gave up.
     pub(in crate::status) tries: Tries,
 }
 
 impl Recorder {
-    /// Returns a recorder, and the task that has to run beside it: the task forgets objects without recent Events.
+    /// Makes a recorder, and the task that has to run beside it: the task forgets objects without recent Events.
     pub(crate) fn new(outbox: Outbox) -> (Self, impl Future<Output = ()>) {
         let told = Diary::default();
         let forget = forget(Arc::clone(&told));
@@ -78,6 +78,17 @@ impl Recorder {
         let told = self.told.get(uid);
         let long = told.is_some_and(|it| it.is_long(Instant::now()));
         self.tell_workload(job, &of_a_wait(answer, late).of_long(long))
+    }
+
+    /// Writes an Event about a held object that waits in the queue for a place. `answer` names no dependency.
+    pub(super) fn queues(&self, object: Regarding, answer: &Answer) {
+        self.send(object, &of_a_wait(answer, false), 1);
+    }
+
+    /// Notes that the wait of a creation begins. An object without a UID has the key of an earlier object of its name, whose wait is
+    /// another, so the Events about that one no longer count.
+    pub(super) fn creation_begins(&self, key: &str) {
+        self.told.remove(key);
     }
 
     /// Notes that the creation of an object is held. `late`: its timeout has passed. Returns the moment at which an Event is due even
@@ -139,7 +150,7 @@ impl Recorder {
         }
     }
 
-    /// Notes that a gate opens although a dependency is absent: the dependency may be misspelt, or may come later.
+    /// Notes that a gate opens although a dependency is absent. The Event names the dependency, which may be misspelt, or may come later.
     pub(super) fn absent(&self, subject: &GatedPod<'_>, answer: &Answer) {
         let news = News::opened(EventReason::Absent, absent(answer));
         self.send(pod(subject.pod), &news, 1);
@@ -157,7 +168,7 @@ impl Recorder {
         self.tell_above(subject, &news);
     }
 
-    /// Notes an answer that the dependencies alone would not give.
+    /// Notes that something else than the dependencies has ended a wait: a skip, a timeout or a failure.
     pub(super) fn cut(&self, subject: &GatedPod<'_>, Verdict { answer, why, .. }: &Verdict) {
         let reason = match why {
             Why::Skipped => EventReason::Skipped,
@@ -187,7 +198,8 @@ impl Recorder {
         }
     }
 
-    /// Writes an Event if the news is worth one. Returns the moment at which it will be. The workload hears the news of its pod.
+    /// Writes an Event about the pod, if the news is worth one. Returns the moment at which it will be. The workload above the pod gets
+    /// the news as well.
     fn tell(&self, subject: &GatedPod<'_>, news: News) -> Option<Instant> {
         let (due, long) = self.hear(&subject.pod.uid, Whose::Pod, &news);
         let news = &news.of_long(long);
@@ -204,7 +216,8 @@ impl Recorder {
         }
     }
 
-    /// Tells the workload above the pod. The pods of one workload mostly wait for the same dependency, so one Event serves all.
+    /// Writes an Event about the workload above the pod, if the news is worth one. The pods of one workload mostly wait for the same
+    /// dependency, so one Event serves all.
     fn tell_above(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
         self.tell_workload(subject.above?, news)
     }
@@ -220,7 +233,7 @@ impl Recorder {
         }
     }
 
-    /// Decides when the news becomes an Event, and whether its object has waited for long.
+    /// Decides when the news becomes an Event, and tells whether its object has waited for long.
     fn hear(&self, uid: &str, whose: Whose, news: &News) -> (Due, bool) {
         let now = Instant::now();
         let mut told = self.told.entry(uid.to_owned()).or_default();
@@ -248,13 +261,7 @@ impl Recorder {
 }
 
 fn pod(pod: &Waiter) -> Regarding {
-    Regarding {
-        api_version: Some("v1".to_owned()),
-        kind: "Pod".to_owned(),
-        namespace: pod.namespace.clone(),
-        name: pod.name.clone(),
-        uid: Some(pod.uid.clone()),
-    }
+    pod.regarding("v1", "Pod")
 }
 
 /// The news of a wait. `late`: its timeout has passed.
@@ -267,7 +274,7 @@ fn of_a_wait(answer: &Answer, late: bool) -> News {
     News::of(answer, reason, format!("waiting for {}", unmet(answer)))
 }
 
-/// The reason for which a gate opens after a wait.
+/// The message that a gate opens after a wait.
 fn released(answer: &Answer) -> String {
     match (&answer.note, answer.dependencies.len()) {
         (Some(note), _) => format!("opened without {note}"),

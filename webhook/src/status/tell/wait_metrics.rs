@@ -1,6 +1,7 @@
 //! The waits of this moment for `/metrics`. The waits are counted when `/metrics` is read, so a changed answer costs nothing here.
 
 use crate::clock::Clock;
+use crate::status::held_places::HeldPlaces;
 use crate::status::wait_registry::{Wait, WaitRegistry};
 use jiff::Timestamp;
 use prometheus_client::collector::Collector;
@@ -21,13 +22,13 @@ const OTHER: &str = "other";
 /// Tells `/metrics` the waits and their reasons.
 #[derive(Debug)]
 pub(crate) struct WaitMetrics {
-    /// The gates with an open request.
+    /// The gates with an open request, by their pods.
     pub(crate) gates: Arc<WaitRegistry>,
-    /// The pods that are held.
-    pub(crate) held_pods: Arc<WaitRegistry>,
-    /// The Jobs that wait suspended.
-    pub(crate) suspended_jobs: Arc<WaitRegistry>,
-    /// The objects whose creation is held.
+    /// The places of the pods that are held.
+    pub(crate) held_pods: Arc<HeldPlaces>,
+    /// The places of the Jobs that wait suspended.
+    pub(crate) suspended_jobs: Arc<HeldPlaces>,
+    /// The waits of the objects whose creation is held.
     pub(crate) creations: Arc<WaitRegistry>,
     pub(crate) clock: Clock,
 }
@@ -49,9 +50,16 @@ struct Sum {
     reasons: BTreeMap<&'static str, i64>,
     /// The start of the longest wait of the namespace.
     since: Option<Timestamp>,
+    /// The number of held objects that wait in the queue for a place.
+    queued: i64,
 }
 
 impl Sum {
+    /// The number of all waits of the namespace, those in the queue among them.
+    fn all(&self) -> i64 {
+        self.reasons.values().sum::<i64>() + self.queued
+    }
+
     fn count(&mut self, wait: Wait) {
         *self.reasons.entry(wait.reason).or_default() += 1;
         self.waits_since(wait.since);
@@ -65,11 +73,13 @@ impl Sum {
         for (reason, count) in other.reasons {
             *self.reasons.entry(reason).or_default() += count;
         }
+        self.queued += other.queued;
         other.since.into_iter().for_each(|it| self.waits_since(it));
     }
 }
 
-fn sums(registry: &WaitRegistry) -> BTreeMap<String, Sum> {
+/// The waits of each namespace.
+fn sums(registry: &WaitRegistry) -> HashMap<String, Sum> {
     let mut sums = HashMap::<String, Sum>::new();
     registry.each_wait(|namespace, wait| {
         if let Some(sum) = sums.get_mut(namespace) {
@@ -77,15 +87,31 @@ fn sums(registry: &WaitRegistry) -> BTreeMap<String, Sum> {
         }
         sums.entry(namespace.to_owned()).or_default().count(wait);
     });
-    bounded(sums)
+    sums
 }
 
-/// The number of open waits in each namespace.
-fn counts(registry: &WaitRegistry) -> Family<ByNamespace, Gauge> {
+/// The waits of the held objects of each namespace, with those that queue for a place.
+fn sums_of_held(places: &HeldPlaces) -> HashMap<String, Sum> {
+    let mut sums = sums(places.registry());
+    places.each_queue(|namespace, count| {
+        let sum = sums.entry(namespace.to_owned()).or_default();
+        sum.queued = i64::try_from(count).unwrap_or(i64::MAX);
+    });
+    sums
+}
+
+/// The number of waits in each namespace. Adds the number of those that queue for a place to `queued`.
+fn counts(
+    sums: HashMap<String, Sum>,
+    queued: &Family<ByNamespace, Gauge>,
+) -> Family<ByNamespace, Gauge> {
     let counts = Family::<ByNamespace, Gauge>::default();
-    for (namespace, Sum { reasons, .. }) in sums(registry) {
-        let count = reasons.values().sum();
-        counts.get_or_create(&ByNamespace { namespace }).set(count);
+    for (namespace, sum) in bounded(sums) {
+        let labels = ByNamespace { namespace };
+        if sum.queued > 0 {
+            queued.get_or_create(&labels).inc_by(sum.queued);
+        }
+        counts.get_or_create(&labels).set(sum.all());
     }
     counts
 }
@@ -93,10 +119,7 @@ fn counts(registry: &WaitRegistry) -> Family<ByNamespace, Gauge> {
 /// The namespaces with the most waits, and all other namespaces as one.
 fn bounded(sums: HashMap<String, Sum>) -> BTreeMap<String, Sum> {
     let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_cached_key(|(namespace, sum)| {
-        let count: i64 = sum.reasons.values().sum();
-        (Reverse(count), namespace.clone())
-    });
+    sums.sort_by_cached_key(|(namespace, sum)| (Reverse(sum.all()), namespace.clone()));
     let mut told = BTreeMap::<String, Sum>::new();
     for (place, (namespace, sum)) in sums.into_iter().enumerate() {
         let own = place < NAMESPACES;
@@ -111,8 +134,11 @@ impl Collector for WaitMetrics {
         let now = self.clock.now();
         let waiting = Family::<WaitingLabels, Gauge>::default();
         let longest = Family::<ByNamespace, Gauge<f64, AtomicU64>>::default();
-        let (held, suspended) = (counts(&self.held_pods), counts(&self.suspended_jobs));
-        for (namespace, Sum { reasons, since }) in sums(&self.gates) {
+        let queued = Family::<ByNamespace, Gauge>::default();
+        let [held, suspended] =
+            [&self.held_pods, &self.suspended_jobs].map(|it| counts(sums_of_held(it), &queued));
+        let creations = counts(sums(&self.creations), &queued);
+        for (namespace, Sum { reasons, since, .. }) in bounded(sums(&self.gates)) {
             let seconds = since.map_or(0.0, |since| now.duration_since(since).as_secs_f64());
             for (reason, count) in reasons {
                 let namespace = namespace.clone();
@@ -135,7 +161,9 @@ impl Collector for WaitMetrics {
             "Jobs that sluice keeps suspended, by namespace; each replica counts all of them";
         let gauge = suspended.metric_type();
         suspended.encode(encoder.encode_descriptor("suspended_jobs", told, None, gauge)?)?;
-        let creations = counts(&self.creations);
+        let told = "Pods and Jobs that are held and that wait for room in the share of their namespace; each replica counts all of them";
+        let gauge = queued.metric_type();
+        queued.encode(encoder.encode_descriptor("holds_over_budget", told, None, gauge)?)?;
         let told = "Objects whose creation is held and tried again, by namespace; each replica counts those whose tries reach it";
         creations.encode(encoder.encode_descriptor("held_creations", told, None, gauge)?)
     }
@@ -170,10 +198,11 @@ mod tests {
         let expected = Sum {
             reasons: [("JobNotComplete", 2)].into(),
             since: Some(at(3)),
+            queued: 0,
         };
         assert_eq!(sums(&registry), [("shop".to_owned(), expected)].into());
         drop((first, again, other));
-        assert_eq!(sums(&registry), BTreeMap::new());
+        assert_eq!(sums(&registry), HashMap::new());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use kube::client::Body as Asked;
 use std::convert::Infallible;
 use tower::service_fn;
 
-/// An API server that has this one pod for every list of pods.
+/// A client of an API server that answers every list of pods with this one pod.
 fn of_pods(pod: &Value) -> Client {
     let list = json!({"metadata": {}, "items": [pod]}).to_string();
     let answer = service_fn(move |_: Request<Asked>| {

@@ -9,8 +9,8 @@ use crate::known::{Known, Settings};
 use crate::metrics::StatusMetrics;
 use crate::shutdown::Shutdown;
 use crate::status::{
-    Authenticator, Beat, Recorder, Rounds, Service, Teller, Turns, WaitMetrics, WaitRegistry,
-    router,
+    Authenticator, Beat, HeldPlaces, Recorder, Rounds, Service, Teller, Turns, WaitMetrics,
+    WaitRegistry, router,
 };
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
@@ -26,7 +26,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-/// The places for waiting gates.
+/// The number of places for waiting gates in these tests.
 pub(super) const PLACES: usize = 8;
 
 /// The status service of one replica, with its metrics and the Events that it wrote.
@@ -34,29 +34,29 @@ pub(super) struct Desk {
     pub(super) service: Arc<Service>,
     pub(super) registry: Registry,
     /// The pods that are held.
-    pub(super) held: Arc<WaitRegistry>,
+    pub(super) held: Arc<HeldPlaces>,
     /// The Jobs that are suspended.
-    pub(super) suspended: Arc<WaitRegistry>,
+    pub(super) suspended: Arc<HeldPlaces>,
     /// The objects whose creation is held.
     pub(super) creations: Arc<WaitRegistry>,
     pub(super) events: Events,
     pub(super) began: Instant,
-    /// Whether the watches give signs.
+    /// Whether the watches give signs of life of the API server.
     pub(super) connected: Arc<AtomicBool>,
 }
 
 impl Desk {
-    /// A pod `api-1` that was made at 0 and carries these annotations, in a cluster without ConfigMaps and Jobs.
+    /// A service that knows a pod `api-1`, made at second 0 with these annotations, in a cluster without ConfigMaps and Jobs.
     pub(super) fn new(annotations: &Value) -> Self {
         Self::beside(annotations, Events::default())
     }
 
-    /// A desk in front of an API server that another replica writes to as well.
+    /// A service in front of an API server that another replica writes to as well.
     pub(super) fn beside(annotations: &Value, events: Events) -> Self {
         Self::with(annotations, events, SignedDuration::ZERO)
     }
 
-    /// A desk on a node whose clock is ahead by so much.
+    /// A service on a node whose clock is ahead by this much.
     pub(super) fn with(annotations: &Value, events: Events, ahead: SignedDuration) -> Self {
         let (known, _requests) = Known::new(Settings::of_the_chart());
         known.plans().replace::<&Value>([]);
@@ -86,7 +86,9 @@ impl Desk {
         tokio::spawn(forget);
         let mut registry = Registry::default();
         let requests = Arc::new(WaitRegistry::within(PLACES));
-        let [held, suspended, creations] = [(); 3].map(|()| Arc::<WaitRegistry>::default());
+        let [held, suspended] =
+            [(); 2].map(|()| HeldPlaces::within(Arc::clone(&known.budgets().holds)));
+        let creations = Arc::<WaitRegistry>::default();
         registry.register_collector(Box::new(WaitMetrics {
             gates: Arc::clone(&requests),
             held_pods: Arc::clone(&held),
@@ -162,8 +164,8 @@ impl Desk {
         (head.status, head_and_body)
     }
 
-    /// Asks as a gate does until the answer is not to wait, or so many seconds have passed. Whole seconds that it took,
-    /// and the last answer.
+    /// Asks as a gate does until the answer is no longer to wait, or until this many seconds have passed. Returns the whole seconds that
+    /// it took, and the last answer.
     pub(super) async fn gate(&self, seconds: u64) -> (u64, wire::Answer) {
         let mut answer = self.ask("").await;
         while answer.verdict == wire::Decision::Wait && self.began.elapsed().as_secs() < seconds {

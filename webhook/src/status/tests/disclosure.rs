@@ -134,7 +134,7 @@ async fn metrics_name_no_pod_and_no_object() {
     }
 }
 
-/// How many requests of each sort.
+/// The number of requests of each sort.
 const ROUNDS: usize = 10_000;
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn the_time_of_an_answer_tells_nothing() {
     }
 }
 
-/// The durations of requests to each desk, in µs.
+/// The durations of the requests to each of two services, in µs.
 async fn times(desks: &[Desk; 2]) -> [Vec<f64>; 2] {
     let mut times = [Vec::new(), Vec::new()];
     let token = its_own();

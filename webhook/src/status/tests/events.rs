@@ -84,7 +84,7 @@ async fn the_workload_above_is_told_as_well() {
     );
 }
 
-/// `docs/events.md` promises that the Event of a dependency that is not permitted names the way out.
+/// `docs/metrics.md` promises that the Event of a dependency that is not permitted names the way out.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_permitted_is_told_with_what_would_permit_it() {
     for (list, way_out) in [

@@ -9,7 +9,7 @@ use rules::creation::{Standing, TRIES};
 
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// A desk that judges held creations.
+/// A service that judges held creations.
 fn desk() -> Desk {
     let desk = Desk::new(&json!({}));
     let registry = Arc::clone(&desk.creations);
@@ -78,7 +78,7 @@ async fn a_creation_waits_until_its_list_is_satisfied() {
     assert!(!desk.metrics().contains("held_creations{"));
 }
 
-/// An object whose list is satisfied is created at its first try, by a client too that tries only once.
+/// An object whose list is satisfied is created at its first try, so also for a client that tries only once.
 #[tokio::test(start_paused = true)]
 async fn a_creation_whose_list_is_satisfied_waits_for_nothing() {
     let desk = desk();
@@ -147,6 +147,27 @@ async fn each_request_of_a_client_has_an_event_with_its_own_end() {
     for (event, until) in [(first, "00:05:00Z"), (second, "00:10:20Z")] {
         let text = format!("{text}1970-01-01T{until}; ");
         assert!(event.2.starts_with(&text), "{event:?}");
+    }
+}
+
+/// A wait of ten minutes is worth a Warning. An earlier wait for an object of the same name does not count.
+#[tokio::test(start_paused = true)]
+async fn the_events_of_a_creation_count_from_its_own_first_try() {
+    let desk = desk();
+    let metadata = json!({"namespace": "shop", "name": "migrate"});
+    let mut runs = failed_job();
+    runs["metadata"] = metadata;
+    runs["status"] = json!({"active": 1});
+    desk.put("job", &runs);
+    let list = json!({"sluice.dev/depends-on": "job/migrate"});
+    for earlier in 0..2 {
+        tries(&desk, &list, 20).await;
+        pass(30).await;
+        let told = desk.told().await;
+        let severities: Vec<_> = told.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(severities, ["Normal"].repeat(earlier + 1), "{told:?}");
+        pass(590).await;
+        assert!(!desk.metrics().contains("held_creations{"), "forgotten");
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::replicas::Replicas;
 use super::*;
+use crate::known::Freshness;
 use crate::status::{PodReleaser, held_pods};
 
-/// A pod that is held, and by others.
+/// A pod that our scheduling gate holds, and the scheduling gates of `others`.
 fn held(name: &str, annotations: &Value, others: &[&str]) -> Value {
     let mut pod = pod(annotations);
     pod["metadata"]["name"] = json!(name);
@@ -112,7 +113,7 @@ async fn two_replicas_share_three_hundred_and_let_them_go_in_five_seconds() {
     }
 }
 
-/// A pod of that name that comes later is another one.
+/// A later pod of the same name is another pod.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_gone_is_forgotten() {
     let replicas = replicas(1);
@@ -175,6 +176,76 @@ async fn a_gate_that_asks_for_a_pod_that_is_held_is_told_to_wait() {
     );
     desk.pod_says(&json!({}));
     assert_eq!(desk.ask(&answer.digest).await.verdict, wire::Decision::Open);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_beyond_the_share_of_their_namespace_take_turns() {
+    let replicas = replicas(1);
+    let _others = replicas.filled_but_for(2);
+    for number in 1..10 {
+        replicas.see(&held(&format!("api-{number}"), &missing(), &[]));
+    }
+    let list = json!({"sluice.dev/depends-on": "- {kind: DaemonSet, name: csi, sameNode: true}"});
+    replicas.see(&held("ready", &list, &[]));
+    let moments = replicas.moments_at(20).await;
+    assert!(matches!(moments[..], [5..=10]), "{moments:?}");
+    let metrics = replicas.desk.metrics();
+    for line in [
+        r#"held_pods{namespace="shop"} 9"#,
+        r#"holds_over_budget{namespace="shop"} 7"#,
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    replicas.put("configmap", &config_map());
+    assert_eq!(replicas.moments_at(40).await.len(), 10);
+    let metrics = replicas.desk.metrics();
+    assert!(!metrics.contains("held_pods{"), "{metrics}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_without_room_waits_untouched_and_says_so() {
+    let replicas = replicas(1);
+    let others = replicas.filled_but_for(0);
+    replicas.put("configmap", &config_map());
+    replicas.see(&held("api-1", &missing(), &[]));
+    assert_eq!(replicas.moments_at(20).await, [0; 0]);
+    let [(severity, reason, text)] = replicas.desk.told().await.try_into().expect("one Event");
+    assert_eq!((&*severity, &*reason), ("Normal", "Waiting"));
+    let expected = "waiting for its turn: the held pods and suspended Jobs of this namespace fill";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("16384 KiB (OverBudget)"), "{text}");
+    drop(others);
+    assert_eq!(replicas.moments_at(30).await.len(), 1);
+}
+
+/// A crowd of pods that comes and goes while no place is free fills no queue.
+#[tokio::test(start_paused = true)]
+async fn pods_that_are_gone_leave_the_queue_before_their_turn() {
+    let replicas = replicas(1);
+    let _others = replicas.filled_but_for(0);
+    let pod = |number: usize| held(&format!("api-{number}"), &missing(), &[]);
+    (0..100).for_each(|number| replicas.see(&pod(number)));
+    replicas.written_at(1).await;
+    let gated = replicas.desk.service.known.gated();
+    (0..90).for_each(|number| gated.delete(&pod(number)));
+    (100..200).for_each(|number| replicas.see(&pod(number)));
+    // A list that begins anew has shown this pod, and the store does not have it yet.
+    replicas.list(&pod(200));
+    let queued = || {
+        let metrics = replicas.desk.metrics();
+        let line = metrics.lines().find(|it| it.contains("holds_over_budget{"));
+        line.and_then(|it| it.rsplit(' ').next()?.parse().ok())
+    };
+    replicas.written_at(2).await;
+    assert_eq!(queued(), Some(111));
+    replicas.see(&pod(0));
+    assert_eq!(replicas.written_at(3).await, []);
+    assert_eq!(queued(), Some(112), "a pod that was gone queues again");
+    // The watch would not show a pod again that a list brings back.
+    gated.clear(Freshness::Syncing);
+    (201..400).for_each(|number| replicas.list(&pod(number)));
+    replicas.written_at(70).await;
+    assert_eq!(queued(), Some(311), "nothing is believed of them");
 }
 
 /// The gate of a pod that was held opens at once, since the pod's wait took place in the hold.

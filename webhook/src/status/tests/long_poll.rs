@@ -189,3 +189,19 @@ async fn a_gate_of_a_crowd_gives_its_place_to_a_gate_of_another_namespace() {
     assert_eq!(desk.ask(&first.digest).await.verdict, wire::Decision::Open);
     drop((crowd, another));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_wait_of_a_gate_without_a_place_is_told_by_an_event() {
+    let desk = Desk::new(&missing());
+    let requests = &desk.service.requests;
+    let others = (0..PLACES).map(|number| waiter(&format!("other-{number}")));
+    let crowd: Vec<_> = others.map(|pod| requests.begin(&pod).unwrap()).collect();
+    let mut seen = String::new();
+    for _ in 0..12 {
+        seen = desk.ask(&seen).await.digest;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+    }
+    let [(_, reason, _)] = desk.told().await.try_into().expect("one Event");
+    assert_eq!(reason, "NotFound");
+    drop(crowd);
+}

@@ -9,7 +9,7 @@ fn list(text: &str) -> Value {
 const STABLE: &str = "- {kind: ConfigMap, name: go, stable: 30s}";
 
 impl Desk {
-    /// The whole seconds until the gate of the desk's pod opens while `happens` runs beside it, and each new answer on the way.
+    /// The whole seconds until the gate of the service's pod opens while `happens` runs beside it, and each new answer on the way.
     async fn opens_after(&self, happens: impl Future<Output = ()>) -> (u64, Vec<wire::Answer>) {
         let gate = async {
             let (mut seen, mut told) = (String::new(), Vec::new());
@@ -146,7 +146,7 @@ async fn opens_for(list_text: &str, says: &[(u64, &str)]) -> (u128, Vec<String>)
 
 const WIDGET: &str = "Widget.example.com/db";
 
-/// An operator does so that reads the state of its objects out of a cache.
+/// The words of an operator that blinks: it reads the state of its objects out of a cache, and so says for a moment that all is well.
 const BLINKS: [(u64, &str); 4] = [
     (10_000, "False"),
     (20_000, "True"),

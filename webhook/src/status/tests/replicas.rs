@@ -1,6 +1,7 @@
-//! Replicas that let go held pods and suspended Jobs, in front of a fake API server.
+//! Replicas that release held pods and suspended Jobs, in front of a fake API server.
 
 use super::*;
+use crate::known::Allotment;
 use crate::status::release::Show;
 use axum::http::Response;
 use kube::client::Body as Sent;
@@ -8,12 +9,12 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use tower::service_fn;
 
-/// The patches, each with its moment in whole seconds.
+/// The patches that the API server got, each with its moment in whole seconds.
 type Writes = Vec<(u64, Value)>;
 
 /// Replicas that look after held pods or suspended Jobs, each with its own knowledge of the cluster.
 pub(super) struct Replicas {
-    /// The first of them.
+    /// The first of the replicas.
     pub(super) desk: Desk,
     others: Vec<Desk>,
     server: Arc<Server>,
@@ -68,18 +69,18 @@ impl Replicas {
         }
     }
 
-    /// Sets the milliseconds that a write takes, and then the milliseconds until a watch tells of it.
+    /// Sets the milliseconds that a write takes, and then those until a watch shows the result of the write.
     pub(super) fn takes(&self, milliseconds: [u64; 2]) {
         *self.server.takes.lock().unwrap() = milliseconds.map(Duration::from_millis);
     }
 
-    /// Every replica comes to know an object of another kind.
+    /// Shows every replica an object of another kind.
     pub(super) fn put(&self, word: &str, object: &Value) {
         let all = [&self.desk].into_iter().chain(&self.others);
         all.for_each(|desk| desk.put(word, object));
     }
 
-    /// A watch brings an object.
+    /// Shows every replica an object as a watch does.
     pub(super) fn see(&self, object: &Value) {
         self.list(object);
         self.server.arrives(object);
@@ -93,12 +94,12 @@ impl Replicas {
         self.shown.iter().for_each(|show| show(object));
     }
 
-    /// The list of `list` has been read to its end.
+    /// Ends the list that [`Replicas::list`] began: the store has the object from now on.
     pub(super) fn arrives(&self, object: &Value) {
         self.server.arrives(object);
     }
 
-    /// The patches so far when the clock has come to this second.
+    /// The patches up to this second, once the clock has come to it.
     pub(super) async fn written_at(&self, second: u64) -> Writes {
         let at = self.desk.began + Duration::from_millis(second * 1000 + 500);
         tokio::time::sleep_until(at).await;
@@ -116,7 +117,19 @@ impl Replicas {
         self.server.refused.load(Ordering::Relaxed)
     }
 
-    /// The object as it is now.
+    /// Takes all memory of the namespace for held objects, except for this number of places.
+    pub(super) fn filled_but_for(&self, places: usize) -> Vec<Allotment> {
+        let budget = &self.desk.service.known.budgets().holds;
+        let place = || {
+            let mut part = budget.part("shop");
+            part.take(8 * 1024).then_some(part)
+        };
+        let mut taken: Vec<Allotment> = std::iter::from_fn(place).collect();
+        taken.truncate(taken.len() - places);
+        taken
+    }
+
+    /// The stored object as it is now.
     pub(super) fn stands(&self, name: &str) -> Value {
         self.server.stands.lock().unwrap()[name].clone()
     }
@@ -141,7 +154,7 @@ impl Server {
         Client::new(service_fn(answer), "default")
     }
 
-    /// Applies a patch. The watch brings the object back.
+    /// Applies a patch to the stored object, and lets the watch show the result.
     async fn patched(self: Arc<Self>, request: Request<Sent>) -> (u16, Value) {
         let path = request.uri().path();
         let name = path.strip_prefix(self.path).expect("it is held").to_owned();

@@ -1,4 +1,4 @@
-//! How a wait is told that goes on about one thing after the other: in Events on the pod and on the workload above it.
+//! The Events about a wait that is for one thing after the other, on the pod and on the workload above it.
 
 use super::*;
 
@@ -58,7 +58,7 @@ impl Desk {
         self.gate_that_saw("", pod).await;
     }
 
-    /// The stages of a gate that has this answer already.
+    /// Asks as the gate of this pod does that has the answer with this digest already, until it may open.
     async fn gate_that_saw(&self, digest: &str, pod: &str) {
         let token = tokens::token(&json!({
             "nbf": -1_000_000, "exp": 1_000_000,

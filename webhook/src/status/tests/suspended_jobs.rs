@@ -140,7 +140,7 @@ async fn a_job_that_somebody_else_resumed_is_let_be() {
     assert_eq!(replicas.stands("seed")["spec"]["suspend"], true);
 }
 
-/// A Job of that name that comes later is another one.
+/// A later Job of the same name is another Job.
 #[tokio::test(start_paused = true)]
 async fn a_job_that_is_made_anew_is_looked_after_anew() {
     let replicas = replicas(1);
@@ -156,4 +156,51 @@ async fn a_job_that_is_made_anew_is_looked_after_anew() {
     replicas.put("configmap", &config_map());
     assert_eq!(replicas.moments_at(50).await, [40]);
     assert_eq!(replicas.stands("seed")["spec"]["suspend"], false);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_without_room_stays_suspended_and_says_so() {
+    let replicas = replicas(1);
+    let others = replicas.filled_but_for(0);
+    replicas.put("configmap", &config_map());
+    replicas.see(&suspended("seed", &missing()));
+    assert_eq!(replicas.moments_at(20).await, [0; 0]);
+    assert_eq!(replicas.stands("seed")["spec"]["suspend"], true);
+    let metrics = replicas.desk.metrics();
+    for line in [
+        r#"suspended_jobs{namespace="shop"} 1"#,
+        r#"holds_over_budget{namespace="shop"} 1"#,
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    let events = replicas.desk.events.lock().unwrap().clone();
+    let [event] = events.as_slice() else {
+        panic!("one Event: {events:?}")
+    };
+    assert_eq!(event["regarding"]["kind"], "Job");
+    assert_eq!(event["regarding"]["uid"], "uid of seed");
+    let text = event["note"].as_str().unwrap_or_default();
+    assert!(text.contains("16384 KiB (OverBudget)"), "{text}");
+    drop(others);
+    assert_eq!(replicas.moments_at(30).await.len(), 1);
+    assert_eq!(replicas.stands("seed")["spec"]["suspend"], false);
+    let metrics = replicas.desk.metrics();
+    assert!(!metrics.contains("suspended_jobs{"), "{metrics}");
+}
+
+/// A Job that queues behind others that wait is resumed when its turn comes.
+#[tokio::test(start_paused = true)]
+async fn jobs_beyond_the_share_of_their_namespace_take_turns() {
+    let replicas = replicas(1);
+    let _others = replicas.filled_but_for(1);
+    for number in 0..5 {
+        replicas.see(&suspended(&format!("seed-{number}"), &missing()));
+    }
+    let list = json!({"sluice.dev/depends-on": "- {kind: DaemonSet, name: csi, sameNode: true}"});
+    replicas.see(&suspended("ready", &list));
+    let moments = replicas.moments_at(20).await;
+    assert!(matches!(moments[..], [1..=10]), "{moments:?}");
+    assert_eq!(replicas.stands("ready")["spec"]["suspend"], false);
+    replicas.put("configmap", &config_map());
+    assert_eq!(replicas.moments_at(40).await.len(), 6);
 }

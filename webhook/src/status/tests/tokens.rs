@@ -10,12 +10,12 @@ const NOW: i64 = 1;
 /// The UID of a pod that was deleted.
 pub(super) const GONE: &str = "u0";
 
-/// The token of the gate, valid at any time.
+/// The token of the gate, which is valid at any time.
 pub(super) fn its_own() -> String {
     token(&json!({"nbf": -1_000_000, "exp": 1_000_000}))
 }
 
-/// A token as the kubelet asks for it, with some claims of its own.
+/// A token as the kubelet asks for it, with these claims in place of its own.
 pub(super) fn token(own: &Value) -> String {
     let mut claims = json!({
         "iss": "https://kubernetes.default.svc.cluster.local", "aud": ["sluice"], "exp": 600, "iat": 0, "nbf": 0,

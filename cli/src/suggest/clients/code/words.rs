@@ -13,7 +13,7 @@ pub(super) enum CodeWord {
 
 use CodeWord::{Literal, Mark, Name};
 
-/// Reads the words of code, with the environment's variables and the names that are set to a literal in the place of their reads.
+/// Reads the words of code. A variable of the environment, or a name that is set to a literal, is replaced by its value.
 pub(super) fn words(code: &str, env: &BTreeMap<String, String>) -> Vec<CodeWord> {
     let split = split(code);
     let mut set: BTreeMap<String, String> = BTreeMap::new();
@@ -45,7 +45,7 @@ pub(super) fn words(code: &str, env: &BTreeMap<String, String>) -> Vec<CodeWord>
     found
 }
 
-/// Turns `int('5432')` into `5432`.
+/// Reduces `int('5432')` to `5432`, so that a port is one word.
 fn simplify(found: &mut Vec<CodeWord>) {
     if let [.., Name(name), Mark('('), Literal(value), Mark(')')] = found.as_slice()
         && matches!(
@@ -59,7 +59,8 @@ fn simplify(found: &mut Vec<CodeWord>) {
     }
 }
 
-/// The variable that these words begin to read, and how many words that takes: `environ['HOST']`, `getenv('HOST')`, `env.HOST`.
+/// The variable whose reading these words begin, and the number of words that the reading takes: `environ['HOST']`, `getenv('HOST')`,
+/// `env.HOST`.
 fn variable(words: &[CodeWord]) -> Option<(String, usize)> {
     let Name(source) = words.first()? else {
         return None;
@@ -87,7 +88,7 @@ fn variable(words: &[CodeWord]) -> Option<(String, usize)> {
     }
 }
 
-/// The first text in brackets, and how many words these and what is in them are.
+/// The first text inside of these brackets, and the number of words up to the closing bracket.
 fn in_brackets(words: &[CodeWord]) -> Option<(String, usize)> {
     let [Mark('(' | '[' | '{'), Literal(name), ..] = words else {
         return None;
@@ -101,7 +102,7 @@ fn in_brackets(words: &[CodeWord]) -> Option<(String, usize)> {
     Some((name.clone(), end + 1))
 }
 
-/// Drops the `os.` or `process.` before what reads a variable.
+/// Drops the `os.` or `process.` in front of the words that read a variable, so that one form is left.
 fn drop_owner(found: &mut Vec<CodeWord>) {
     if let [.., Name(owner), Mark('.')] = found.as_slice()
         && matches!(owner.as_str(), "os" | "process")

@@ -1,4 +1,4 @@
-//! The amounts of resources that pods request.
+//! The amounts of resources that pods request, for the messages about pods without a node.
 
 use crate::quantity;
 use serde_json::Value;

@@ -82,7 +82,7 @@ fn changes() -> Answer {
     Answer::from_stream(lines.chain(stream::pending()).map(Ok::<_, Infallible>))
 }
 
-/// The kinds that are followed, and a custom one.
+/// The kinds that a catalog follows in these tests, a custom kind among them.
 fn followed() -> Vec<Kind> {
     kinds::all()
         .iter()

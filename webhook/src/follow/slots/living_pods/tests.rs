@@ -81,7 +81,7 @@ fn selects(label: &str, labels: &Value) -> bool {
     }
 }
 
-/// The pairs of a query.
+/// The keys and values of a query.
 fn form(query: &str) -> Vec<(String, String)> {
     let plain = |text: &str| {
         ["%3D=", "%2C,", "%21!", "%2F/"]
@@ -123,7 +123,7 @@ fn holder(kind: &str, uid: &str) -> Holder {
     }
 }
 
-/// Whether the holder has no pods, how often was asked, and how many bytes were answered.
+/// Whether the holder has no pods, the number of questions to the API server, and the number of bytes that it answered.
 async fn look(pods: Vec<Value>, known: &[Value], holder: &Holder) -> (bool, usize, usize) {
     let server = Arc::new(Pods {
         pods,

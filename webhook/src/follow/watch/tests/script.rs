@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 /// The answer of the API server to a request; `None`: it never answers.
 pub(super) type Api = Box<dyn Fn(String) -> Option<Reply> + Send>;
 
-/// One answer of the script.
+/// One answer of the scripted API server.
 pub(super) enum Reply {
     List(Vec<Value>),
-    /// A part of a list, and where the next begins.
+    /// A page of a list, and the token at which the next page begins.
     Page(Vec<Value>, String),
-    /// Events, and whether the connection then stays open.
+    /// The events of a watch, and whether the connection then stays open.
     Watch(Vec<Value>, bool),
     /// A watch that the server ends in order after its time.
     Ending,

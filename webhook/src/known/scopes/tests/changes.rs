@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The number of changes of each random world.
 const CHANGES: usize = 300;
 const WORLDS: u64 = 6;
-/// Below this the wave is asked for.
+/// The weight below which the wave is asked for.
 const BELOW: i64 = 2;
 
 /// Random numbers that a seed determines.
@@ -140,7 +140,7 @@ impl Cluster {
         object
     }
 
-    /// Whether a waiting view is told of the change. A view is not told that time passes.
+    /// Makes a random change. Returns whether the change wakes the waiting view; the passing of time wakes none.
     async fn change(&mut self) -> bool {
         let words = ["deploy", "job", "svc", "pvc"];
         let kinds: Vec<Kind> = words

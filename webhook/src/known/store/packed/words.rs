@@ -1,4 +1,4 @@
-//! The common words of objects.
+//! The common words of objects, each of which takes one byte in a packed object.
 
 /// The words that most objects contain, as keys or as values. A missing word takes as much room as any other text. Packed objects
 /// last no longer than the process, so the words may change.

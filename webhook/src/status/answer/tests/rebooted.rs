@@ -7,7 +7,7 @@ use rules::verdict::Policy;
 
 const ASKED: i64 = 1000;
 
-/// The gate has asked for this long when it asks again.
+/// The report of a gate that has asked since this boot of its node, after it had opened in an earlier one.
 fn report(id: &str) -> GateReport {
     let at = |second| Timestamp::from_second(second).unwrap();
     GateReport {
@@ -20,7 +20,7 @@ fn report(id: &str) -> GateReport {
     }
 }
 
-/// A pod whose gate tells of a boot. Another pod of the revision has passed its gate, and the dependency is gone.
+/// A pod whose gate tells of a boot of its node. Another pod of the revision has passed its gate, and the dependency is gone.
 fn case(job: Value) -> Case {
     let Value::Object(mut annotations) = job else {
         panic!("a mapping")

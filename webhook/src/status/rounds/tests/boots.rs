@@ -55,7 +55,7 @@ fn ask(rounds: &Rounds, number: usize) -> PodVerdict {
     answer(&waiter, rounds, &view, &report, at(BOOTED + 20), false).unwrap()
 }
 
-/// The objects that are unpacked until each gate has been told to wait.
+/// The number of objects that are unpacked until each gate has been told to wait.
 fn unpacked(nodes: usize) -> usize {
     let rounds = cluster(nodes);
     READ.set(0);

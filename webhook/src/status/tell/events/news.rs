@@ -1,4 +1,4 @@
-//! Decides when an answer is worth an Event. Pure: the clock is an argument.
+//! Decides when an answer is worth an Event. Pure: the time is an argument.
 
 use crate::digest::short;
 use crate::event::{AT_MOST_EVERY, TO_SPARE, masked};
@@ -10,17 +10,19 @@ use strum::IntoStaticStr;
 use tokio::time::Instant;
 use wire::{Answer, Decision, said};
 
-/// A wait that ends sooner is worth no line that says "still reading".
+/// The age from which a wait counts as settled. Before that, neither a gate nor a user is told that kinds are still being read: most
+/// kinds are read by then.
 pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
-/// The shortest pause between an Event and the Event of a new stage. Of several stages in a row the last one is told.
+/// The shortest pause between an object's Event and the Event that tells of a new stage of the wait. Of several stages within the pause
+/// only the last one is told.
 const APART: Duration = Duration::from_secs(10);
 /// The time after which an unchanged wait is told again. Events live for an hour.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
-/// The wait after which its Events are Warnings. An unchanged wait is told again at this moment.
+/// The length of a wait from which its Events are Warnings. An unchanged wait is told again at this moment.
 const LONG_WAIT: Duration = AGAIN_AFTER;
-/// A wait that ends sooner is worth no Event, and a dependency that comes sooner was not missing: until then an installation may still write one
-/// object after the other, and the first look at the pods of a dependency has found nothing yet. The time counts from the moment at which the
-/// wait has settled.
+/// The age from which a wait is worth an Event, and from which an absent dependency counts as missing. Until then an installation may still
+/// write one object after the other, and the first look at the pods of a dependency has found nothing yet. The age counts from the moment
+/// at which the wait has settled.
 const NEWS_AFTER: Duration =
     Duration::from_secs(MISSING_AFTER.as_secs().unsigned_abs()).saturating_sub(SETTLE);
 
@@ -45,7 +47,7 @@ impl EventReason {
         self.into()
     }
 
-    /// The type of the Event; `long`: the wait is a long one.
+    /// The type of an Event with this reason, `Normal` or `Warning`. `long`: the wait has lasted for [`LONG_WAIT`].
     pub(super) fn severity(self, long: bool) -> &'static str {
         match self {
             Self::Waiting if long => "Warning",
@@ -82,17 +84,18 @@ impl EventReason {
     }
 }
 
-/// The content of a Kubernetes Event about a wait.
+/// The content of an Event about a wait, before the pace of Events decides whether it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct News {
     pub(super) verdict: Decision,
     pub(super) reason: EventReason,
-    /// The dependency, its reason and its cause, without figures. News of the same topic goes on about the same wait.
+    /// The first unsatisfied dependency, its reason and its message, without figures. News with an equal topic is about the same stage of
+    /// the wait.
     pub(super) topic: String,
     pub(super) text: String,
-    /// The revision of the workload whose wait this tells of.
+    /// The wait that the news is about: for a workload, the revision of its pods; for a held creation, its first try. `None` for a pod.
     pub(super) wait: Option<String>,
-    /// Whether the pod has waited for long.
+    /// Whether the pod has waited for [`LONG_WAIT`].
     pub(super) long: bool,
 }
 
@@ -121,12 +124,12 @@ impl News {
         }
     }
 
-    /// Returns this news as news of a pod that has waited for long, or not for so long.
+    /// This news with `long` set: whether its pod has waited for long.
     pub(super) fn of_long(self, long: bool) -> Self {
         Self { long, ..self }
     }
 
-    /// Returns this news as news about the wait of one revision.
+    /// This news with `wait` set: the revision or the creation whose wait it is about.
     pub(super) fn of_wait(&self, wait: Option<&str>) -> Self {
         Self {
             wait: wait.map(str::to_owned),
@@ -134,7 +137,7 @@ impl News {
         }
     }
 
-    /// Whether a reader finds nothing new in this news: it differs in addresses, times and identifiers alone.
+    /// Whether a reader finds nothing new in this news: only addresses, times and identifiers differ.
     fn is_same(&self, before: &Self) -> bool {
         self.goes_on(before)
             && self.wait == before.wait
@@ -163,23 +166,24 @@ fn topic(answer: &Answer) -> String {
 /// The kind of object that an Event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// A pod that waits. A pod waits for one dependency at a time, and its news may change back.
+    /// A pod that waits. Its Events tell of one dependency at a time, and may tell of a former one again.
     Pod,
     /// The workload above several pods, each of which may have other news.
     Workload,
 }
 
-/// The Events that this replica has written about one object.
+/// The Events that this replica has written about one object, and the pace of further ones.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     last: Option<(Instant, News)>,
-    /// The moment at which the first news was heard.
+    /// The moment of the first news about the object.
     began: Option<Instant>,
-    /// The moment and the count of each text, by the digest of the text without what differs each time.
+    /// The moment of the last Event with each text, and the number of such Events. The key is a digest of the reason, the text and the
+    /// wait. Addresses, times and identifiers are masked first, because they would make each text a new one.
     words: HashMap<u64, (Instant, i32)>,
     /// The moment since which a dependency of the object is missing.
     missing: Option<Instant>,
-    /// The moment at which the Events beyond the pace are earned back.
+    /// The moment from which the pace of one Event in each [`AT_MOST_EVERY`] holds again for the Events written so far.
     even: Option<Instant>,
 }
 
@@ -195,7 +199,7 @@ pub(super) enum Due {
 }
 
 impl Told {
-    /// Decides whether the news is worth an Event now. Then the Event counts as written.
+    /// Decides whether the news becomes an Event now. If so, the Event counts as written.
     pub(super) fn hear(&mut self, news: &News, whose: Whose, now: Instant) -> Due {
         self.missing = (news.reason == EventReason::NotFound).then(|| self.missing.unwrap_or(now));
         let wait = news.wait.as_deref().unwrap_or_default();
@@ -209,7 +213,7 @@ impl Told {
             }
             Whose::Workload => self.words.get(&words).map(|(at, _)| *at),
         };
-        // A workload hears only news about which one of its pods has waited.
+        // A pod has waited before it passes news on to its workload, so the workload does not wait once more.
         let missing = self.missing.filter(|_| whose == Whose::Pod);
         let young = whose == Whose::Pod && self.last.is_none() && !news.is_urgent();
         let quiet = match before {
@@ -226,7 +230,8 @@ impl Told {
         }
         self.last = Some((now, news.clone()));
         self.even = Some(self.even.map_or(now, |even| even.max(now)) + AT_MOST_EVERY);
-        // Texts of a wait that goes on are told again before that, and there is no end to texts that always differ.
+        // The text of a wait that goes on is written again before its entry is dropped. Texts that differ each time would fill the map
+        // without end.
         self.words
             .retain(|_, (at, _)| now.duration_since(*at) < 2 * AGAIN_AFTER);
         let (at, times) = self.words.entry(words).or_insert((now, 0));
@@ -234,7 +239,7 @@ impl Told {
         Due::Now(*times)
     }
 
-    /// The first moment for news that is not the last news; `None`: at once.
+    /// The earliest moment for an Event with other news than the last Event; `None` for at once.
     fn next(&self, news: &News, now: Instant) -> Option<Instant> {
         let (last, before) = self.last.as_ref()?;
         let anew = (before.verdict, before.reason) != (news.verdict, news.reason);

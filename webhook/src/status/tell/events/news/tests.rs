@@ -21,7 +21,7 @@ fn stage(text: &str) -> News {
     of_topic(EventReason::Waiting, text, text)
 }
 
-/// The Events of some news, each heard at its second, as `(second, times)`.
+/// The Events that some news becomes, where each piece of news comes at its second, as `(second, times)`.
 fn told(whose: Whose, heard: impl IntoIterator<Item = (u64, News)>) -> Vec<(u64, i32)> {
     let began = Instant::now();
     let mut told = Told::default();
@@ -99,7 +99,7 @@ fn figures_are_no_stage_but_a_reason_and_a_cause_are() {
     assert_ne!(before, topic(&answer("NotReady", caused)));
 }
 
-/// The text of an image that cannot be pulled has another port each time.
+/// The message about an image that cannot be pulled has another port each time.
 #[test]
 fn a_port_that_differs_is_no_news() {
     let pull = |second: u64| {

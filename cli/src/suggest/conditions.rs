@@ -1,0 +1,176 @@
+//! The conditions on which an entry of a list stands in a template.
+
+use super::switches::Switch;
+
+/// The most values that a condition may test together. A longer condition belongs to one set of values among many, and would hold for
+/// nearly no user.
+const MOST_TOGETHER: usize = 4;
+
+/// The condition, as template actions, on which an object or a wait is rendered. `tried` are the sets of values that were rendered, and
+/// `seen` are those of them that show the object. `None` where the sets do not tell a condition.
+pub(super) fn of_sets(
+    sets: &[Vec<Switch>],
+    tried: &[usize],
+    seen: &[usize],
+    root: &str,
+) -> Option<Vec<Vec<String>>> {
+    let is_seen = |set: &usize| seen.contains(set);
+    if tried.iter().all(is_seen) {
+        return Some(Vec::new());
+    }
+    let all = |op: &str, parts: Vec<String>| {
+        let mut once: Vec<String> = Vec::new();
+        for part in parts {
+            if !once.contains(&part) {
+                once.push(part);
+            }
+        }
+        match once.as_slice() {
+            [only] => only.clone(),
+            _ => format!("({op} {})", once.join(" ")),
+        }
+    };
+    // A workload that is there with some values only has the first of its sets for the chart's own values.
+    let first = tried.iter().min_by_key(|set| (sets[**set].len(), **set))?;
+    if seen.contains(first) {
+        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
+        let single = absent.filter_map(|it| {
+            let more = it.iter().filter(|it| !sets[*first].contains(it));
+            let (marks, plain): (Vec<_>, Vec<_>) = more.partition(|it| it.follows());
+            // A switch that needs a host decides itself, and not the host.
+            let decisive = if plain.is_empty() { marks } else { plain };
+            let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
+            parts.next().filter(|_| parts.next().is_none())
+        });
+        let parts: Vec<String> = single.collect();
+        return (!parts.is_empty()).then(|| within(&all("and", parts)));
+    }
+    let mut present: Vec<&Vec<Switch>> = seen
+        .iter()
+        .map(|it| &sets[*it])
+        .filter(|it| !it.is_empty())
+        .collect();
+    present.sort_by_key(|it| it.len());
+    let mut parts = Vec::new();
+    let mut taken: Vec<&Vec<Switch>> = Vec::new();
+    for set in present {
+        if taken
+            .iter()
+            .any(|it| it.iter().all(|switch| set.contains(switch)))
+        {
+            continue;
+        }
+        taken.push(set);
+        let mut own: Vec<String> = set.iter().filter_map(|it| it.holds(root)).collect();
+        if own.is_empty() || own.len() > MOST_TOGETHER {
+            return None;
+        }
+        // One switch more may take it away again.
+        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
+        for other in absent.filter(|it| set.iter().all(|switch| it.contains(switch))) {
+            let mut more = other.iter().filter(|it| !set.contains(it) && !it.follows());
+            if let (Some(one), None) = (more.next(), more.next()) {
+                own.extend(one.holds_not(root));
+            }
+        }
+        parts.push(all("and", own));
+    }
+    (!parts.is_empty()).then(|| within(&all("or", parts)))
+}
+
+/// One condition as the actions around an entry.
+fn within(condition: &str) -> Vec<Vec<String>> {
+    vec![vec![format!("if {}", bare(condition))]]
+}
+
+/// The action that tests the conditions which the actions `around` an entry do not test already; empty where they test all.
+pub(super) fn unsaid(conditions: &[String], around: &[Vec<String>]) -> Vec<Vec<String>> {
+    let tests = around
+        .iter()
+        .filter_map(|branches| match branches.as_slice() {
+            [only] => only.strip_prefix("if "),
+            _ => None,
+        });
+    let said: Vec<&str> = tests.flat_map(conjuncts).collect();
+    let is_new = |it: &&String| conjuncts(it).iter().any(|part| !said.contains(part));
+    let new: Vec<&str> = conditions
+        .iter()
+        .filter(is_new)
+        .map(String::as_str)
+        .collect();
+    match new.as_slice() {
+        [] => Vec::new(),
+        [one] => within(one),
+        several => within(&format!("(and {})", several.join(" "))),
+    }
+}
+
+/// The parts of a condition that have to hold together, each without its parentheses.
+fn conjuncts(condition: &str) -> Vec<&str> {
+    let bare = bare(condition);
+    match bare.strip_prefix("and ") {
+        Some(all) => operands(all).into_iter().flat_map(conjuncts).collect(),
+        None => vec![bare],
+    }
+}
+
+/// The operands of a function, each a word or an expression in parentheses.
+fn operands(all: &str) -> Vec<&str> {
+    let (mut open, mut quoted, mut from) = (0, false, 0);
+    let mut found = Vec::new();
+    for (at, letter) in all.char_indices() {
+        match letter {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' => open += 1,
+            ')' => open -= 1,
+            ' ' if open == 0 => {
+                found.push(&all[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&all[from..]);
+    found
+}
+
+/// A condition without the pair of parentheses around it.
+fn bare(condition: &str) -> &str {
+    let inner = condition.strip_prefix('(');
+    let inner = inner.and_then(|it| it.strip_suffix(')'));
+    inner.unwrap_or(condition)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_tests_each_condition_once() {
+        let action = |text: &str| vec![text.to_owned()];
+        let unsaid = |conditions: &[&str], around: &[Vec<String>]| {
+            let conditions: Vec<String> = conditions.iter().map(|it| (*it).to_owned()).collect();
+            unsaid(&conditions, around).concat()
+        };
+        let (a, b) = (".Values.a", "(eq .Values.b \"x y\")");
+        let both = "if and .Values.a (eq .Values.b \"x y\")";
+        assert_eq!(unsaid(&[a, b], &[]), [both]);
+        assert_eq!(
+            unsaid(&[a, b], &[action("if .Values.a")]),
+            ["if eq .Values.b \"x y\""]
+        );
+        assert_eq!(unsaid(&[a, b], &[action(both)]), [""; 0]);
+        assert_eq!(
+            unsaid(&["(and .Values.a .Values.c)"], &[action(both)]),
+            ["if and .Values.a .Values.c"]
+        );
+        let around = [
+            action("if or .Values.a .Values.c"),
+            action("with .Values.a"),
+        ];
+        assert_eq!(unsaid(&[a], &around), ["if .Values.a"]);
+        let other = [vec!["if .Values.a".to_owned(), "else".to_owned()]];
+        assert_eq!(unsaid(&[a], &other), ["if .Values.a"], "the other branch");
+    }
+}

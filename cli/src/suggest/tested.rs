@@ -1,0 +1,132 @@
+//! The conditions that templates test around a wait, and in the helpers that it includes.
+
+use super::in_text::actions;
+use super::template::word;
+use super::texts::{File, Texts};
+use std::collections::BTreeMap;
+
+/// The most helpers within helpers that are read.
+pub(super) const DEPTH: usize = 2;
+
+/// The conditions that are open around a line.
+pub(super) fn conditions_at(file: &File, line: usize) -> Vec<String> {
+    let open = file.template.open.get(line).map_or(&[][..], Vec::as_slice);
+    let decides = |it: &&String| matches!(word(it), "if" | "else" | "with");
+    open.iter().flatten().filter(decides).cloned().collect()
+}
+
+/// The conditions around a line, and around the places where the helper that the line is in is used.
+pub(super) fn around(texts: &Texts, file: &File, line: usize) -> Vec<String> {
+    let mut around = conditions_at(file, line);
+    if let Some(helper) = helper_of(file, line) {
+        around.extend(around_uses(texts, &helper));
+    }
+    around
+}
+
+/// The helper that a line is in.
+pub(super) fn helper_of(file: &File, line: usize) -> Option<String> {
+    let open = file.template.open.get(line)?;
+    let define = open.iter().flatten().find(|it| word(it) == "define")?;
+    Some(define.split('"').nth(1)?.to_owned())
+}
+
+/// The conditions around the places where a helper is used, and in the helpers that its arguments include there.
+pub(super) fn around_uses(texts: &Texts, helper: &str) -> Vec<String> {
+    let mut read = Conditions::default();
+    read.around_uses(texts, helper, DEPTH);
+    read.found
+}
+
+/// The lines on which a helper is used, with their numbers.
+pub(super) fn uses<'t>(
+    texts: &'t Texts,
+    helper: &str,
+) -> impl Iterator<Item = (&'t File, usize, &'t str)> {
+    let named = format!("\"{helper}\"");
+    let files = texts.files.iter();
+    let having = files.filter({
+        let named = named.clone();
+        move |it| it.text.contains(&named)
+    });
+    let lines = having.flat_map(|file| {
+        let lines = file.lines.iter().enumerate();
+        lines.map(move |(at, line)| (file, at, line.as_str()))
+    });
+    lines.filter(move |(_, _, line)| line.contains(&named) && !line.contains("define"))
+}
+
+/// The conditions of helpers, each helper read once.
+#[derive(Default)]
+pub(super) struct Conditions {
+    pub(super) found: Vec<String>,
+    /// The levels of helpers below each helper whose conditions are there.
+    of_helper: BTreeMap<String, usize>,
+    /// The levels of helpers above each helper around whose uses the conditions are there.
+    of_uses: BTreeMap<String, usize>,
+}
+
+impl Conditions {
+    /// Reads those around the places where a helper is used, and in the helpers that its arguments include there.
+    fn around_uses(&mut self, texts: &Texts, helper: &str, depth: usize) {
+        if !is_deeper(&mut self.of_uses, helper, depth) {
+            return;
+        }
+        for (file, at, line) in uses(texts, helper) {
+            for condition in conditions_at(file, at) {
+                push(&mut self.found, condition);
+            }
+            self.of_helpers(texts, line, DEPTH);
+            // A helper may be used by another.
+            if let (Some(outer), true) = (helper_of(file, at), depth > 0) {
+                self.around_uses(texts, &outer, depth - 1);
+            }
+        }
+    }
+
+    /// Reads those in the helpers that a text includes.
+    pub(super) fn of_helpers(&mut self, texts: &Texts, text: &str, depth: usize) {
+        for action in actions(text) {
+            let included = action.split("include \"");
+            let included = included.chain(action.split("template \"")).skip(1);
+            for name in included.filter_map(|it| it.split('"').next()) {
+                let Some(body) = texts.helper(name) else {
+                    continue;
+                };
+                if !is_deeper(&mut self.of_helper, name, depth) {
+                    continue;
+                }
+                for action in actions(body) {
+                    let is_test = matches!(word(&action), "if" | "else");
+                    if is_test || action.contains(".enabled") || is_of_scheme(&action) {
+                        push(&mut self.found, action);
+                    }
+                }
+                if depth > 0 {
+                    self.of_helpers(texts, body, depth - 1);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an action chooses between two schemes: `ternary "https" "http" .Values.tls.enabled`.
+pub(super) fn is_of_scheme(action: &str) -> bool {
+    action.contains("ternary \"https\"") || action.contains("ternary \"http\"")
+}
+
+/// Whether nothing was read under a name yet, or less deep. It counts as read from now on.
+fn is_deeper(read: &mut BTreeMap<String, usize>, name: &str, depth: usize) -> bool {
+    let is_new = read.get(name).is_none_or(|it| *it < depth);
+    if is_new {
+        read.insert(name.to_owned(), depth);
+    }
+    is_new
+}
+
+/// Adds one that is not there.
+pub(super) fn push<T: PartialEq>(all: &mut Vec<T>, one: T) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
+}

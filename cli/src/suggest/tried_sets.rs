@@ -1,0 +1,283 @@
+//! The sets of values that were tried, and the further sets that these ask for.
+
+use super::blocks::Block;
+use super::object::{ChartObject, ObjectList, own_pods, text};
+use super::places;
+use super::reason::Reason;
+use super::survey::{self, Found, Readings, SeenContainer};
+use super::switches::Switch;
+use super::tested;
+use super::texts::Texts;
+use super::traces;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The most sets of values that are rendered once more with the values of their addresses followed.
+const MOST_FOLLOWED: usize = 16;
+
+/// The most sets that lack an address and are rendered once more with the values of all addresses.
+const MOST_LACKING: usize = 12;
+
+/// The sets of values that were tried, and the things that each renders.
+pub(super) struct TriedSets<'f> {
+    folder: &'f Path,
+    texts: &'f Texts,
+    pub(super) sets: Vec<Vec<Switch>>,
+    pub(super) rendered: Vec<Option<ObjectList>>,
+    pub(super) seen: Vec<SeenContainer>,
+    /// The switches that change nothing alone.
+    idle: Vec<Switch>,
+    readings: Readings,
+}
+
+impl<'f> TriedSets<'f> {
+    pub(super) fn of(folder: &'f Path, texts: &'f Texts) -> Self {
+        Self {
+            folder,
+            texts,
+            sets: Vec::new(),
+            rendered: Vec::new(),
+            seen: Vec::new(),
+            idle: Vec::new(),
+            readings: Readings::default(),
+        }
+    }
+
+    /// Takes what a set renders. A set that shows the same as the set `other` need not be rendered again, so it is left out.
+    pub(super) fn take(
+        &mut self,
+        switches: Vec<Switch>,
+        objects: Option<ObjectList>,
+        missing: &[String],
+        other: usize,
+    ) {
+        let set = self.sets.len();
+        let own = objects.as_deref().unwrap_or_default();
+        let readings = &mut self.readings;
+        let mut seen = survey::of(readings, set, own, missing, &self.texts.values, &switches);
+        // A container of another folder is not the chart's own to change, unless its text is the chart's.
+        seen.retain(|it| {
+            let is_file = self.texts.file(&self.folder.join(&it.source)).is_some();
+            is_file || places::is_in_values(self.texts, &it.container)
+        });
+        if set > 0 && objects.is_some() && self.shows(other, own, &seen) {
+            self.idle
+                .extend(switches.into_iter().filter(|_| other == 0));
+            return;
+        }
+        self.seen.extend(seen);
+        self.sets.push(switches);
+        self.rendered.push(objects);
+    }
+
+    /// Whether a set shows the same workloads with the same waits as these.
+    fn shows(&self, set: usize, objects: &[ChartObject], seen: &[SeenContainer]) -> bool {
+        let waits = |it: &SeenContainer| {
+            let found = it.found.iter().map(|it| {
+                let target = it.target.clone();
+                (it.what.clone(), target.map(|it| it.map(|it| it.plain())))
+            });
+            let container = it.container.name.clone();
+            (it.workload.clone(), container, found.collect::<Vec<_>>())
+        };
+        let workloads = |objects: &[ChartObject]| {
+            let all = objects.iter().filter(|it| own_pods(it).is_some());
+            let named = all.map(|it| {
+                let name = text(&it.value, "/metadata/name").to_owned();
+                (it.source.clone(), name)
+            });
+            named.collect::<Vec<_>>()
+        };
+        let own = self.rendered[set].as_deref().unwrap_or_default();
+        let own_seen = self.seen.iter().filter(|it| it.set == set);
+        workloads(own) == workloads(objects) && own_seen.map(waits).eq(seen.iter().map(waits))
+    }
+
+    /// The sets in which a switch brings a waiting workload in sight, each with every other switch.
+    pub(super) fn pairs(&self) -> Vec<(usize, Vec<Switch>)> {
+        let has = |set: usize, seen: &SeenContainer| {
+            let own = self.rendered[set].as_deref().unwrap_or_default();
+            own.iter()
+                .any(|it| it.source == seen.source && it.value["kind"] == seen.workload.0)
+        };
+        let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
+        let singles: Vec<usize> = singles.collect();
+        let brings = |set: usize| {
+            let mut seen = self.seen.iter().filter(|it| it.set == set);
+            seen.any(|it| !has(0, it))
+        };
+        let mut pairs = self.chains(&singles);
+        pairs.extend(self.branches(0, &singles));
+        for base in singles.iter().filter(|it| brings(**it)) {
+            let own = &self.sets[*base];
+            let others = singles.iter().map(|it| &self.sets[*it]);
+            let others = others.filter(|it| it[0].path != own[0].path);
+            pairs.extend(others.map(|it| (*base, [own.clone(), it.clone()].concat())));
+        }
+        let mut once: Vec<(usize, Vec<Switch>)> = Vec::new();
+        for pair in pairs {
+            if once.iter().all(|it| it.1 != pair.1) {
+                once.push(pair);
+            }
+        }
+        once
+    }
+
+    /// The sets that bring a container in sight, or change what it waits for, each with a switch that the container's text reads: the
+    /// condition of a branch within another, and that of an `else if`, count only once the outer condition holds, or the first one does not.
+    fn chains(&self, singles: &[usize]) -> Vec<(usize, Vec<Switch>)> {
+        let named = |seen: &SeenContainer| -> Vec<String> {
+            let targets = seen.found.iter();
+            let targets = targets.filter_map(|it| it.target.as_ref().ok()?.as_ref());
+            targets.map(|it| it.plain().text).collect()
+        };
+        let own = self.seen.iter().filter(|it| it.set == 0);
+        let own: Vec<&SeenContainer> = own.collect();
+        let mut chains: Vec<(usize, Vec<Switch>)> = Vec::new();
+        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+        for seen in self.seen.iter().filter(|it| singles.contains(&it.set)) {
+            let first = own.iter().find(|it| it.is_the_same(seen));
+            if first.is_some_and(|it| named(it) == named(seen)) {
+                continue;
+            }
+            // Those that change what it waits for are tried with each other as branches.
+            let keeps = |set: &&usize| {
+                let mut same = self.seen.iter().filter(|it| it.set == **set);
+                let is_kept = |first: &&SeenContainer| {
+                    same.any(|it| it.is_the_same(seen) && named(it) == named(first))
+                };
+                first.is_none_or(is_kept)
+            };
+            let alone = singles.iter().filter(keeps);
+            let alone = alone.flat_map(|it| &self.sets[*it]);
+            let set = &self.sets[seen.set];
+            let name = seen.container.name.as_str();
+            let read = texts.entry(name).or_insert_with(|| self.read(name));
+            let is_read = |it: &&Switch| {
+                let is_other = set.iter().all(|one| one.path != it.path);
+                is_other && read.contains(&format!(".Values.{}", it.path))
+            };
+            for more in self.idle.iter().chain(alone).filter(is_read) {
+                let pair = [set.as_slice(), std::slice::from_ref(more)].concat();
+                if chains.iter().all(|it| it.1 != pair) {
+                    chains.push((seen.set, pair));
+                }
+            }
+        }
+        chains
+    }
+
+    /// The texts of the containers of a name, each with that of the helper that it stands in, and of the helpers that it includes; behind
+    /// it the conditions around the container.
+    fn read(&self, name: &str) -> String {
+        let mut read = String::new();
+        for file in &self.texts.files {
+            let is_it = |it: &&Block| it.branches.iter().any(|it| it.name == name);
+            for block in file.blocks.iter().filter(is_it) {
+                let helper = tested::helper_of(file, block.first);
+                let helper = helper.and_then(|it| self.texts.helper(&it));
+                let own = file.text_of(block);
+                read.push_str(&self.texts.reach(helper.unwrap_or(&own)));
+                read.push_str(&tested::around(self.texts, file, block.first).join("\n"));
+            }
+        }
+        read
+    }
+
+    /// The branches of the workloads that one switch brings in sight.
+    pub(super) fn deeper(&self) -> Vec<(usize, Vec<Switch>)> {
+        let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
+        let of_base = |base: usize| {
+            let is_more = |set: &usize| {
+                let own = &self.sets[*set];
+                own.len() == 2 && own[0] == self.sets[base][0]
+            };
+            let more: Vec<usize> = (1..self.sets.len()).filter(is_more).collect();
+            self.branches(base, &more)
+        };
+        singles.flat_map(of_base).collect()
+    }
+
+    /// The sets with one switch more than `base` in which a container waits for something else, each with every other such set that
+    /// changes the waits of this container: a database of several servers need not be there once another one is outside.
+    fn branches(&self, base: usize, sets: &[usize]) -> Vec<(usize, Vec<Switch>)> {
+        // The targets of each container, by its set.
+        let mut targets: BTreeMap<(&Path, &str), BTreeMap<usize, Vec<String>>> = BTreeMap::new();
+        let is_tried = |it: &&SeenContainer| it.set == base || sets.contains(&it.set);
+        for seen in self.seen.iter().filter(is_tried) {
+            let key = (seen.source.as_path(), seen.container.name.as_str());
+            let named = seen.found.iter();
+            let named = named.filter_map(|it| it.target.as_ref().ok()?.as_ref());
+            let own = targets.entry(key).or_default();
+            let own = own.entry(seen.set).or_default();
+            own.extend(named.map(|it| it.plain().text));
+        }
+        let mut pairs: Vec<(usize, Vec<Switch>)> = Vec::new();
+        for by_set in targets.values() {
+            let Some(own) = by_set.get(&base).filter(|it| !it.is_empty()) else {
+                continue;
+            };
+            let changes = |set: &&usize| by_set.get(*set) != Some(own);
+            let is_new = |it: &String| !own.contains(it);
+            for (set, found) in by_set.iter().filter(|it| *it.0 != base) {
+                if !found.iter().any(is_new) {
+                    continue;
+                }
+                let others = sets.iter().filter(changes);
+                for other in others.filter_map(|it| self.sets[*it].last()) {
+                    let mut pair = self.sets[*set].clone();
+                    let is_other = pair.iter().all(|it| it.path != other.path);
+                    pair.push(other.clone());
+                    if is_other && pairs.iter().all(|it| it.1 != pair) {
+                        pairs.push((*set, pair));
+                    }
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Whether a set renders nothing, or waits that a user of its values has to tell an address.
+    fn lacks_an_address(&self, set: usize) -> bool {
+        let lacks = |it: &Found| {
+            matches!(
+                it.target,
+                Err(Reason::NoValue(_) | Reason::NoHost(_) | Reason::Refused { .. })
+            )
+        };
+        let mut seen = self.seen.iter().filter(|it| it.set == set);
+        let lacks = |it: &SeenContainer| it.found.is_empty() || it.found.iter().any(lacks);
+        set > 0 && (self.rendered[set].is_none() || seen.any(lacks))
+    }
+
+    /// The sets in which the user may have to give an address, each with the values of addresses that the waits read.
+    /// The first of these, as many as the number says, have all such values at once.
+    pub(super) fn followed(&self) -> (Vec<(usize, Vec<Switch>)>, usize) {
+        // A chart may refuse a switch as long as it is told no host.
+        let is_open = |set: &usize| {
+            let mut seen = self.seen.iter().filter(|it| it.set == *set);
+            self.rendered[*set].is_none() || seen.any(SeenContainer::is_open)
+        };
+        let open: Vec<usize> = (0..self.sets.len()).filter(is_open).collect();
+        if open.is_empty() {
+            return (Vec::new(), 0);
+        }
+        let groups = traces::groups(self.texts);
+        let with =
+            |set: usize, group: &[Switch]| (set, [self.sets[set].as_slice(), group].concat());
+        let with = &with;
+        // A set that lacks an address has all of these at once first, since there may be more pairs than are tried.
+        let joined = traces::joined(&groups);
+        let lacking = open.iter().filter(|it| self.lacks_an_address(**it));
+        let lacking = lacking.filter(|_| groups.len() > 1);
+        let lacking = lacking.take(MOST_LACKING).map(|set| with(*set, &joined));
+        let pairs = open.iter().flat_map(|set| {
+            let group = groups.iter();
+            group.map(move |group| with(*set, group))
+        });
+        let mut all: Vec<_> = lacking.collect();
+        let many = all.len();
+        all.extend(pairs.take(MOST_FOLLOWED));
+        (all, many)
+    }
+}
