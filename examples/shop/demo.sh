@@ -20,7 +20,7 @@ follow() {
   show kubectl sluice status --release shop -n "$namespace" --watch
   kubectl sluice status --release shop -n "$namespace" --watch
   for workload in $(kubectl get statefulsets,deployments -n "$namespace" -o name); do
-    kubectl rollout status "$workload" -n "$namespace" --timeout=5m
+    kubectl rollout status "$workload" -n "$namespace" --timeout=15m
   done
   vain=$(kubectl get pods -n "$namespace" -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}' | tr ' ' '\n' | awk '{ sum += $1 } END { print sum + 0 }')
   # One that is being deleted has failed by the signal that ended it.
@@ -43,7 +43,7 @@ if helm status shop -n "$namespace" >/dev/null 2>&1; then
   say "The shop of an earlier run goes first"
   helm uninstall shop -n "$namespace" --wait
 fi
-[ -z "$(kubectl get pods -n "$namespace" -o name 2>/dev/null)" ] || kubectl wait pods --all -n "$namespace" --for=delete --timeout=5m
+[ -z "$(kubectl get pods -n "$namespace" -o name 2>/dev/null)" ] || kubectl wait pods --all -n "$namespace" --for=delete --timeout=15m
 
 say "Install"
 show helm install shop examples/shop/chart -n "$namespace" --create-namespace

@@ -25,11 +25,11 @@ echo "==> installing the chart into $namespace"
 kubectl get namespace "$namespace" >/dev/null 2>&1 || kubectl create namespace "$namespace" >/dev/null
 kubectl label --overwrite namespace "$namespace" pod-security.kubernetes.io/enforce=restricted >/dev/null
 # shellcheck disable=SC2086 # HELM_FLAGS is a list
-helm upgrade --install sluice "$here/../../charts/sluice" --namespace "$namespace" --wait --timeout 5m \
+helm upgrade --install sluice "$here/../../charts/sluice" --namespace "$namespace" --wait --timeout 15m \
   --set-string "podAnnotations.sluice\.dev/images=$content" "${made_here[@]}" ${HELM_FLAGS:-} >/dev/null
 # Those of before take their connections with them when they go: whoever then sends by one of these has to try again.
 wanted=$(kubectl --namespace "$namespace" get deployment sluice -o 'jsonpath={.spec.replicas}')
-for _ in $(seq 60); do
+for _ in $(seq 900); do
   [ "$(kubectl --namespace "$namespace" get pods -l app.kubernetes.io/name=sluice --no-headers | wc -l)" -gt "$wanted" ] || break
   sleep 1
 done

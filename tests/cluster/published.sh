@@ -62,7 +62,7 @@ sudo() { "$@" --directory "$folder/bin"; }
 # What is another each time: words of digits and others, the ends of names, and how far columns are apart.
 masked() { sed -E 's/[^ ]*([0-9][^0-9 ]|[^0-9 ][0-9])[^ ]*/#/g; s/[^ ]*-[b-df-hj-np-tv-xz2456789]{5}( |$)/# /g; s/ +/ /g; s/ $//; /^$/d' "$1"; }
 shows() {
-  for _ in $(seq 120); do
+  for _ in $(seq 1800); do
     while read -r look; do eval "$look" || [ $? = 3 ]; done < looks > printed
     if diff <(masked shown) <(masked printed) > differs; then return; fi
     sleep 0.5
@@ -81,7 +81,7 @@ while read -r command; do
   [[ $command != 'kubectl apply'* ]] || shows
 done < commands
 kubectl exec deployment/database -- touch /tmp/seen
-kubectl rollout status deployment/web --timeout=5m
+kubectl rollout status deployment/web --timeout=15m
 echo "published: installed from the registry in $installed s, everything runs after $((EPOCHSECONDS - start)) s"
 [ "$installed" -lt 60 ]
 kubectl get pods --namespace sluice-system -o 'jsonpath={.items[*].spec.containers[0].image}' | tr ' ' '\n' | grep -q "^$name/.*:$version@sha256:"

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The time limit of one step of a process. It is generous, because only a failing test waits for so long.
-pub(crate) const STEP: Duration = Duration::from_secs(30);
+pub(crate) const STEP: Duration = Duration::from_mins(5);
 
 /// Returns the path of a binary of this workspace, e.g. `sluice-gate`. The binary is built once for each run of the
 /// tests, in the tests' profile.

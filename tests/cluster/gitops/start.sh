@@ -16,10 +16,10 @@ start() {
   echo $! > "$run/$name.pid"
 }
 
-# ready NAME URL: waits a minute for an answer.
+# ready NAME URL: waits 15 minutes for an answer.
 ready() {
   local name=$1 url=$2
-  for _ in $(seq 600); do
+  for _ in $(seq 9000); do
     busybox wget -q -O /dev/null "$url" 2>/dev/null && return
     kill -0 "$(cat "$run/$name.pid")" 2>/dev/null || break
     sleep 0.1

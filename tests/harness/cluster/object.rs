@@ -1,11 +1,12 @@
 //! Reads objects: by `kind/name` as kubectl takes it, as the JSON that the API server keeps.
 
+use super::LIMIT;
 use futures::TryStreamExt;
 use kube::api::{GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
 use kube::core::Request;
 use kube::{Client, Config};
 use serde_json::Value;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The namespaced kinds that tests read, by the path of their group. The name of a resource is the kind's with an
 /// "s".
@@ -103,12 +104,12 @@ impl Look {
     }
 
     /// Passes every change of an object of `kind` after `version` to `seen`, until `seen` returns true. Fails after
-    /// five minutes.
+    /// `LIMIT`.
     pub async fn follow(&self, kind: &str, version: &str, mut seen: impl FnMut(&Value) -> bool) {
         let parameters = WatchParams::default().timeout(290);
         let (mut version, began) = (String::from(version), Instant::now());
         // The API server also ends the watch of a client that reads too slowly.
-        while began.elapsed() < Duration::from_mins(5) {
+        while began.elapsed() < LIMIT {
             let request = self.resource(kind).watch(&parameters, &version);
             let request = request.expect("a plain request");
             let events = self.client.request_events::<Value>(request).await;

@@ -181,6 +181,13 @@ impl Pod {
         started
     }
 
+    /// Waits until the application has started, and returns the time at which the gate said that it opens. On a busy node the kubelet
+    /// starts the application half a minute later.
+    pub async fn opens(&self) -> Timestamp {
+        self.starts().await;
+        self.gate_log().await.pop().expect("it has opened").at
+    }
+
     /// Waits until the gate has been refused, and returns its termination message. The gate may be running again
     /// where its pod restarts containers.
     pub async fn is_refused(&self) -> String {

@@ -24,7 +24,7 @@ fn one_of_each(list: &str) -> [Manifest; 5] {
     .map(|manifest| manifest.depends_on(list))
 }
 
-/// Three pods whose gates wait for ConfigMap/go.
+/// Ten pods whose gates wait for ConfigMap/go.
 async fn waiting_pods(ns: &Namespace) -> Vec<Pod> {
     let names: [String; 10] = std::array::from_fn(|index| format!("wait-{}", index + 1));
     let waits = |name: &String| deployment(name).depends_on("configmap/go");

@@ -18,7 +18,7 @@ const PRELUDE: &str = "exec 2>&1\ntrap 'code=$?; [ $code = 3 ] || exit $code' ER
 
 /// The seconds that one block of commands may take, with what a fixture runs before it. A fixture makes whole chains of pods wait, one
 /// after the other, so there are several `LIMIT`s in it, and only a failing test waits for so long.
-const SCRIPT_LIMIT: &str = "1200";
+const SCRIPT_LIMIT: &str = "3600";
 
 /// The part of the machine that the commands of a page see.
 pub(crate) struct Setting<'a> {

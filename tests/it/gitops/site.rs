@@ -286,7 +286,7 @@ impl Site {
 
     /// Takes the application away as its user does, and waits until nothing is left of it.
     pub(super) async fn remove(&self) {
-        self.kubectl(&["delete", "--timeout=5m", &self.reference()])
+        self.kubectl(&["delete", "--timeout=15m", &self.reference()])
             .await;
         let what = format!("nothing of {} is left", self.ns.name);
         await_until(&what, LIMIT, async || {

@@ -38,7 +38,7 @@ async fn a_kind_an_object_and_its_status_may_all_come_later() {
 
         let before = jiff::Timestamp::now();
         ns.set_status(&reference, &ready("True")).await;
-        let waited = api.starts().await.duration_since(before);
+        let waited = api.opens().await.duration_since(before);
         assert!(waited < ANEW, "{waited:?}");
     })
     .await;
@@ -64,7 +64,7 @@ async fn a_kind_that_sluice_may_not_watch_is_called_so_until_it_may() {
 
         let before = jiff::Timestamp::now();
         widget.grant(ns).await;
-        let waited = api.starts().await.duration_since(before);
+        let waited = api.opens().await.duration_since(before);
         assert!(waited < ANEW, "{waited:?}");
     })
     .await;
