@@ -175,3 +175,27 @@ fn every_block_has_somebody_who_runs_it() {
     }
     assert_eq!(elsewhere, ELSEWHERE, "blocks that run elsewhere");
 }
+
+/// A page in a browser does not show the opening marks of a block, so its text has to tell under which name to save the block.
+#[test]
+fn the_text_of_a_page_names_each_file_that_its_commands_need() {
+    for page in pages() {
+        let whole = read(&page);
+        let text: String = whole.split("```").step_by(2).collect();
+        let blocks = blocks(&page);
+        let mut names: Vec<&str> = Vec::new();
+        for block in &blocks {
+            match &block.kind {
+                Kind::File(name) => names.push(name),
+                Kind::Commands(_) if block.text.contains("--values values.yaml") => {
+                    names.push("values.yaml");
+                }
+                _ => {}
+            }
+        }
+        for name in names {
+            let said = text.contains(&format!("`{name}`"));
+            assert!(said, "{}: the text does not name {name}", page.display());
+        }
+    }
+}
