@@ -4,6 +4,8 @@
 mod admission;
 /// The verdicts on custom resources, measured against Argo CD's health checks.
 mod argo;
+/// A real browser, for the page of `kubectl sluice ui`.
+mod browser;
 /// Health rules in CEL, against Flux's own cases.
 mod cel;
 /// The chart charts/sluice, rendered by Helm.

@@ -1,5 +1,6 @@
 //! `ui`: the page and what it asks for, over a socket.
 
+mod browsed;
 mod idle;
 mod shop;
 mod told;

@@ -49,6 +49,8 @@ const graph = {
   showsTrouble: false,
   boxes: new Map(),
   shape: "",
+  /// The size of the window, with its scroll bars.
+  room: "",
   places: new Map(),
 
   draw(model) {
@@ -155,20 +157,34 @@ const graph = {
     const [wide, high] = [clientWidth / this.laid.width, clientHeight / this.laid.height];
     // Where it has to be scrolled anyway, it is as large as the width allows.
     const scale = Math.min(wide, high) < LEAST ? Math.min(0.75, Math.max(wide, LEAST)) : Math.min(wide, high);
-    this.scale = Math.min(1, scale);
-    this.resize();
+    this.rescale(Math.min(1, scale));
   },
 
   zoom(factor) {
-    const area = find("graph");
-    const before = this.scale;
     this.fits = false;
-    this.scale = Math.min(2, Math.max(0.25, this.scale * factor));
+    this.rescale(Math.min(2, Math.max(0.25, this.scale * factor)));
+  },
+
+  /// Sets the size, and keeps what is in the middle there.
+  rescale(scale) {
+    const area = find("graph");
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = area;
+    const by = scale / this.scale;
+    const middle = (start, size) => (this.begins ? 0 : (start + size / 2) * by - size / 2);
+    this.scale = scale;
     this.resize();
-    // What is in the middle stays there.
-    const middle = (start, size) => (start + size / 2) * (this.scale / before) - size / 2;
-    area.scrollLeft = middle(area.scrollLeft, area.clientWidth);
-    area.scrollTop = middle(area.scrollTop, area.clientHeight);
+    area.scrollTo(middle(scrollLeft, clientWidth), middle(scrollTop, clientHeight));
+  },
+
+  /// The window, or the timeline below the graph, has another size.
+  resized() {
+    const { offsetWidth, offsetHeight } = find("graph");
+    // A scroll bar that comes or goes is no other size: to fit the graph again could bring it back, and so on.
+    if (!page.model || `${offsetWidth} ${offsetHeight}` === this.room) return;
+    this.room = `${offsetWidth} ${offsetHeight}`;
+    if (this.fits) this.fit();
+    else map.follow();
+    if (!this.touched) this.look(page.model);
   },
 
   resize() {

@@ -4,24 +4,28 @@
 const BOX = { width: 204, height: 70 };
 const GAP = { x: 52, y: 16, line: 12 };
 const MARGIN = 20;
+/// How far the line of a cycle reaches below its boxes, and to their sides.
+const LOOP = { below: 26, side: 44 };
 
 /// Places of the nodes and lines of the edges: `{places, lines, width, height}`.
 function layout(nodes, edges) {
   const { ranks, links } = layered(nodes, edges);
   ordered(ranks);
   positioned(ranks);
-  const columns = ranks.map((rank, at) => MARGIN + at * (BOX.width + GAP.x));
+  const loops = links.filter((link) => link.back);
+  const side = loops.length ? LOOP.side : MARGIN;
+  const columns = ranks.map((rank, at) => side + at * (BOX.width + GAP.x));
   const places = new Map();
   ranks.forEach((rank, at) => rank.forEach((it) => {
     it.x = columns[at];
     if (it.id !== undefined) places.set(it.id, { x: it.x, y: it.y - BOX.height / 2, rank: at });
   }));
   ported(ranks);
-  const bottom = Math.max(0, ...ranks.flat().map((it) => it.y + it.height / 2));
+  const bottom = Math.max(0, ...ranks.flat().map((it) => it.y + it.height / 2), ...loops.map(lowest));
   return {
     places,
     lines: links.map((link) => ({ edge: link.edge, path: line(link) })),
-    width: Math.max(0, columns.length * (BOX.width + GAP.x) - GAP.x) + 2 * MARGIN,
+    width: Math.max(0, columns.length * (BOX.width + GAP.x) - GAP.x) + 2 * side,
     height: bottom + MARGIN,
   };
 }
@@ -167,12 +171,16 @@ function ported(ranks) {
   }
 }
 
+/// How low the line of a cycle runs.
+const lowest = ({ way }) => Math.max(way[0].y, way.at(-1).y) + BOX.height / 2 + LOOP.below;
+
 /// From the box that is waited for to the one that waits.
-function line({ way, back }) {
+function line(link) {
+  const { way, back } = link;
   const [first, last] = [way[0], way.at(-1)];
   if (back) {
     const [x, to] = [first.x + BOX.width, last.x];
-    const below = Math.max(first.y, last.y) + BOX.height / 2 + 26;
+    const below = lowest(link);
     return `M${x} ${first.y + 8}C${x + 60} ${first.y + 8} ${x + 50} ${below} ${x - 30} ${below}`
       + `L${to + 30} ${below}C${to - 50} ${below} ${to - 60} ${last.y + 8} ${to} ${last.y + 8}`;
   }

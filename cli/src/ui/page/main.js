@@ -37,10 +37,11 @@ function draw() {
   if (!model.byId.has(page.selected)) page.selected = undefined;
   document.body.classList.toggle("empty", !model.nodes.length);
   find("blank").replaceChildren(...(model.nodes.length ? [] : [nobody(model)]));
-  graph.draw(model);
   drawDetails(model);
   drawTimeline(model);
   drawCounts(model);
+  // Last, because the others leave it the room that it fits into.
+  graph.draw(model);
 }
 
 function nobody(model) {
@@ -261,11 +262,7 @@ for (const touch of ["pointerdown", "wheel", "keydown"]) addEventListener(touch,
 // Who does not look is not told, and costs the cluster nothing.
 document.addEventListener("visibilitychange", () => (document.hidden ? source?.close() : listen()));
 addEventListener("popstate", again);
-addEventListener("resize", () => {
-  if (!page.model) return;
-  if (graph.fits) graph.fit();
-  else map.follow();
-});
+new ResizeObserver(() => graph.resized()).observe(find("graph"));
 theme("auto");
 fetch(`${base}api/namespaces`).then((it) => it.json()).then((names) => {
   find("namespaces").replaceChildren(...names.map((name) => make("option", { value: name })));

@@ -1,6 +1,7 @@
-// The overview map: where the boxes are, and which part of the graph is in the window. Drawn where not all of it is.
+// The overview map: where the boxes are, and which part of the graph is in the window. Drawn where not all of it is, beside the graph:
+// over it the map would hide boxes.
 
-const MAP = { width: 190, height: 130 };
+const MAP = { width: 316, height: 130 };
 
 const map = {
   scale: 1,

@@ -1,6 +1,7 @@
 //! `kubectl sluice graph` and `ui` beside the gate: what a line says, the gate says too.
 
-use super::page::{Browser, boxes, serve};
+use super::page::{boxes, serve};
+use crate::browser::Browser;
 use crate::cluster::readiness::memory::seeded;
 use harness::cluster::{
     LIMIT, Namespace, Program, await_until, config_map, deployment, with_namespace,

@@ -1,8 +1,6 @@
 //! The page of `kubectl sluice ui` in a real browser, while things start.
 
-mod browser;
-
-pub(super) use browser::Browser;
+use crate::browser::Browser;
 use harness::cluster::{Namespace, config_map, deployment, job, stateful_set, with_namespace};
 use harness::process::{Process, binary};
 use serde_json::json;
@@ -135,7 +133,7 @@ async fn what_is_broken_is_red_and_on_a_narrow_screen_a_list_shows_it() {
             )
             .await;
         browser.press("Escape");
-        browser.narrow(420);
+        browser.size(420, 800);
         let list = "document.querySelector('.all .link')?.innerText ?? null";
         browser.until(list, json!("StatefulSet/db")).await;
         let shown = "document.querySelector('.graph').checkVisibility()";

@@ -15,19 +15,19 @@ const START: &str = "exec chromium --headless=new --no-sandbox --disable-gpu --d
 const DETAILS: &str = "document.querySelector('.details')";
 
 /// One tab of a browser. The browser ends when this is dropped.
-pub(in crate::cluster) struct Browser {
+pub(crate) struct Browser {
     process: Child,
     answers: mpsc::Receiver<Value>,
     session: Option<String>,
     asked: u64,
     /// The faults of the page: errors, and parts that its policy refused.
-    pub(in crate::cluster) complaints: Vec<String>,
+    pub(crate) complaints: Vec<String>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
     /// Starts a browser; `None` where there is no Chromium.
-    pub(in crate::cluster) fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let there = Command::new("chromium").arg("--version").output();
         if there.is_err() {
             return None;
@@ -93,12 +93,12 @@ impl Browser {
         }
     }
 
-    pub(in crate::cluster) fn open(&mut self, address: &str) {
+    pub(crate) fn open(&mut self, address: &str) {
         self.ask("Page.navigate", &json!({"url": address}));
     }
 
     /// The value of an expression in the page.
-    pub(in crate::cluster) fn value(&mut self, expression: &str) -> Value {
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.ask("Runtime.evaluate", &params);
         let wrong = &answer["exceptionDetails"];
@@ -107,7 +107,7 @@ impl Browser {
     }
 
     /// Waits until an expression in the page has a value.
-    pub(in crate::cluster) async fn until(&mut self, expression: &str, expected: Value) {
+    pub(crate) async fn until(&mut self, expression: &str, expected: Value) {
         let end = Instant::now() + LIMIT;
         loop {
             let value = self.value(expression);
@@ -124,13 +124,13 @@ impl Browser {
     }
 
     /// The text of the details beside the graph, in one line.
-    pub(in crate::cluster) fn details(&mut self) -> String {
+    pub(crate) fn details(&mut self) -> String {
         let text = self.value(&format!("{DETAILS}.innerText.replace(/\\s+/g, ' ')"));
         text.as_str().unwrap_or_default().to_owned()
     }
 
     /// Waits until the details beside the graph contain this text.
-    pub(in crate::cluster) async fn until_details_say(&mut self, part: &str) {
+    pub(crate) async fn until_details_say(&mut self, part: &str) {
         await_until(&format!("the page says {part:?}"), LIMIT, async || {
             let told = self.details();
             if told.contains(part) {
@@ -143,7 +143,7 @@ impl Browser {
     }
 
     /// Presses a key, like `w` or `Enter`.
-    pub(in crate::cluster) fn press(&mut self, key: &str) {
+    pub(crate) fn press(&mut self, key: &str) {
         let text = match key {
             "Enter" => "\r",
             key if key.len() == 1 => key,
@@ -157,16 +157,16 @@ impl Browser {
         self.ask("Input.dispatchKeyEvent", &up);
     }
 
-    /// Makes the window this narrow.
-    pub(in crate::cluster) fn narrow(&mut self, width: u16) {
+    /// Makes the window this wide and this high, in pixels.
+    pub(crate) fn size(&mut self, width: u16, height: u16) {
         self.ask(
             "Emulation.setDeviceMetricsOverride",
-            &json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false}),
+            &json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}),
         );
     }
 
     /// Sets the colour scheme of the user's system: `light` or `dark`.
-    pub(in crate::cluster) fn prefers(&mut self, scheme: &str) {
+    pub(crate) fn prefers(&mut self, scheme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
         self.ask(
             "Emulation.setEmulatedMedia",
