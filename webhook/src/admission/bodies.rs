@@ -81,7 +81,9 @@ impl Bodies {
             bytes.extend_from_slice(&chunk);
             match bytes.len() {
                 length if length > limits.body => return Err(Refusal::TooLarge(limits.body)),
-                length if length > limits.long => self.alone(held, until, limits.body).await?,
+                length if length > limits.long => {
+                    self.alone(held, until, limits.body - length).await?;
+                }
                 length => {
                     let charged = length.saturating_sub(limits.uncharged);
                     let grown = held.part.grow(chunk.len(), charged, Instant::now());
@@ -107,12 +109,12 @@ impl Bodies {
     }
 
     /// Waits until no other large body is held. A large body is charged to its turn, and no longer to the shared
-    /// room. `bytes` is the memory that it may take, which has to be there.
+    /// room. `more` is the memory that it may take beside the bytes that have arrived, and has to be there.
     async fn alone<'a>(
         &'a self,
         held: &mut BodyPermit<'a>,
         until: Instant,
-        bytes: usize,
+        more: usize,
     ) -> Result<(), Refusal> {
         if held.alone.is_none() {
             let turn = timeout_at(until, self.large.acquire()).await;
@@ -120,7 +122,7 @@ impl Bodies {
             held.part.give_back();
         }
         // Not before the turn has come: the body before may have left its memory.
-        if !self.alarm.has_room(bytes) {
+        if !self.alarm.has_room(more) {
             return Err(Refusal::Scarce);
         }
         Ok(())

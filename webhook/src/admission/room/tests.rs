@@ -105,6 +105,25 @@ async fn a_large_review_needs_room_beside_what_is_in_use() {
     assert!(review(2 * MIB).await.is_ok());
 }
 
+/// The bytes of a review that have arrived are in use, so they need no room once more.
+#[tokio::test(start_paused = true)]
+async fn a_large_review_needs_room_for_what_is_to_come_alone() {
+    let alarm = MemoryAlarm::default();
+    let reader = Arc::new(Reader::new(AdmissionLimits::default(), alarm.clone()));
+    // Objects may fill 95 of 100 MiB, and the longest review takes 7.
+    let arrived = |mebibytes: u64| alarm.set((88 + mebibytes) << 20, 100 << 20);
+    let pause = Duration::from_millis(100);
+    let review = read(reader, sender(1, true), vec![(pause, MIB); 7], true);
+    let looks = async {
+        for mebibytes in 0..7 {
+            arrived(mebibytes);
+            sleep(pause).await;
+        }
+    };
+    let (answer, ()) = tokio::join!(review, looks);
+    assert_eq!(answer.unwrap(), 7 * MIB);
+}
+
 /// A single API server sends like this.
 #[tokio::test(start_paused = true)]
 async fn many_fast_bodies_of_one_client_make_room_for_nobody() {
