@@ -18,7 +18,7 @@ use std::hint::black_box;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use tower::ServiceExt;
-use webhook::{Admission, AdmissionLimits, AdmissionMetrics, GateSpec, Options};
+use webhook::{Admission, AdmissionLimits, AdmissionMetrics, GateSpec, MemoryAlarm, Options};
 
 /// The pieces of work: the name, the row of the table, and the number of repetitions that are counted.
 const WORKS: [(&str, &str, u64); 3] = [
@@ -68,8 +68,12 @@ pub(crate) async fn work(name: &str, times: u64) -> Result<()> {
 
 async fn reviewed(times: u64) -> Result<()> {
     let metrics = AdmissionMetrics::register(&mut Registry::default());
-    let (admission, gates) =
-        Admission::new(Options::default(), AdmissionLimits::default(), metrics);
+    let (admission, gates) = Admission::new(
+        Options::default(),
+        AdmissionLimits::default(),
+        MemoryAlarm::default(),
+        metrics,
+    );
     gates.send_replace(Some(Arc::new(spec().into())));
     let router = Arc::new(admission).router();
     let body = review(&pod(&json!({DEPENDS_ON: "configmap/dependency"}), 4000));

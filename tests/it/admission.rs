@@ -44,7 +44,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics, Certified};
-use webhook::{Edit, GateSpec, Options};
+use webhook::{Edit, GateSpec, MemoryAlarm, Options};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
@@ -58,7 +58,7 @@ pub(crate) fn pod_fixtures() -> Vec<(String, Value)> {
 
 fn starting(limits: Limits) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
-    Arc::new(Admission::new(Options::default(), limits, metrics).0)
+    Arc::new(Admission::new(Options::default(), limits, MemoryAlarm::default(), metrics).0)
 }
 
 fn running() -> Arc<Admission> {
@@ -72,7 +72,8 @@ fn running_with(options: Options) -> Arc<Admission> {
 /// An admission service with these options, which puts gates of this spec into pods.
 fn running_as(options: Options, spec: GateSpec) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
-    let (admission, sender) = Admission::new(options, Limits::default(), metrics);
+    let (admission, sender) =
+        Admission::new(options, Limits::default(), MemoryAlarm::default(), metrics);
     sender.send_replace(Some(Arc::new(spec.into())));
     Arc::new(admission)
 }

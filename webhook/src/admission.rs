@@ -65,17 +65,19 @@ pub struct Admission {
 
 impl Admission {
     /// Returns the handlers, and the sender that tells them the parts of a gate. Until the first parts arrive, pods
-    /// are refused with the advice to try again; workloads need no parts.
+    /// are refused with the advice to try again; workloads need no parts. Large reviews are refused where `alarm` tells
+    /// that there is no memory for them.
     pub fn new(
         options: Options,
         limits: AdmissionLimits,
+        alarm: MemoryAlarm,
         metrics: AdmissionMetrics,
     ) -> (Self, watch::Sender<Option<Arc<GateParts>>>) {
         let (sender, parts) = watch::channel(None);
         let admission = Self {
             options,
             parts,
-            bodies: Bodies::new(limits, MemoryAlarm::default()),
+            bodies: Bodies::new(limits, alarm),
             metrics,
             known: Arc::new(()),
             creations: None,
@@ -94,15 +96,6 @@ impl Admission {
     pub fn holding(self, creations: CreationHolds) -> Self {
         Self {
             creations: Some(creations),
-            ..self
-        }
-    }
-
-    /// Refuses large reviews for which there is no memory, as `alarm` tells.
-    #[must_use]
-    pub(crate) fn heeding(self, alarm: MemoryAlarm) -> Self {
-        Self {
-            bodies: Bodies::new(self.bodies.limits, alarm),
             ..self
         }
     }

@@ -14,9 +14,9 @@ use rules::kinds::{Kind, builtin};
 use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::Arc;
-use webhook::Options;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics, Cached};
 use webhook::{Known, Settings};
+use webhook::{MemoryAlarm, Options};
 
 /// A dependent, and what stands beside it.
 struct Case {
@@ -44,7 +44,12 @@ async fn warnings(case: &Case) -> Vec<String> {
         store.replace(is_of.then_some(&case.beside));
     }
     let metrics = Metrics::register(&mut Registry::default());
-    let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
+    let (admission, _) = Admission::new(
+        Options::default(),
+        Limits::default(),
+        MemoryAlarm::default(),
+        metrics,
+    );
     let admission = Arc::new(admission.knowing(Arc::new(Cached(known))));
     let create = review("CREATE", &case.dependent, &Value::Null);
     let told = answer_to_api_server(&admission, &create).await;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use webhook::Options;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
+use webhook::{MemoryAlarm, Options};
 
 const PATH: &str = "/admit/pods";
 
@@ -245,7 +245,12 @@ async fn operations_and_kinds_that_nobody_asked_for_are_allowed() {
 #[tokio::test]
 async fn pods_are_told_to_try_again_until_sluice_knows_what_gates_are_made_of() {
     let metrics = Metrics::register(&mut Registry::default());
-    let (admission, spec) = Admission::new(Options::default(), Limits::default(), metrics);
+    let (admission, spec) = Admission::new(
+        Options::default(),
+        Limits::default(),
+        MemoryAlarm::default(),
+        metrics,
+    );
     let admission = Arc::new(admission);
     let create = review("CREATE", &gated_pod(), &Value::Null);
     let response = answer(&admission, &create).await;
@@ -281,7 +286,12 @@ async fn a_dry_run_gets_the_same_answer() {
 async fn every_request_is_counted() {
     let mut registry = Registry::with_prefix("sluice");
     let metrics = Metrics::register(&mut registry);
-    let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
+    let (admission, _) = Admission::new(
+        Options::default(),
+        Limits::default(),
+        MemoryAlarm::default(),
+        metrics,
+    );
     let admission = Arc::new(admission);
     answer(&admission, &review("CREATE", &gated_pod(), &Value::Null)).await;
     post(&admission, PATH, "not JSON").await;

@@ -8,8 +8,8 @@ use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use webhook::{
-    Admission, AdmissionLimits, AdmissionMetrics, Certified, Clock, CreationHolds, Known, Options,
-    Settings,
+    Admission, AdmissionLimits, AdmissionMetrics, Certified, Clock, CreationHolds, Known,
+    MemoryAlarm, Options, Settings,
 };
 
 const PATH: &str = "/admit/creations";
@@ -17,8 +17,12 @@ const PATH: &str = "/admit/creations";
 /// Admission that holds creations, and takes clients of these addresses for API servers.
 fn admission(api_servers: &[&str]) -> Arc<Admission> {
     let metrics = AdmissionMetrics::register(&mut Registry::default());
-    let (admission, sender) =
-        Admission::new(Options::default(), AdmissionLimits::default(), metrics);
+    let (admission, sender) = Admission::new(
+        Options::default(),
+        AdmissionLimits::default(),
+        MemoryAlarm::default(),
+        metrics,
+    );
     sender.send_replace(Some(Arc::new(policy().into())));
     let blocks = api_servers.iter().map(|it| it.parse().unwrap());
     Arc::new(admission.holding(CreationHolds {

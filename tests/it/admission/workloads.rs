@@ -6,8 +6,8 @@ use rules::kinds::Kind;
 use rules::lookup::Lookup;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use webhook::Options;
 use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics};
+use webhook::{MemoryAlarm, Options};
 
 const OURS: &str = "sluice.dev/depends-on";
 const MARKER: &str = "sluice.dev/gated";
@@ -287,7 +287,12 @@ impl Seen for KnownJob {
 #[tokio::test]
 async fn what_is_known_is_told_to_the_api_server_alone_and_changes_no_patch() {
     let metrics = Metrics::register(&mut Registry::default());
-    let (admission, _) = Admission::new(Options::default(), Limits::default(), metrics);
+    let (admission, _) = Admission::new(
+        Options::default(),
+        Limits::default(),
+        MemoryAlarm::default(),
+        metrics,
+    );
     let knowing = Arc::new(admission.knowing(Arc::new(KnownJob)));
     let mut object = listed(workload("apps/v1", "Deployment"));
     object["spec"]["progressDeadlineSeconds"] = json!(60);

@@ -39,16 +39,13 @@ impl Args {
         let cached = Arc::new(Cached(Arc::clone(known)));
         let limits = admission::AdmissionLimits::default();
         let limits = parts.memory.map_or(limits, |memory| limits.within(memory));
-        let (admission, spec) = Admission::new(options, limits, metrics);
+        let (admission, spec) = Admission::new(options, limits, parts.alarm.clone(), metrics);
         let creations = CreationHolds {
             api_servers: self.api_servers.clone(),
             known: Arc::clone(known),
             clock: parts.clock.clone(),
         };
-        let admission = admission
-            .knowing(cached)
-            .holding(creations)
-            .heeding(parts.alarm.clone());
+        let admission = admission.knowing(cached).holding(creations);
         let config = authority::Config {
             namespace: self.service_namespace.clone(),
             secret: self.ca_secret.clone(),
