@@ -89,13 +89,6 @@ impl Args {
         };
         let (tasks, background) = Tasks::new();
         tasks.keep("shares of the log", log.tell_left_out());
-        let memory = container::memory_limit();
-        let alarm = MemoryAlarm::default();
-        alarm.register(&mut registry);
-        if let Some(limit) = memory {
-            let follow = alarm.clone().follow(limit, container::memory_in_use);
-            tasks.keep("memory alarm", follow);
-        }
         let parts = Parts {
             client,
             registry,
@@ -105,8 +98,8 @@ impl Args {
             tasks,
             clock,
             admission,
-            memory,
-            alarm,
+            memory: container::memory_limit(),
+            alarm: MemoryAlarm::default(),
         };
         let process = self.assemble(parts, background)?;
         process.run(signals, grace).await?;
@@ -118,6 +111,11 @@ impl Args {
         let serving = parts
             .readiness
             .condition("serving", "the ports are not open yet");
+        parts.alarm.register(&mut parts.registry);
+        if let Some(limit) = parts.memory {
+            let follow = parts.alarm.clone().follow(limit, container::memory_in_use);
+            parts.tasks.keep("memory alarm", follow);
+        }
         let (known, requests) = Known::new(self.settings(parts.memory, parts.alarm.clone()));
         let metrics = Arc::new(StatusMetrics::register(&mut parts.registry));
         let condition = known::FreshnessMetrics(Arc::clone(&known));

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
 /// Every task that the process starts with.
-const TASKS: [&str; 22] = [
+const TASKS: [&str; 23] = [
     "admin server",
     "admission server",
     "authority",
@@ -28,6 +28,7 @@ const TASKS: [&str; 22] = [
     "held creations",
     "looks at pods",
     "memory",
+    "memory alarm",
     "plans",
     "search for kinds that are not served",
     "slots",
@@ -53,7 +54,7 @@ fn process() -> (Process, Readiness) {
         tasks,
         clock: Clock::new(Timestamp::now),
         admission: Handle::current(),
-        memory: None,
+        memory: Some(256 << 20),
         alarm: MemoryAlarm::default(),
     };
     let readiness = parts.readiness.clone();
