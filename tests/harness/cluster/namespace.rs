@@ -6,7 +6,7 @@ use super::pod::Pod;
 use super::program::{Outcome, Program};
 use super::{LIMIT, TIMEOUT, await_until};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The pause between two reads of a workload that has to stay available, and between two writes of one that has to
 /// change.
@@ -18,8 +18,9 @@ pub struct Namespace {
     pub name: String,
     /// Reads the objects in the namespace.
     pub look: Look,
-    /// Objects outside of the namespace that are deleted with it, as references for `kubectl delete`.
-    others: Mutex<Vec<String>>,
+    /// Objects outside of the namespace that are deleted with it, as references for `kubectl delete`. The namespaces that
+    /// [`Namespace::another`] creates share them with the first one.
+    others: Arc<Mutex<Vec<String>>>,
 }
 
 impl Namespace {
@@ -33,7 +34,7 @@ impl Namespace {
         let namespace = Self {
             look: Look::at(&name).await,
             name,
-            others: Mutex::default(),
+            others: Arc::default(),
         };
         // The API server refuses pods until the namespace has its service account.
         await_until("the namespace has its account", LIMIT, async || {
@@ -54,7 +55,10 @@ impl Namespace {
     pub async fn another(&self, prefix: &str) -> Self {
         let another = Self::create(prefix).await;
         self.takes_along(&format!("namespace/{}", another.name));
-        another
+        Self {
+            others: Arc::clone(&self.others),
+            ..another
+        }
     }
 
     /// Deletes a further object with the namespace, such as `clusterrole/NAME`.
