@@ -263,14 +263,18 @@ pub fn lacks_pods(workload: &Value) -> bool {
 /// The number of a workload's pods that are not ready, by its own status; `None` for a kind whose status does not tell.
 pub fn unready_pods(workload: &Value) -> Option<u64> {
     let status = |key: &str| workload["status"][key].as_u64();
-    let (made, ready) = match text(&workload["kind"]) {
+    let kind = text(&workload["kind"]);
+    let (made, ready) = match kind {
         "DaemonSet" => ("currentNumberScheduled", "numberReady"),
         "Job" => ("active", "ready"),
         // The workloads of other projects have the words of a Deployment.
         _ => ("replicas", "readyReplicas"),
     };
     // A number that is zero may be left out.
-    Some(status(made)?.saturating_sub(status(ready).unwrap_or(0)))
+    let unready = status(made)?.saturating_sub(status(ready).unwrap_or(0));
+    // A pod of a Job that has failed is no longer active.
+    let failed = status("failed").filter(|_| kind == "Job");
+    Some(unready.saturating_add(failed.unwrap_or(0)))
 }
 
 /// The containers that run on for a while after another container of the pod has ended well, so that the pod does not end. Those

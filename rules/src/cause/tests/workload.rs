@@ -69,8 +69,8 @@ fn a_workload_counts_its_pods_that_are_not_ready() {
         ),
         (
             "Job",
-            json!({"active": 2, "ready": 2, "failed": 1}),
-            Some(0),
+            json!({"active": 2, "ready": 1, "failed": 1}),
+            Some(2),
         ),
         ("Job", json!({}), None),
         ("Widget", json!({"phase": "Running"}), None),

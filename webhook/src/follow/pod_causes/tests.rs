@@ -281,6 +281,35 @@ async fn a_pod_at_its_gate_does_not_hide_the_crash_of_one_without_a_gate() {
     }
 }
 
+/// A Job does not count a failed pod as active, and no watch shows one without a gate.
+#[tokio::test(start_paused = true)]
+async fn a_pod_at_its_gate_does_not_hide_the_failure_of_one_without_a_gate() {
+    let waits = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
+    let of_job = |name: &str| {
+        let mut pod = gated(name, &waits);
+        let owner = &mut pod["metadata"]["ownerReferences"][0];
+        owner["apiVersion"] = json!("batch/v1");
+        owner["kind"] = json!("Job");
+        pod
+    };
+    let mut failed = of_job("db-1");
+    failed["metadata"]["labels"] = json!({"app": "db"});
+    failed["status"] = json!({"phase": "Failed", "reason": "Evicted"});
+    for (count, told) in [(0, AT_ITS_GATE), (1, "its pod db-1 has failed: Evicted")] {
+        let desk = Desk::new(&[(PODS, list(std::slice::from_ref(&failed)))]);
+        desk.known.gated().replace(&[of_job("db-0")]);
+        let job = json!({
+            "apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {"namespace": "shop", "name": "db", "uid": "u1"},
+            "status": {"active": 1, "ready": 0, "failed": count},
+        });
+        let kind = kinds::builtin("batch", "Job").map(Kind::Builtin);
+        desk.known.want(&kind.unwrap()).replace(&[job]);
+        let found = desk.told_of(&of_workload("u1"), 20).await;
+        assert!(found.starts_with(told), "{count}: {found}");
+    }
+}
+
 /// The search reads one list where the object has pods, and further lists only where it has none. Finished pods and pods of
 /// other objects do not count.
 #[tokio::test(start_paused = true)]
