@@ -18,11 +18,12 @@ const fn ending(group: &'static str, kind: &'static str) -> Ending {
 
 /// Each kind has a rule in the library of health rules that knows both ends. A scheduled backup never ends, so it is not here,
 /// and neither is a kind that goes on after it is ready.
-const ENDINGS: [Ending; 27] = [
+const ENDINGS: [Ending; 30] = [
     ending("argoproj.io", "AnalysisRun"),
     ending("argoproj.io", "Experiment"),
     ending("argoproj.io", "Workflow"),
     ending("batch.volcano.sh", "Job"),
+    ending("flink.apache.org", "FlinkStateSnapshot"),
     ending("flow.volcano.sh", "JobFlow"),
     ending("jobset.x-k8s.io", "JobSet"),
     ending("k8s.mariadb.com", "Restore"),
@@ -34,6 +35,7 @@ const ENDINGS: [Ending; 27] = [
     ending("kubeflow.org", "TFJob"),
     ending("kubeflow.org", "Trial"),
     ending("kubeflow.org", "XGBoostJob"),
+    ending("kubernetes.dask.org", "DaskJob"),
     ending("postgresql.cnpg.io", "Backup"),
     ending("postgresql.k8s.enterprisedb.io", "Backup"),
     ending("ray.io", "RayJob"),
@@ -46,6 +48,7 @@ const ENDINGS: [Ending; 27] = [
     ending("velero.io", "Backup"),
     ending("velero.io", "PodVolumeRestore"),
     ending("velero.io", "Restore"),
+    ending("vjailbreak.k8s.pf9.io", "Migration"),
 ];
 
 /// All kinds whose objects come to an end.
