@@ -17,7 +17,7 @@ use rules::memory::{self, CompletedJob, Completing};
 use rules::object;
 use rules::scope::{self, Scope};
 use rules::selector::Selector;
-use rules::sheets;
+use rules::shards;
 use rules::slots::Entry;
 use rules::verdict::Search;
 use rules::world::{Definitions, Hints, Objects, Pending, Remembered, Scopes, World, leaves_out};
@@ -74,10 +74,10 @@ impl<'a> Installed<'a> {
     fn remembered(&self, namespace: Option<&str>) -> Lookup<Value> {
         let names = self.basis.settings.memory();
         let (mut data, mut there) = (Map::new(), false);
-        let own = namespace.map(sheets::of);
-        let others = (0..sheets::COUNT).filter(|sheet| Some(*sheet) != own);
-        for sheet in others.chain(own) {
-            match self.noted(&names[sheet]) {
+        let own = namespace.map(shards::of);
+        let others = (0..shards::COUNT).filter(|shard| Some(*shard) != own);
+        for shard in others.chain(own) {
+            match self.noted(&names[shard]) {
                 Lookup::Found(mut stored) => {
                     there = true;
                     data.extend(
@@ -237,8 +237,8 @@ impl Scopes for Installed<'_> {
 
 impl Remembered for Installed<'_> {
     fn slots(&self, wave: &Wave) -> Lookup<Running> {
-        let sheet = self.basis.settings.slots_of(&wave.scope.namespace);
-        self.noted(&sheet).map(|stored| Running {
+        let shard = self.basis.settings.slots_of(&wave.scope.namespace);
+        self.noted(&shard).map(|stored| Running {
             holders: holders(&stored, wave),
             trouble: None,
         })

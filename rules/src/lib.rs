@@ -25,7 +25,7 @@
 //! * variables
 //! * dependency, ends, fit, hold, judged, kept, rights, uses
 //! * expression, gate, installer, job, jsonpath, kinds, object
-//! * comparison, creation, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, sheets, suggest, terms, text, version
+//! * comparison, creation, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, shards, suggest, terms, text, version
 //! * path
 //!
 //! The flow: [`annotation`] turns text into [`dependency::Dependency`] values; [`kstatus`] judges one object as
@@ -78,7 +78,7 @@ pub mod rollout;
 pub mod room;
 pub mod scope;
 pub mod selector;
-pub mod sheets;
+pub mod shards;
 pub mod slots;
 pub mod suggest;
 pub mod terms;

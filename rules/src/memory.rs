@@ -1,4 +1,4 @@
-//! The memory of objects that are gone, as keys and values of a few ConfigMaps ([`crate::sheets`]): Jobs that completed, and
+//! The memory of objects that are gone, as keys and values of a few ConfigMaps ([`crate::shards`]): Jobs that completed, and
 //! revisions of which a gate has opened. The controller writes it; the controller and the command line read it.
 
 use crate::ends::{self, Ending};

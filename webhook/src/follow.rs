@@ -10,7 +10,7 @@ pub(crate) mod memory;
 pub(crate) mod plans;
 pub(crate) mod pod_causes;
 mod served;
-pub(crate) mod sheets;
+pub(crate) mod shards;
 mod single;
 pub(crate) mod slots;
 mod watch;

@@ -23,8 +23,8 @@ fails on the first object that it does not own, in place of admitting everything
 {{/* The ClusterRole that Kubernetes aggregates from all ClusterRoles that name custom kinds. */}}
 {{- define "sluice.watchRole" -}}sluice-watch{{- end }}
 
-{{/* The names of all sheets. A ConfigMap holds 1 MiB, so there are several, and each namespace uses one. rules::sheets has their number. */}}
-{{- define "sluice.sheets" -}}
+{{/* The names of all shards. A ConfigMap holds 1 MiB, so there are several, and each namespace uses one. rules::shards has their number. */}}
+{{- define "sluice.shards" -}}
 {{- range $base := list (include "sluice.memory" .) (include "sluice.slots" .) }}
 {{- range untilStep 0 4 1 }} {{ $base }}{{ if . }}-{{ . }}{{ end }}{{ end }}
 {{- end }}

@@ -2,7 +2,7 @@
 
 use super::NAME;
 use rules::annotation;
-use rules::sheets;
+use rules::shards;
 use rules::verdict::{ClusterScoped, CrossNamespace, Policy};
 use serde_json::Value;
 
@@ -85,13 +85,13 @@ impl Settings {
     }
 
     /// The names of the ConfigMaps of the controller's memory.
-    pub(crate) fn memory(&self) -> [String; sheets::COUNT] {
-        sheets::names(&self.memory)
+    pub(crate) fn memory(&self) -> [String; shards::COUNT] {
+        shards::names(&self.memory)
     }
 
     /// The name of the ConfigMap with the slots of a namespace.
     pub(crate) fn slots_of(&self, namespace: &str) -> String {
-        sheets::names(&self.slots)[sheets::of(namespace)].clone()
+        shards::names(&self.slots)[shards::of(namespace)].clone()
     }
 }
 

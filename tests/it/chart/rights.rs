@@ -22,14 +22,14 @@ const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
     ("ClusterRole", "clustertrustbundles", "sluice", "get update"),
     ("Role", "secrets", "", "create"), // authority::store
     ("Role", "secrets", "sluice-ca", "get update"),
-    // follow::config_map reads and watches, follow::memory and follow::sheets write
+    // follow::single reads and watches, follow::memory and follow::shards write
     (
         "Role",
         "configmaps",
         "sluice-memory sluice-memory-1 sluice-memory-2 sluice-memory-3 sluice-slots sluice-slots-1 sluice-slots-2 sluice-slots-3",
         "get watch patch",
     ),
-    ("Role", "configmaps", "", "create"), // follow::sheets makes one anew
+    ("Role", "configmaps", "", "create"), // follow::shards makes one anew
     ("Role", "configmaps", "sluice-injection", "get patch"), // gate_spec
     ("Role", "configmaps", "health", "get watch"), // follow::health_rules
     ("Role", "services", "sluice", "get"), // gate_spec

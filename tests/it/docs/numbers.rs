@@ -138,7 +138,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         )],
     ),
     (
-        "webhook/src/follow/slots/lost_sheets.rs",
+        "webhook/src/follow/slots/lost_shards.rs",
         "NO_SLOTS_FOR",
         &[("ARCHITECTURE.md", "has been seen to have: {} s")],
     ),
@@ -184,7 +184,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         )],
     ),
     (
-        "rules/src/sheets.rs",
+        "rules/src/shards.rs",
         "COUNT",
         &[("ARCHITECTURE.md", "each namespace has one of {}")],
     ),

@@ -1,15 +1,15 @@
 //! Keeps the memory of this replica and its ConfigMaps alike: reads and follows the ConfigMaps, and writes the changes of this replica.
 
-use super::sheets::{Losses, Sheets};
+use super::shards::{Losses, Shards};
 use super::single::Notice;
 use crate::known::Known;
-use crate::known::memory::{Learned, SheetChanges};
+use crate::known::memory::{Learned, ShardChanges};
 use futures::StreamExt;
 use kube::Error;
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::memory::{Passed, owner_uid};
-use rules::sheets;
+use rules::shards;
 use rules::world::Objects;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,9 +29,9 @@ const WAKE: Duration = Duration::from_secs(10);
 const BATCH: usize = 100;
 
 /// Keeps the memory and its ConfigMaps alike for as long as the process runs.
-pub(crate) async fn keep(sheets: Sheets, known: Arc<Known>, losses: Losses) {
+pub(crate) async fn keep(shards: Shards, known: Arc<Known>, losses: Losses) {
     let sync = MemorySync {
-        sheets,
+        shards,
         known,
         losses,
     };
@@ -39,7 +39,7 @@ pub(crate) async fn keep(sheets: Sheets, known: Arc<Known>, losses: Losses) {
 }
 
 struct MemorySync {
-    sheets: Sheets,
+    shards: Shards,
     known: Arc<Known>,
     losses: Losses,
 }
@@ -52,7 +52,7 @@ impl MemorySync {
     }
 
     async fn read(&self) {
-        let mut changes = self.sheets.follow();
+        let mut changes = self.shards.follow();
         let mut prune = tokio::time::interval(PRUNE);
         let mut wake = tokio::time::interval(WAKE);
         wake.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -61,7 +61,7 @@ impl MemorySync {
             tokio::select! {
                 biased;
                 // All arms are cancel-safe: news and ticks that are not taken come again.
-                Some((sheet, news)) = changes.next() => is_news |= self.learn(sheet, news),
+                Some((shard, news)) = changes.next() => is_news |= self.learn(shard, news),
                 _ = wake.tick(), if is_news => {
                     self.known.wake_all();
                     is_news = false;
@@ -76,16 +76,16 @@ impl MemorySync {
 
     /// Takes over a notice of the API server about a ConfigMap of the memory. Returns whether the views are to be woken within [`WAKE`].
     /// A refusal is a sign of life, too: the entries that were read before stay.
-    fn learn(&self, sheet: usize, news: Notice) -> bool {
+    fn learn(&self, shard: usize, news: Notice) -> bool {
         let memory = self.known.memory();
         let learned = match news {
             Notice::Read(stored) | Notice::Written(stored) => {
-                memory.learn(sheet, stored.data.unwrap_or_default())
+                memory.learn(shard, stored.data.unwrap_or_default())
             }
-            Notice::Absent => memory.learn(sheet, BTreeMap::new()),
+            Notice::Absent => memory.learn(shard, BTreeMap::new()),
             Notice::Refused | Notice::Sign => Learned::Nothing,
         };
-        if memory.heard(sheet) || learned == Learned::Everything {
+        if memory.heard(shard) || learned == Learned::Everything {
             self.known.wake_all();
         }
         learned == Learned::Entries
@@ -99,9 +99,9 @@ impl MemorySync {
             memory.changed.notified().await;
             tokio::time::sleep(GATHER).await;
             let mut failed = false;
-            for sheet in 0..sheets::COUNT {
-                if let Err(error) = self.write_onto(sheet).await {
-                    let name = self.sheets.name(sheet);
+            for shard in 0..shards::COUNT {
+                if let Err(error) = self.write_to(shard).await {
+                    let name = self.shards.name(shard);
                     warn!(%error, name, "Cannot write what is to be remembered");
                     self.losses.count("memory", "refused", 1);
                     failed = true;
@@ -114,11 +114,11 @@ impl MemorySync {
         }
     }
 
-    async fn write_onto(&self, sheet: usize) -> Result<(), Error> {
+    async fn write_to(&self, shard: usize) -> Result<(), Error> {
         let memory = self.known.memory();
-        let (changes, evicted) = memory.unwritten(sheet);
+        let (changes, evicted) = memory.unwritten(shard);
         if evicted > 0 {
-            let name = self.sheets.name(sheet);
+            let name = self.shards.name(shard);
             warn!(
                 name,
                 evicted, "Too much to remember: the oldest of those who fill the most went"
@@ -130,10 +130,10 @@ impl MemorySync {
         // The removed entries make room for the new ones.
         let all: Vec<_> = gone.into_iter().chain(new).collect();
         for batch in all.chunks(BATCH) {
-            let batch: SheetChanges = batch.iter().cloned().collect();
-            match self.patch(sheet, &batch).await {
+            let batch: ShardChanges = batch.iter().cloned().collect();
+            match self.patch(shard, &batch).await {
                 Err(Error::Api(status)) if is_about_the_entry(status.code) => {
-                    self.write_each(sheet, batch).await?;
+                    self.write_each(shard, batch).await?;
                 }
                 written => written?,
             }
@@ -142,14 +142,14 @@ impl MemorySync {
     }
 
     /// Writes the entries of a refused batch one by one.
-    async fn write_each(&self, sheet: usize, batch: SheetChanges) -> Result<(), Error> {
+    async fn write_each(&self, shard: usize, batch: ShardChanges) -> Result<(), Error> {
         for (key, value) in batch {
-            let entry = SheetChanges::from([(key.clone(), value)]);
-            match self.patch(sheet, &entry).await {
+            let entry = ShardChanges::from([(key.clone(), value)]);
+            match self.patch(shard, &entry).await {
                 Err(Error::Api(error)) if is_about_the_entry(error.code) => {
                     warn!(%error, key, "Cannot be remembered");
                     self.losses.count("memory", "refused", 1);
-                    self.known.memory().refused(sheet, &key);
+                    self.known.memory().refused(shard, &key);
                 }
                 written => written?,
             }
@@ -157,15 +157,15 @@ impl MemorySync {
         Ok(())
     }
 
-    async fn patch(&self, sheet: usize, changes: &SheetChanges) -> Result<(), Error> {
-        match self.sheets.patch(sheet, None, changes).await {
+    async fn patch(&self, shard: usize, changes: &ShardChanges) -> Result<(), Error> {
+        match self.shards.patch(shard, None, changes).await {
             Err(Error::Api(status)) if status.code == 404 => {
-                self.sheets.create(sheet).await?;
-                self.sheets.patch(sheet, None, changes).await?;
+                self.shards.create(shard).await?;
+                self.shards.patch(shard, None, changes).await?;
             }
             written => drop(written?),
         }
-        self.known.memory().written(sheet, changes);
+        self.known.memory().written(shard, changes);
         Ok(())
     }
 }

@@ -7,11 +7,11 @@ mod claims;
 mod context;
 mod finished_holders;
 mod living_pods;
-mod lost_sheets;
+mod lost_shards;
 mod namespace;
-mod restored_sheet;
+mod restored_shard;
 
-use super::sheets::{Losses, Sheets};
+use super::shards::{Losses, Shards};
 use super::single::Notice;
 use crate::clock::Clock;
 use crate::known::Known;
@@ -28,21 +28,21 @@ use tokio::sync::{Notify, mpsc};
 /// Gives slots away for as long as the process runs.
 pub(crate) async fn keep(
     client: Client,
-    sheets: Sheets,
+    shards: Shards,
     known: Arc<Known>,
     clock: Clock,
     losses: Losses,
     tasks: Spawner,
 ) {
-    let follow = follow(sheets.follow(), Arc::clone(&known));
+    let follow = follow(shards.follow(), Arc::clone(&known));
     let shared = Arc::new(SlotContext {
         holders: HolderCheck::new(client),
-        sheets,
+        shards,
         known,
         clock,
         losses,
     });
-    let mend = lost_sheets::mend(&shared);
+    let mend = lost_shards::mend(&shared);
     tokio::join!(follow, mend, look_after_each(&shared, &tasks));
 }
 
@@ -50,12 +50,12 @@ pub(crate) async fn keep(
 /// be believed.
 async fn follow(mut changes: impl Stream<Item = (usize, Notice)> + Unpin, known: Arc<Known>) {
     let slots = known.slots();
-    while let Some((sheet, news)) = changes.next().await {
+    while let Some((shard, news)) = changes.next().await {
         match news {
-            Notice::Read(stored) => slots.begin(sheet, &stored),
-            Notice::Written(stored) => slots.learn(sheet, &stored),
-            Notice::Sign => slots.heard(sheet),
-            Notice::Absent => slots.lose(sheet),
+            Notice::Read(stored) => slots.begin(shard, &stored),
+            Notice::Written(stored) => slots.learn(shard, &stored),
+            Notice::Sign => slots.heard(shard),
+            Notice::Absent => slots.lose(shard),
             Notice::Refused => {}
         }
     }

@@ -1,13 +1,13 @@
 //! The memory of this replica: Jobs that completed and were removed, and revisions of which a gate has opened once. Both have to outlive
 //! the objects that they were seen on.
 //!
-//! The memory is kept on a few ConfigMaps, the sheets ([`rules::sheets`]), which the chart makes and the controller only patches. So a
+//! The memory is kept in a few ConfigMaps, the shards ([`rules::shards`]), which the chart makes and the controller only patches. So a
 //! restart and the other replica find the memory there, and an uninstallation takes it away. Each entry is a key of its own, and each
 //! write is a merge patch of the changed keys alone. So replicas never conflict, and nothing is read before it is written. A verdict
 //! reads from memory and waits for no write: a lost entry costs a pod one more question, never its order.
 //!
-//! A sheet without the entry that says that it is whole was deleted or emptied, or is new: this replica writes its entries onto the sheet
-//! again. A namespace that has filled a sheet makes room with its own oldest entries.
+//! A shard without the entry that says that it is whole was deleted or emptied, or is new: this replica writes its entries into the
+//! shard again. A namespace that has filled a shard makes room with its own oldest entries.
 
 use super::freshness::{LastContact, WallClock};
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use rules::dependent::Dependent;
 use rules::memory::{self as entry, CompletedJob, Completing, Passed, passed_key};
 use rules::object::created;
 use rules::selector::Selector;
-use rules::sheets;
+use rules::shards;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -27,7 +27,7 @@ const WHOLE: &str = "whole";
 const ENOUGH: usize = 850_000;
 
 /// The changes to write to a ConfigMap of the memory: keys with their new values, and keys to remove (`None`).
-pub(crate) type SheetChanges = BTreeMap<String, Option<String>>;
+pub(crate) type ShardChanges = BTreeMap<String, Option<String>>;
 
 /// The news in a ConfigMap of the memory that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +49,17 @@ pub struct Memory {
 
 #[derive(Debug)]
 struct Entries {
-    sheets: [MemorySheet; sheets::COUNT],
+    shards: [MemoryShard; shards::COUNT],
     /// The Jobs that were seen before all ConfigMaps of the memory had been read and that had not completed: their keys, UIDs and ages.
     /// An older completed Job of such a key is forgotten then.
     before: BTreeMap<String, (String, i64)>,
 }
 
 #[derive(Debug)]
-struct MemorySheet {
+struct MemoryShard {
     held: BTreeMap<String, String>,
     /// The changes that the ConfigMap does not hold yet.
-    unwritten: SheetChanges,
+    unwritten: ShardChanges,
     loaded: bool,
     heard: LastContact,
 }
@@ -67,14 +67,14 @@ struct MemorySheet {
 impl Memory {
     /// The memory before anything is read. `wall`: the clock by which the data of the ConfigMaps grows old.
     pub(super) fn new(wall: WallClock) -> Self {
-        let sheet = || MemorySheet {
+        let shard = || MemoryShard {
             held: BTreeMap::new(),
-            unwritten: SheetChanges::default(),
+            unwritten: ShardChanges::default(),
             loaded: false,
             heard: LastContact::none(wall),
         };
         let entries = Entries {
-            sheets: [(); sheets::COUNT].map(|()| sheet()),
+            shards: [(); shards::COUNT].map(|()| shard()),
             before: BTreeMap::new(),
         };
         Self {
@@ -89,21 +89,21 @@ impl Memory {
     }
 
     /// Notes a sign of life of the API server about a ConfigMap of the memory. Returns whether its data was no longer believed.
-    pub(crate) fn heard(&self, sheet: usize) -> bool {
-        self.lock().sheets[sheet].heard.note()
+    pub(crate) fn heard(&self, shard: usize) -> bool {
+        self.lock().shards[shard].heard.note()
     }
 
     /// The last sign of life that the API server gave of all ConfigMaps of the memory.
     pub(crate) fn last_contact(&self) -> LastContact {
         let known = self.read();
-        let [first, others @ ..] = &known.sheets;
-        let others = others.iter().map(|sheet| sheet.heard);
+        let [first, others @ ..] = &known.shards;
+        let others = others.iter().map(|shard| shard.heard);
         others.fold(first.heard, LastContact::or_earlier)
     }
 
     /// The bytes of data in each ConfigMap of the memory.
-    pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
-        self.read().sheets.each_ref().map(MemorySheet::size)
+    pub(super) fn sizes(&self) -> [usize; shards::COUNT] {
+        self.read().shards.each_ref().map(MemoryShard::size)
     }
 
     /// Whether a gate of this revision has opened before.
@@ -140,11 +140,11 @@ impl Memory {
         selector: &Selector,
     ) -> BTreeMap<String, CompletedJob> {
         let known = self.read();
-        // An entry on another sheet was written by a version that had one sheet.
-        let mut sheets: Vec<&MemorySheet> = known.sheets.iter().collect();
-        sheets.swap(0, sheets::of(namespace));
+        // A version of sluice with a single shard has written an entry that is in another shard.
+        let mut shards: Vec<&MemoryShard> = known.shards.iter().collect();
+        shards.swap(0, shards::of(namespace));
         let mut seen = BTreeSet::new();
-        let entries = sheets.into_iter().flat_map(|sheet| &sheet.held);
+        let entries = shards.into_iter().flat_map(|shard| &shard.held);
         let entries = entries.filter(|(key, _)| seen.insert(key.as_str()));
         let texts = entries.map(|(key, text)| (key.as_str(), text.as_str()));
         entry::selected(texts, (what, namespace), selector)
@@ -191,7 +191,7 @@ impl Memory {
     fn forget_repeated(&self, namespace: &str, controller: &str) {
         let gone: Vec<String> = {
             let known = self.read();
-            let held = known.sheets[sheets::of(namespace)].held.iter();
+            let held = known.shards[shards::of(namespace)].held.iter();
             let texts = held.map(|(key, text)| (key.as_str(), text.as_str()));
             let gone = entry::repeated(texts, controller).into_iter();
             gone.map(str::to_owned).collect()
@@ -210,8 +210,8 @@ impl Memory {
     }
 
     fn write(&self, namespace: &str, key: &str, value: Option<&String>) {
-        let home = sheets::of(namespace);
-        if self.read().sheets[home].held.get(key) == value
+        let home = shards::of(namespace);
+        if self.read().shards[home].held.get(key) == value
             && (value.is_some() || self.read().get(key).is_none())
         {
             return;
@@ -221,18 +221,18 @@ impl Memory {
         if value.is_some() && entry::is_passed(key) && known.get(key).is_some() {
             return;
         }
-        for (number, sheet) in known.sheets.iter_mut().enumerate() {
+        for (number, shard) in known.shards.iter_mut().enumerate() {
             if number == home && value.is_some() {
-                sheet.set(key.to_owned(), value.cloned());
-            } else if sheet.held.contains_key(key) {
-                sheet.set(key.to_owned(), None);
+                shard.set(key.to_owned(), value.cloned());
+            } else if shard.held.contains_key(key) {
+                shard.set(key.to_owned(), None);
             }
         }
         self.changed.notify_one();
     }
 
-    /// Takes over the entries of a sheet, a ConfigMap of the memory, under the changes that this replica has yet to write. If the sheet
-    /// does not say that it is whole, no entry of this replica counts as removed. A sheet that does not exist has no entries.
+    /// Takes over the entries of a shard, a ConfigMap of the memory, under the changes that this replica has yet to write. If the shard
+    /// does not say that it is whole, no entry of this replica counts as removed. A shard that does not exist has no entries.
     pub(crate) fn learn(&self, number: usize, stored: BTreeMap<String, String>) -> Learned {
         let mut known = self.lock();
         let was_loaded = known.is_loaded();
@@ -240,7 +240,7 @@ impl Memory {
         if known.is_loaded() {
             known.forget_older();
         }
-        if known.sheets.iter().any(|sheet| !sheet.unwritten.is_empty()) {
+        if known.shards.iter().any(|shard| !shard.unwritten.is_empty()) {
             self.changed.notify_one();
         }
         match (was_loaded, known.is_loaded()) {
@@ -251,26 +251,26 @@ impl Memory {
     }
 
     /// The changes to write to a ConfigMap of the memory, and the number of old entries that had to go to make room.
-    pub(crate) fn unwritten(&self, sheet: usize) -> (SheetChanges, usize) {
+    pub(crate) fn unwritten(&self, shard: usize) -> (ShardChanges, usize) {
         let mut known = self.lock();
-        let sheet = &mut known.sheets[sheet];
-        if !sheet.loaded {
-            return (SheetChanges::new(), 0);
+        let shard = &mut known.shards[shard];
+        if !shard.loaded {
+            return (ShardChanges::new(), 0);
         }
-        let evicted = sheet.make_room();
-        (sheet.unwritten.clone(), evicted)
+        let evicted = shard.make_room();
+        (shard.unwritten.clone(), evicted)
     }
 
     /// Notes that the API server has written `changes` to the ConfigMap of the memory.
-    pub(crate) fn written(&self, sheet: usize, changes: &SheetChanges) {
-        self.lock().sheets[sheet]
+    pub(crate) fn written(&self, shard: usize, changes: &ShardChanges) {
+        self.lock().shards[shard]
             .unwritten
             .retain(|key, value| changes.get(key) != Some(value));
     }
 
     /// Notes that the API server refuses this entry for good. This replica knows the entry until the ConfigMap is read again.
-    pub(crate) fn refused(&self, sheet: usize, key: &str) {
-        self.lock().sheets[sheet].unwritten.remove(key);
+    pub(crate) fn refused(&self, shard: usize, key: &str) {
+        self.lock().shards[shard].unwritten.remove(key);
     }
 
     /// Removes the revisions whose owner `is_gone`, and the Jobs that their namespace has `outlived`: the namespace no longer exists, or
@@ -280,8 +280,8 @@ impl Memory {
         is_gone: impl Fn(&str, &Passed) -> bool,
         outlived: impl Fn(&str, i64) -> bool,
     ) {
-        let of_sheet = |sheet: &MemorySheet| sheet.held.clone();
-        let all: Vec<_> = self.read().sheets.iter().flat_map(of_sheet).collect();
+        let of_shard = |shard: &MemoryShard| shard.held.clone();
+        let all: Vec<_> = self.read().shards.iter().flat_map(of_shard).collect();
         for (key, text) in all {
             let Some(namespace) = entry::namespace_of(&key, &text) else {
                 continue; // an entry that this version cannot read
@@ -300,26 +300,26 @@ impl Memory {
 
 impl Entries {
     fn is_loaded(&self) -> bool {
-        self.sheets.iter().all(|sheet| sheet.loaded)
+        self.shards.iter().all(|shard| shard.loaded)
     }
 
     fn get(&self, key: &str) -> Option<&String> {
-        self.sheets.iter().find_map(|sheet| sheet.held.get(key))
+        self.shards.iter().find_map(|shard| shard.held.get(key))
     }
 
     fn job(&self, namespace: &str, key: &str) -> Option<CompletedJob> {
-        let home = self.sheets[sheets::of(namespace)].held.get(key);
+        let home = self.shards[shards::of(namespace)].held.get(key);
         entry::read(home.or_else(|| self.get(key))?)
     }
 
     /// Takes over the entries of a ConfigMap of the memory. Returns whether an entry has changed.
     fn learn(&mut self, number: usize, stored: BTreeMap<String, String>) -> bool {
-        let MemorySheet {
+        let MemoryShard {
             held,
             unwritten,
             loaded,
             ..
-        } = &mut self.sheets[number];
+        } = &mut self.shards[number];
         let before = std::mem::replace(held, stored);
         *loaded = true;
         if held.remove(WHOLE).is_none() {
@@ -351,18 +351,18 @@ impl Entries {
     /// Forgets each completed Job for which a newer Job of the same name was seen before the ConfigMaps were read.
     fn forget_older(&mut self) {
         for (key, (uid, made)) in std::mem::take(&mut self.before) {
-            for sheet in &mut self.sheets {
-                let known = sheet.held.get(&key).and_then(|text| entry::read(text));
+            for shard in &mut self.shards {
+                let known = shard.held.get(&key).and_then(|text| entry::read(text));
                 let old = |it: &CompletedJob| it.uid != uid && it.created <= made;
                 if known.as_ref().is_some_and(old) {
-                    sheet.set(key.clone(), None);
+                    shard.set(key.clone(), None);
                 }
             }
         }
     }
 }
 
-impl MemorySheet {
+impl MemoryShard {
     fn set(&mut self, key: String, value: Option<String>) {
         match &value {
             Some(value) => self.held.insert(key.clone(), value.clone()),
@@ -379,7 +379,7 @@ impl MemorySheet {
 
     /// Removes the oldest entries of a full ConfigMap of the memory. Returns their number.
     fn make_room(&mut self) -> usize {
-        if self.size() <= sheets::MOST {
+        if self.size() <= shards::MOST {
             return 0;
         }
         let texts = self.held.iter();

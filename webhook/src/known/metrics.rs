@@ -24,7 +24,7 @@ struct KindLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct SheetLabel {
+struct ShardLabel {
     of: &'static str,
     sheet: u32,
 }
@@ -73,12 +73,12 @@ impl Known {
     }
 
     /// The bytes of data in each ConfigMap of the memory and of the slots.
-    fn sheets(&self) -> impl Iterator<Item = (SheetLabel, i64)> {
-        let of = |of, sizes: [usize; rules::sheets::COUNT]| {
+    fn shards(&self) -> impl Iterator<Item = (ShardLabel, i64)> {
+        let of = |of, sizes: [usize; rules::shards::COUNT]| {
             let numbered = (0..).zip(sizes);
             numbered.map(move |(sheet, bytes)| {
                 (
-                    SheetLabel { of, sheet },
+                    ShardLabel { of, sheet },
                     i64::try_from(bytes).unwrap_or(i64::MAX),
                 )
             })
@@ -114,13 +114,13 @@ impl Collector for FreshnessMetrics {
         }
         let told = "Objects that are longer than sluice reads, by kind; the log names them";
         large.encode(encoder.encode_descriptor("too_large_objects", told, None, gauge)?)?;
-        let sheets = Family::<SheetLabel, Gauge>::default();
-        for (sheet, bytes) in self.0.sheets() {
-            sheets.get_or_create(&sheet).set(bytes);
+        let shards = Family::<ShardLabel, Gauge>::default();
+        for (shard, bytes) in self.0.shards() {
+            shards.get_or_create(&shard).set(bytes);
         }
         let told = "What a ConfigMap holds of what is written down";
-        sheets.encode(encoder.encode_descriptor("written_down_bytes", told, None, gauge)?)?;
-        let bound = ConstGauge::new(i64::try_from(rules::sheets::MOST).unwrap_or(i64::MAX));
+        shards.encode(encoder.encode_descriptor("written_down_bytes", told, None, gauge)?)?;
+        let bound = ConstGauge::new(i64::try_from(rules::shards::MOST).unwrap_or(i64::MAX));
         let (taken, limits) = (
             Family::<BudgetLabel, Gauge>::default(),
             Family::<BudgetLabel, Gauge>::default(),

@@ -1,10 +1,10 @@
 //! The holders of the slots of each capped wave, as this replica knows them.
 //!
-//! The holders are kept on a few ConfigMaps, the sheets ([`rules::sheets`]), which the chart makes. The controller patches a sheet on
+//! The holders are kept in a few ConfigMaps, the shards ([`rules::shards`]), which the chart makes. The controller patches a shard on
 //! condition that no other replica has written since: [`rules::slots`] tells why that is enough. A wave in which no gate waits costs next
 //! to nothing: its holders are struck out when the next object asks for a slot, or when the watch begins again.
 //!
-//! Each sheet says in an entry of its own that it is whole. If that entry is missing, or if an entry cannot be read, the ConfigMap was
+//! Each shard says in an entry of its own that it is whole. If that entry is missing, or if an entry cannot be read, the ConfigMap was
 //! deleted, emptied or garbled. Then no object holds a slot and none is given, until the running pods are known.
 
 use super::freshness::{LastContact, WallClock};
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ConfigMap;
 use rules::holder::{Holder, Running, Trouble, Wave};
 use rules::lookup::Unavailable;
-use rules::sheets;
+use rules::shards;
 use rules::slots::Entry;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +40,7 @@ pub struct Slots {
 
 #[derive(Debug)]
 struct Table {
-    sheets: [SlotSheet; sheets::COUNT],
+    shards: [SlotShard; shards::COUNT],
     troubles: BTreeMap<Wave, Trouble>,
     /// The waves of a ConfigMap that was read again, whose holders no task has checked since.
     begun: BTreeSet<Wave>,
@@ -49,15 +49,15 @@ struct Table {
 }
 
 #[derive(Debug)]
-struct SlotSheet {
+struct SlotShard {
     heard: LastContact,
-    content: SheetContent,
+    content: ShardContent,
     /// The moment since which the ConfigMap of the slots is missing or not whole.
     lost: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
-enum SheetContent {
+enum ShardContent {
     /// The ConfigMap of the slots has not been read.
     #[default]
     Unread,
@@ -82,7 +82,7 @@ pub(crate) struct WrittenWave {
 
 /// The fault of a ConfigMap of the slots.
 #[derive(Debug)]
-pub(crate) enum SheetLoss {
+pub(crate) enum ShardLoss {
     /// The ConfigMap of the slots does not exist.
     Absent,
     /// The ConfigMap of the slots is there, but is not whole.
@@ -99,13 +99,13 @@ pub(crate) enum SheetLoss {
 impl Slots {
     /// The slots before anything is read. `wall`: the clock by which the data of the ConfigMaps grows old.
     pub(super) fn new(wall: WallClock) -> Self {
-        let sheet = || SlotSheet {
+        let shard = || SlotShard {
             heard: LastContact::none(wall),
-            content: SheetContent::Unread,
+            content: ShardContent::Unread,
             lost: None,
         };
         let table = Table {
-            sheets: [(); sheets::COUNT].map(|()| sheet()),
+            shards: [(); shards::COUNT].map(|()| shard()),
             troubles: BTreeMap::new(),
             begun: BTreeSet::new(),
             asked: BTreeSet::new(),
@@ -133,52 +133,52 @@ impl Slots {
     }
 
     /// Notes a sign of life of the API server about a ConfigMap of the slots.
-    pub(crate) fn heard(&self, sheet: usize) {
-        if self.lock().sheets[sheet].heard.note() {
+    pub(crate) fn heard(&self, shard: usize) {
+        if self.lock().shards[shard].heard.note() {
             self.waiters.wake_all();
         }
     }
 
     /// Begins to follow a ConfigMap of the slots, and replaces its known content.
-    pub(crate) fn begin(&self, sheet: usize, stored: &ConfigMap) {
+    pub(crate) fn begin(&self, shard: usize, stored: &ConfigMap) {
         let mut known = self.lock();
-        known.take_over(sheet, SheetContent::of(stored), &self.waiters);
-        known.begin(sheet);
+        known.take_over(shard, ShardContent::of(stored), &self.waiters);
+        known.begin(shard);
         self.wanted.notify_one();
         self.lost.notify_one();
     }
 
     /// Takes over the content of a ConfigMap of the slots, unless newer content is known: the watch shows a write later than the answer
     /// to the write does, and it shows the writes before it as well.
-    pub(crate) fn learn(&self, sheet: usize, stored: &ConfigMap) {
+    pub(crate) fn learn(&self, shard: usize, stored: &ConfigMap) {
         let mut known = self.lock();
         let version = stored.metadata.resource_version.as_deref();
-        if !is_older(version, known.sheets[sheet].content.version()) {
-            known.take_over(sheet, SheetContent::of(stored), &self.waiters);
+        if !is_older(version, known.shards[shard].content.version()) {
+            known.take_over(shard, ShardContent::of(stored), &self.waiters);
         }
     }
 
     /// Notes that a ConfigMap of the slots does not exist.
-    pub(crate) fn lose(&self, sheet: usize) {
+    pub(crate) fn lose(&self, shard: usize) {
         self.lock()
-            .take_over(sheet, SheetContent::Absent, &self.waiters);
+            .take_over(shard, ShardContent::Absent, &self.waiters);
         self.lost.notify_one();
     }
 
     /// The bytes of data in each ConfigMap of the slots.
-    pub(super) fn sizes(&self) -> [usize; sheets::COUNT] {
-        let size = |sheet: &SlotSheet| {
-            let waves = sheet.content.waves().into_iter().flatten();
+    pub(super) fn sizes(&self) -> [usize; shards::COUNT] {
+        let size = |shard: &SlotShard| {
+            let waves = shard.content.waves().into_iter().flatten();
             waves.map(|(_, (_, length))| length).sum()
         };
-        self.lock().sheets.each_ref().map(size)
+        self.lock().shards.each_ref().map(size)
     }
 
     /// The lost ConfigMaps of the slots by their numbers, with their faults.
-    pub(crate) fn losses(&self) -> Vec<(usize, SheetLoss)> {
+    pub(crate) fn losses(&self) -> Vec<(usize, ShardLoss)> {
         let known = self.lock();
-        let sheets = known.sheets.iter().enumerate();
-        let losses = sheets.filter_map(|(number, sheet)| Some((number, sheet.loss()?)));
+        let shards = known.shards.iter().enumerate();
+        let losses = shards.filter_map(|(number, shard)| Some((number, shard.loss()?)));
         losses.collect()
     }
 
@@ -215,7 +215,7 @@ impl Slots {
     /// The entry of a wave; `None` while the wave's ConfigMap is not whole.
     pub(crate) fn written(&self, wave: &Wave) -> Option<WrittenWave> {
         let known = self.lock();
-        let content = &known.sheet(wave).content;
+        let content = &known.shard(wave).content;
         let (version, waves) = (content.version()?.to_owned(), content.waves()?);
         let holders = waves.get(wave).map(|(holders, _)| holders.clone());
         let others = waves.iter().filter(|(it, _)| *it != wave);
@@ -255,13 +255,13 @@ impl Slots {
 }
 
 impl Table {
-    fn sheet(&self, wave: &Wave) -> &SlotSheet {
-        &self.sheets[sheets::of(&wave.scope.namespace)]
+    fn shard(&self, wave: &Wave) -> &SlotShard {
+        &self.shards[shards::of(&wave.scope.namespace)]
     }
 
     /// Has the holders of all waves in a ConfigMap of the slots checked once.
-    fn begin(&mut self, sheet: usize) {
-        let waves = self.sheets[sheet].content.waves().into_iter();
+    fn begin(&mut self, shard: usize) {
+        let waves = self.shards[shard].content.waves().into_iter();
         for wave in waves.flat_map(BTreeMap::keys) {
             self.asked.insert(wave.scope.namespace.clone());
             self.begun.insert(wave.clone());
@@ -270,9 +270,9 @@ impl Table {
 
     /// The holders of a wave, and the moment until which they are believed.
     fn running(&self, wave: &Wave) -> Result<(Running, Instant), Unavailable> {
-        let sheet = self.sheet(wave);
-        let waves = sheet.content.waves().ok_or(Unavailable::Syncing)?;
-        let until = sheet.heard.believed_until().ok_or(Unavailable::Stale)?;
+        let shard = self.shard(wave);
+        let waves = shard.content.waves().ok_or(Unavailable::Syncing)?;
+        let until = shard.heard.believed_until().ok_or(Unavailable::Stale)?;
         let holders = waves.get(wave).map(|(holders, _)| holders.clone());
         let running = Running {
             holders: holders.unwrap_or_default(),
@@ -282,23 +282,23 @@ impl Table {
     }
 
     /// Takes over the content of a ConfigMap of the slots, and wakes the views whose wave has changed.
-    fn take_over(&mut self, sheet: usize, content: SheetContent, waiters: &Waiters<Wave>) {
-        let SlotSheet {
+    fn take_over(&mut self, shard: usize, content: ShardContent, waiters: &Waiters<Wave>) {
+        let SlotShard {
             heard,
             content: before,
             lost,
-        } = &mut self.sheets[sheet];
-        // A view that was told `Stale` has to ask again, even if the sheet holds the same.
+        } = &mut self.shards[shard];
+        // A view that was told `Stale` has to ask again, even if the shard holds the same.
         let stale = heard.note();
         *lost = content
             .waves()
             .is_none()
             .then(|| lost.unwrap_or_else(Instant::now));
         let before = std::mem::replace(before, content);
-        let (before, after) = (before.waves(), self.sheets[sheet].content.waves());
+        let (before, after) = (before.waves(), self.shards[shard].content.waves());
         let unknown = stale || before.is_none() || after.is_none();
         for wave in waiters.interests() {
-            let ours = sheets::of(&wave.scope.namespace) == sheet;
+            let ours = shards::of(&wave.scope.namespace) == shard;
             let changed = || before.map(|it| it.get(&wave)) != after.map(|it| it.get(&wave));
             if ours && (unknown || changed()) {
                 waiters.wake(&wave, |()| true);
@@ -307,12 +307,12 @@ impl Table {
     }
 }
 
-impl SlotSheet {
-    fn loss(&self) -> Option<SheetLoss> {
+impl SlotShard {
+    fn loss(&self) -> Option<ShardLoss> {
         match &self.content {
-            SheetContent::Unread | SheetContent::Whole(..) => None,
-            SheetContent::Absent => Some(SheetLoss::Absent),
-            SheetContent::Broken(version, keys) => Some(SheetLoss::Broken {
+            ShardContent::Unread | ShardContent::Whole(..) => None,
+            ShardContent::Absent => Some(ShardLoss::Absent),
+            ShardContent::Broken(version, keys) => Some(ShardLoss::Broken {
                 version: version.clone(),
                 keys: keys.clone(),
                 since: self.lost?,
@@ -321,7 +321,7 @@ impl SlotSheet {
     }
 }
 
-impl SheetContent {
+impl ShardContent {
     fn of(stored: &ConfigMap) -> Self {
         let version = stored.metadata.resource_version.clone().unwrap_or_default();
         let data = || stored.data.iter().flatten();
@@ -354,7 +354,7 @@ impl SheetContent {
 /// same namespace. The namespace fills at most its share, and at most half of the room that the other namespaces leave: so a few
 /// namespaces that want all of the ConfigMap leave room for the next one.
 fn room(all: usize, ours: usize) -> usize {
-    let fair = sheets::MOST.saturating_sub(all + ours) / 2;
+    let fair = shards::MOST.saturating_sub(all + ours) / 2;
     fair.min(SHARE.saturating_sub(ours))
 }
 

@@ -2,7 +2,7 @@
 
 use super::cases::{Case, namespace, object, pod};
 use rules::judged::Reason;
-use rules::{kinds, sheets};
+use rules::{kinds, shards};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -70,7 +70,7 @@ fn installation() -> Vec<Value> {
         .iter()
         .fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
     let held = json!({"whole-since": "2026-01-01T00:00:00Z", format!("{capped}.{hash}"): held.to_string()});
-    let slots = &sheets::names("sluice-slots")[sheets::of(&capped)];
+    let slots = &shards::names("sluice-slots")[shards::of(&capped)];
     let defined = |group: &str, kind: &str, plural: &str| {
         let names = json!({"kind": kind, "plural": plural, "singular": kind.to_lowercase()});
         let version =

@@ -4,7 +4,7 @@ use super::{FollowInputs, Parts};
 use crate::args::Args;
 use crate::event::Outbox;
 use crate::follow::catalog::Catalog;
-use crate::follow::sheets::{Losses, Sheets};
+use crate::follow::shards::{Losses, Shards};
 use crate::follow::{granted, health_rules, memory, plans, pod_causes, slots};
 use crate::known::Known;
 use crate::metrics::StatusMetrics;
@@ -40,13 +40,13 @@ impl Args {
         tasks.keep("looks at pods", looks);
         let losses = Losses::register(&mut parts.registry);
         let stored = self.config_map(&self.memory_config_map);
-        let sheets = Sheets::new(client(), &stored, &self.service_name);
-        tasks.keep("memory", memory::keep(sheets, known(), losses.clone()));
+        let shards = Shards::new(client(), &stored, &self.service_name);
+        tasks.keep("memory", memory::keep(shards, known(), losses.clone()));
         let stored = self.config_map(&self.slots_config_map);
-        let sheets = Sheets::new(client(), &stored, &self.service_name);
+        let shards = Shards::new(client(), &stored, &self.service_name);
         let keep = slots::keep(
             client(),
-            sheets,
+            shards,
             known(),
             parts.clock.clone(),
             losses,

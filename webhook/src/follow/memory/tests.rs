@@ -1,6 +1,6 @@
 //! The task that keeps the memory and its ConfigMaps alike, in front of an API server that refuses some writes.
 
-use super::super::sheets::fake::ApiServer;
+use super::super::shards::fake::ApiServer;
 use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::Settings;
@@ -30,8 +30,8 @@ fn keeper() -> (Arc<ApiServer>, Arc<Known>) {
         namespace: "sluice-system".to_owned(),
         name: "sluice-memory".to_owned(),
     };
-    let sheets = Sheets::new(server.client(), &stored, "sluice");
-    tokio::spawn(keep(sheets, Arc::clone(&known), Losses::default()));
+    let shards = Shards::new(server.client(), &stored, "sluice");
+    tokio::spawn(keep(shards, Arc::clone(&known), Losses::default()));
     (server, known)
 }
 

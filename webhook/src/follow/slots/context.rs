@@ -2,7 +2,7 @@
 
 use super::finished_holders::HolderCheck;
 use crate::clock::Clock;
-use crate::follow::sheets::{Losses, Sheets};
+use crate::follow::shards::{Losses, Shards};
 use crate::known::Known;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The parts that the tasks of all namespaces share.
 pub(super) struct SlotContext {
-    pub(super) sheets: Sheets,
+    pub(super) shards: Shards,
     pub(super) known: Arc<Known>,
     pub(super) clock: Clock,
     pub(super) losses: Losses,

@@ -15,7 +15,7 @@ use crate::known::View;
 use crate::known::slots::{WrittenWave, key, value};
 use kube::Error;
 use rules::holder::{Holder, Trouble, Wave};
-use rules::sheets;
+use rules::shards;
 use rules::slots::{allot, fit};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -150,16 +150,16 @@ impl Namespace {
         let wave = &open.wave;
         let value = value(wave, &changed).map_err(Error::SerdeError)?;
         let data = BTreeMap::from([(key(wave), value)]);
-        let sheet = sheets::of(&self.name);
+        let shard = shards::of(&self.name);
         let version = Some(written.version.as_str());
-        match shared.sheets.patch(sheet, version, &data).await {
+        match shared.shards.patch(shard, version, &data).await {
             Ok(stored) => {
-                slots.learn(sheet, &stored);
+                slots.learn(shard, &stored);
                 Ok(left)
             }
             Err(Error::Api(status)) if status.code == 409 => {
                 debug!("Another replica has written who may run");
-                slots.learn(sheet, &shared.sheets.get(sheet).await?);
+                slots.learn(shard, &shared.shards.get(shard).await?);
                 Ok(Left::Some)
             }
             Err(error) => Err(error),

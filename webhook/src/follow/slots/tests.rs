@@ -1,6 +1,6 @@
 //! Slots beside an API server whose ConfigMaps are deleted, emptied or garbled.
 
-use super::super::sheets::fake::ApiServer;
+use super::super::shards::fake::ApiServer;
 use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::slots::WHOLE;
@@ -11,7 +11,7 @@ use rules::holder::{Trouble, Wave};
 use rules::kinds::{self, Kind};
 use rules::lookup::Lookup;
 use rules::scope::{Scope, outspoken, workloads};
-use rules::sheets;
+use rules::shards;
 use rules::world::Remembered;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -30,10 +30,10 @@ struct Cluster {
     view: View,
 }
 
-/// The path of the sheet of a namespace.
-fn sheet(namespace: &str) -> String {
-    let names = sheets::names("sluice-slots");
-    format!("{MAPS}/{}", names[sheets::of(namespace)])
+/// The path of the shard of a namespace.
+fn shard(namespace: &str) -> String {
+    let names = shards::names("sluice-slots");
+    format!("{MAPS}/{}", names[shards::of(namespace)])
 }
 
 fn wave(namespace: &str) -> Wave {
@@ -52,13 +52,13 @@ fn replica(server: &Arc<ApiServer>) -> Arc<Known> {
         namespace: "sluice-system".to_owned(),
         name: "sluice-slots".to_owned(),
     };
-    let sheets = Sheets::new(server.client(), &stored, "sluice");
+    let shards = Shards::new(server.client(), &stored, "sluice");
     let clock = Clock::new(|| Timestamp::UNIX_EPOCH);
     let (spawner, mut tasks) = Tasks::new();
     let (client, losses) = (server.client(), Losses::default());
     let work = keep(
         client,
-        sheets,
+        shards,
         Arc::clone(&known),
         clock,
         losses,
@@ -73,7 +73,7 @@ impl Cluster {
     /// A fake API server with empty ConfigMaps, as the chart makes them, and the task that gives slots away.
     fn new() -> Self {
         let server = Arc::new(ApiServer::default());
-        for name in sheets::names("sluice-slots") {
+        for name in shards::names("sluice-slots") {
             let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
             server.lock().put(&format!("{MAPS}/{name}"), map);
         }
@@ -216,7 +216,7 @@ async fn no_loss_of_a_config_map_breaks_a_cap() {
         cluster.pass(80, never_two).await;
         assert_eq!(cluster.holders("shop"), ["one"], "before it is {spoil}");
         let mut server = cluster.server.lock();
-        let mut map = server.objects.remove(&sheet("shop")).unwrap();
+        let mut map = server.objects.remove(&shard("shop")).unwrap();
         let data = map["data"].as_object_mut().unwrap();
         match spoil {
             "emptied" => data.clear(),
@@ -226,12 +226,12 @@ async fn no_loss_of_a_config_map_breaks_a_cap() {
             _ => {}
         }
         if spoil != "deleted" {
-            server.put(&sheet("shop"), map);
+            server.put(&shard("shop"), map);
         }
     }
     cluster.pass(100, never_two).await;
     assert_eq!(cluster.holders("shop"), ["one"]);
-    let made = cluster.server.lock().objects[&sheet("shop")].clone();
+    let made = cluster.server.lock().objects[&shard("shop")].clone();
     let metadata = &made["metadata"];
     assert_eq!(metadata["labels"]["app.kubernetes.io/managed-by"], "Helm");
     assert_eq!(
@@ -300,7 +300,7 @@ async fn what_is_refused_of_one_wave_holds_up_no_other() {
     let beside = (0..).map(|it| format!("team-{it}"));
     let other = beside
         .into_iter()
-        .find(|it| sheets::of(it) == sheets::of("shop"));
+        .find(|it| shards::of(it) == shards::of("shop"));
     let other = other.unwrap();
     cluster.pass(60, |_| {}).await;
     cluster.server.lock().refused = Some("spoilt");

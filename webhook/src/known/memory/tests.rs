@@ -28,22 +28,22 @@ impl Memory {
     /// The entries of all ConfigMaps of the memory.
     fn held(&self) -> BTreeMap<String, String> {
         let known = self.read();
-        known.sheets.iter().flat_map(|it| it.held.clone()).collect()
+        known.shards.iter().flat_map(|it| it.held.clone()).collect()
     }
 
-    fn all_unwritten(&self) -> SheetChanges {
-        let of = |sheet| self.unwritten(sheet).0;
-        let all = (0..sheets::COUNT).flat_map(of);
+    fn all_unwritten(&self) -> ShardChanges {
+        let of = |shard| self.unwritten(shard).0;
+        let all = (0..shards::COUNT).flat_map(of);
         all.filter(|(key, _)| key != WHOLE).collect()
     }
 
     /// Makes all ConfigMaps of the memory known as whole; the one of namespace "shop" has these entries.
     fn learn_shop(&self, held: &BTreeMap<String, String>) {
-        for sheet in 0..sheets::COUNT {
-            let ours = sheet == sheets::of("shop");
+        for shard in 0..shards::COUNT {
+            let ours = shard == shards::of("shop");
             let mut held = if ours { held.clone() } else { BTreeMap::new() };
             held.insert(WHOLE.to_owned(), String::new());
-            self.learn(sheet, held);
+            self.learn(shard, held);
         }
     }
 }
@@ -202,7 +202,7 @@ fn what_is_stored_elsewhere_does_not_undo_what_is_not_written_yet() {
     );
     let changes = memory.all_unwritten();
     memory.saw_job(&job("b", false));
-    memory.written(sheets::of("shop"), &changes);
+    memory.written(shards::of("shop"), &changes);
     assert_eq!(
         memory.all_unwritten(),
         BTreeMap::from([(job_key("shop", "migrate"), None)])
@@ -244,13 +244,13 @@ fn revisions_go_with_their_owners_and_jobs_with_their_namespaces() {
 }
 
 #[test]
-fn who_fills_a_sheet_makes_room_by_his_own() {
+fn a_namespace_that_fills_a_shard_makes_room_with_its_own_entries() {
     let memory = Memory::new(WallClock::STILL);
     memory.learn_shop(&BTreeMap::new());
     memory.write("shop", &passed_key("u"), Some(&passed(0)));
     let mut names = (0..).map(|it| format!("team-{it}"));
-    let sheet = sheets::of("shop");
-    let loud = names.find(|it| sheets::of(it) == sheet).unwrap();
+    let shard = shards::of("shop");
+    let loud = names.find(|it| shards::of(it) == shard).unwrap();
     for number in 0..6_000 {
         let mut job = job("a", true);
         job["metadata"]["namespace"] = json!(loud);
@@ -263,7 +263,7 @@ fn who_fills_a_sheet_makes_room_by_his_own() {
         ));
         memory.saw_job(&job);
     }
-    let (changes, evicted) = memory.unwritten(sheet);
+    let (changes, evicted) = memory.unwritten(shard);
     assert!(evicted > 100, "{evicted}");
     assert!(memory.has_passed("u"), "of another namespace, and older");
     assert!(
@@ -279,33 +279,33 @@ fn who_fills_a_sheet_makes_room_by_his_own() {
     let written = changes
         .iter()
         .filter_map(|(key, value)| Some(key.len() + value.as_ref()?.len()));
-    assert!((ENOUGH / 2..=sheets::MOST).contains(&written.sum()));
-    assert_eq!(memory.unwritten(sheet).1, 0, "once");
+    assert!((ENOUGH / 2..=shards::MOST).contains(&written.sum()));
+    assert_eq!(memory.unwritten(shard).1, 0, "once");
 }
 
 #[test]
 fn what_was_lost_is_written_again_from_what_is_known() {
     let memory = Memory::new(WallClock::STILL);
-    let sheet = sheets::of("shop");
+    let shard = shards::of("shop");
     memory.saw_job(&job("a", true));
     memory.learn_shop(&BTreeMap::new());
-    memory.written(sheet, &memory.unwritten(sheet).0);
+    memory.written(shard, &memory.unwritten(shard).0);
     let whole = [(WHOLE.to_owned(), String::new())];
     for lost in [
         BTreeMap::new(),
         [("x".to_owned(), "garbage".to_owned())].into(),
     ] {
-        memory.learn(sheet, lost);
+        memory.learn(shard, lost);
         assert!(
             memory
                 .completed(Completing::Job, "shop", "migrate")
                 .is_some()
         );
-        let changes = memory.unwritten(sheet).0;
+        let changes = memory.unwritten(shard).0;
         assert!(changes.contains_key(&job_key("shop", "migrate")) && changes.contains_key(WHOLE));
-        memory.written(sheet, &changes);
+        memory.written(shard, &changes);
     }
-    memory.learn(sheet, whole.into());
+    memory.learn(shard, whole.into());
     assert!(
         memory
             .completed(Completing::Job, "shop", "migrate")
@@ -316,15 +316,15 @@ fn what_was_lost_is_written_again_from_what_is_known() {
 
 /// Versions with one ConfigMap wrote the entries of all namespaces onto that ConfigMap.
 #[test]
-fn what_stands_on_the_first_sheet_counts_for_every_namespace() {
+fn an_entry_in_the_first_shard_counts_for_every_namespace() {
     let earlier = Memory::new(WallClock::STILL);
     earlier.saw_job(&job("a", true));
     let memory = Memory::new(WallClock::STILL);
     memory.learn(0, earlier.held());
-    for sheet in 1..sheets::COUNT {
-        memory.learn(sheet, BTreeMap::new());
+    for shard in 1..shards::COUNT {
+        memory.learn(shard, BTreeMap::new());
     }
-    assert_ne!(sheets::of("shop"), 0);
+    assert_ne!(shards::of("shop"), 0);
     assert!(
         memory
             .completed(Completing::Job, "shop", "migrate")
@@ -338,7 +338,7 @@ fn what_stands_on_the_first_sheet_counts_for_every_namespace() {
     );
     assert_eq!(memory.unwritten(0).0[&job_key("shop", "migrate")], None);
     memory.saw_job(&job("b", true));
-    let home = sheets::of("shop");
+    let home = shards::of("shop");
     assert!(memory.unwritten(home).0[&job_key("shop", "migrate")].is_some());
 }
 

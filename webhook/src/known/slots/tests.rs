@@ -42,36 +42,36 @@ fn stored(version: &str, holders: &[Holder]) -> ConfigMap {
 #[test]
 fn what_the_watch_tells_late_changes_nothing() {
     let (slots, bell) = (Slots::new(WallClock::STILL), Arc::<Bell>::default());
-    let sheet = sheets::of("shop");
+    let shard = shards::of("shop");
     let (_, _subscription) = slots.ask(&wave(), &bell);
     let ask = || slots.ask(&wave(), &bell).0.ok().map(|it| it.0.holders);
     let woken = || bell.heard().now_or_never().is_some();
     assert_eq!(ask(), None);
     let (one, both) = ([holder("a")], [holder("a"), holder("b")]);
-    slots.begin(sheet, &stored("99", &one));
+    slots.begin(shard, &stored("99", &one));
     assert!(woken());
-    slots.learn(sheet, &stored("101", &both));
+    slots.learn(shard, &stored("101", &both));
     assert_eq!(ask(), Some(both.to_vec()));
     assert!(woken());
-    slots.learn(sheet, &stored("100", &one));
+    slots.learn(shard, &stored("100", &one));
     assert_eq!(ask(), Some(both.to_vec()));
     assert!(!woken());
     let other = Slots::new(WallClock::STILL);
-    other.begin(sheet, &stored("1", &one));
+    other.begin(shard, &stored("1", &one));
     let waves = || other.waves("shop").len();
     assert_eq!((waves(), waves()), (1, 0));
-    // The API server may have restored its etcd before the sheet is followed again.
-    slots.begin(sheet, &stored("7", &one));
+    // The API server may have restored its etcd before the shard is followed again.
+    slots.begin(shard, &stored("7", &one));
     assert_eq!(ask(), Some(one.to_vec()));
     assert!(woken());
-    slots.begin((sheet + 1) % sheets::COUNT, &stored("8", &[]));
-    assert_eq!(ask(), Some(one.to_vec()), "another sheet");
+    slots.begin((shard + 1) % shards::COUNT, &stored("8", &[]));
+    assert_eq!(ask(), Some(one.to_vec()), "another shard");
 }
 
 #[test]
 fn what_was_lost_is_not_taken_for_empty() {
     let (slots, bell) = (Slots::new(WallClock::STILL), Arc::<Bell>::default());
-    let sheet = sheets::of("shop");
+    let shard = shards::of("shop");
     let (_, _subscription) = slots.ask(&wave(), &bell);
     let ask = || slots.ask(&wave(), &bell).0.map(|it| it.0.holders.len());
     let losses = || slots.losses().len();
@@ -91,10 +91,10 @@ fn what_was_lost_is_not_taken_for_empty() {
         stored
     };
     for lost in [emptied, garbled("shop."), garbled(WHOLE)] {
-        slots.begin(sheet, &whole);
+        slots.begin(shard, &whole);
         assert_eq!((ask(), losses()), (Ok(1), 0));
         bell.heard().now_or_never();
-        slots.learn(sheet, &lost);
+        slots.learn(shard, &lost);
         assert_eq!(
             (ask(), losses()),
             (Err(Unavailable::Syncing), 1),
@@ -102,21 +102,21 @@ fn what_was_lost_is_not_taken_for_empty() {
         );
         assert!(bell.heard().now_or_never().is_some());
     }
-    slots.begin(sheet, &whole);
-    slots.lose(sheet);
-    assert!(matches!(slots.losses()[..], [(_, SheetLoss::Absent)]));
+    slots.begin(shard, &whole);
+    slots.lose(shard);
+    assert!(matches!(slots.losses()[..], [(_, ShardLoss::Absent)]));
     assert!(slots.written(&wave()).is_none());
 }
 
 #[test]
 fn a_namespace_fills_no_more_than_its_share() {
     let slots = Slots::new(WallClock::STILL);
-    let sheet = sheets::of("shop");
-    slots.begin(sheet, &stored("1", &[]));
+    let shard = shards::of("shop");
+    slots.begin(shard, &stored("1", &[]));
     let room = |wave: &Wave| slots.written(wave).unwrap().room;
     assert_eq!(room(&wave()), SHARE);
     let many: Vec<Holder> = (0..400).map(|it| holder(&it.to_string())).collect();
-    slots.begin(sheet, &stored("2", &many));
+    slots.begin(shard, &stored("2", &many));
     assert_eq!(room(&wave()), SHARE, "its own entry is replaced");
     let mut next = wave();
     next.weight = 1;
@@ -125,7 +125,7 @@ fn a_namespace_fills_no_more_than_its_share() {
     let beside = (0..).map(|it| format!("team-{it}"));
     next.scope.namespace = beside
         .into_iter()
-        .find(|it| sheets::of(it) == sheet)
+        .find(|it| shards::of(it) == shard)
         .unwrap();
     assert_eq!(room(&next), SHARE);
 }

@@ -293,8 +293,8 @@ fn what_is_still_being_read_gets_its_time_before_a_timeout_ends_the_wait() {
         };
         let known = case.known(synced);
         if loaded {
-            for sheet in 0..rules::sheets::COUNT {
-                known.memory().learn(sheet, [].into());
+            for shard in 0..rules::shards::COUNT {
+                known.memory().learn(shard, [].into());
             }
         }
         word(&case.asked_of(&known))

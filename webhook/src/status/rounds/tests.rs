@@ -88,8 +88,8 @@ fn pod(namespace: &str, name: &str) -> Value {
 fn known(says: &Value) -> Arc<Known> {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     known.plans().replace::<&Value>([]);
-    for sheet in 0..rules::sheets::COUNT {
-        known.memory().learn(sheet, [].into());
+    for shard in 0..rules::shards::COUNT {
+        known.memory().learn(shard, [].into());
     }
     let words = [
         "deployment",
@@ -259,8 +259,8 @@ async fn a_round_serves_no_longer_than_what_it_read_is_believed() {
     assert_eq!(first.verdict.why, Why::Satisfied);
     tokio::time::advance(Duration::from_secs(31)).await;
     let known = &rounds.known;
-    for sheet in 0..rules::sheets::COUNT {
-        known.memory().heard(sheet);
+    for shard in 0..rules::shards::COUNT {
+        known.memory().heard(shard);
     }
     for word in ["deployment", "replicaset"] {
         known.want(&kind(word)).heard();

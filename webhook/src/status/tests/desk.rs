@@ -64,8 +64,8 @@ impl Desk {
             let kind = by_word(word).map(Kind::Builtin).unwrap();
             known.want(&kind).replace::<&Value>([]);
         }
-        for sheet in 0..rules::sheets::COUNT {
-            known.memory().learn(sheet, [].into());
+        for shard in 0..rules::shards::COUNT {
+            known.memory().learn(shard, [].into());
         }
         let began = Instant::now();
         let time = move || {

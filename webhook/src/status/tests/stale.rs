@@ -35,7 +35,7 @@ async fn a_gate_is_told_when_the_api_server_has_been_silent_and_goes_on_when_it_
 async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() {
     let desk = Desk::new(&json!({"sluice.dev/depends-on": "configmap/go"}));
     let memory = desk.service.known.memory();
-    assert!(!(0..rules::sheets::COUNT).any(|sheet| memory.heard(sheet)));
+    assert!(!(0..rules::shards::COUNT).any(|shard| memory.heard(shard)));
     tokio::time::sleep(Duration::from_secs(31)).await;
     desk.put(
         "configmap",
@@ -47,7 +47,7 @@ async fn no_gate_opens_while_what_is_remembered_or_the_health_rules_are_stale() 
     // An open request is answered at once, not when its time is over.
     let back = async {
         tokio::time::sleep(Duration::from_secs(5)).await;
-        assert!((0..rules::sheets::COUNT).all(|sheet| memory.heard(sheet)));
+        assert!((0..rules::shards::COUNT).all(|shard| memory.heard(shard)));
         desk.service.known.wake_all();
     };
     let held = Instant::now();

@@ -5,7 +5,7 @@ use crate::known::slots::{WHOLE, key, value};
 use crate::known::{Settings, View};
 use jiff::Timestamp;
 use rules::lookup::Lookup;
-use rules::sheets;
+use rules::shards;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// The changes that make a ConfigMap with these `keys` whole: the running objects of each wave, by their pods. `None` while a running pod
 /// is unclear. An object that has got a slot and has not begun asks for the slot again.
 pub(super) fn content(
-    sheet: usize,
+    shard: usize,
     keys: &[String],
     since: Instant,
     settings: &Settings,
@@ -28,7 +28,7 @@ pub(super) fn content(
     };
     pods.retain(|pod| {
         let namespace = pod["metadata"]["namespace"].as_str();
-        sheets::of(namespace.unwrap_or_default()) == sheet
+        shards::of(namespace.unwrap_or_default()) == shard
     });
     let mut waves = BTreeMap::<_, Vec<_>>::new();
     for pod in &pods {

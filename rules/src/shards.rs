@@ -1,13 +1,13 @@
-//! The ConfigMaps in which sluice stores its facts, its sheets. One ConfigMap holds no more than 1 MiB, so there are several;
-//! each namespace is on one of them, and every reader computes which.
+//! The shards: the ConfigMaps that store the memory and the slots. One ConfigMap holds no more than 1 MiB, so the memory has several
+//! shards, and so have the slots. Each namespace has its entries in one shard of each, and every reader computes the shard's number.
 
-/// The number of sheets: ConfigMaps over which the memory, or the slots, are spread.
+/// The number of shards of the memory, and of the slots.
 pub const COUNT: usize = 4;
 
-/// The most bytes of keys and values of one sheet; a ConfigMap holds 1 MiB.
+/// The most bytes of keys and values of one shard; a ConfigMap holds 1 MiB.
 pub const MOST: usize = 900_000;
 
-/// The names of the sheets: `base`, which the administrator has chosen, with a number behind it for all but the first sheet.
+/// The names of the shards: `base`, which the administrator has chosen, with a number behind it for all but the first shard.
 pub fn names(base: &str) -> [String; COUNT] {
     std::array::from_fn(|number| match number {
         0 => base.to_owned(),
@@ -15,7 +15,7 @@ pub fn names(base: &str) -> [String; COUNT] {
     })
 }
 
-/// The number of the sheet that holds the entries of a namespace.
+/// The number of the shard that holds the entries of a namespace.
 pub fn of(namespace: &str) -> usize {
     // FNV-1a: which hash it is matters little, that it never changes does.
     let hash = namespace.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_namespace_stays_on_its_sheet_and_the_sheets_fill_alike() {
+    fn a_namespace_stays_in_its_shard_and_the_shards_fill_alike() {
         assert_eq!(
             names("sluice-slots")[..2],
             ["sluice-slots", "sluice-slots-1"]

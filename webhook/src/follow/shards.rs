@@ -1,4 +1,4 @@
-//! The sheets: the ConfigMaps on which sluice writes down the memory and the slots. A sheet that was deleted is made again.
+//! Reads and writes the shards, the ConfigMaps that store the memory and the slots. A shard that was deleted is made again.
 
 use super::single::{self, ConfigMapRef, Notice};
 use futures::stream::{self, Stream, StreamExt};
@@ -10,55 +10,55 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
-use rules::sheets::{self, COUNT};
+use rules::shards::{self, COUNT};
 use serde::Serialize;
 use serde_json::json;
 
 /// The prefix of the annotations by which Helm knows its objects.
 const OF_HELM: &str = "meta.helm.sh/";
 
-/// The sheets (ConfigMaps) of one sort: those of the memory, or those of the slots.
-pub(crate) struct Sheets {
+/// The shards (ConfigMaps) of one sort: those of the memory, or those of the slots.
+pub(crate) struct Shards {
     api: Api<ConfigMap>,
     services: Api<Service>,
     service: String,
     names: [String; COUNT],
 }
 
-impl Sheets {
-    /// The sheets named after `stored`, of the installation that `service` belongs to.
+impl Shards {
+    /// The shards named after `stored`, of the installation that `service` belongs to.
     pub(crate) fn new(client: Client, stored: &ConfigMapRef, service: &str) -> Self {
         Self {
             api: Api::namespaced(client.clone(), &stored.namespace),
             services: Api::namespaced(client, &stored.namespace),
             service: service.to_owned(),
-            names: sheets::names(&stored.name),
+            names: shards::names(&stored.name),
         }
     }
 
     /// The name of the ConfigMap with this number.
-    pub(super) fn name(&self, sheet: usize) -> &str {
-        &self.names[sheet]
+    pub(super) fn name(&self, shard: usize) -> &str {
+        &self.names[shard]
     }
 
     /// Follows every ConfigMap of the sort, without an end. A caller may cancel the wait for the next notice.
     pub(super) fn follow(&self) -> impl Stream<Item = (usize, Notice)> + Unpin + use<> {
         let names = self.names.iter().cloned().enumerate();
-        stream::select_all(names.map(|(sheet, name)| {
+        stream::select_all(names.map(|(shard, name)| {
             let notices = single::follow(self.api.clone(), name);
-            notices.map(move |notice| (sheet, notice)).boxed()
+            notices.map(move |notice| (shard, notice)).boxed()
         }))
     }
 
-    pub(super) async fn get(&self, sheet: usize) -> Result<ConfigMap, Error> {
-        self.api.get(self.name(sheet)).await
+    pub(super) async fn get(&self, shard: usize) -> Result<ConfigMap, Error> {
+        self.api.get(self.name(shard)).await
     }
 
     /// Writes these keys to a ConfigMap, and removes the keys whose value is `None` (RFC 7396). With a version, the API server refuses
     /// the patch if another write came first.
     pub(super) async fn patch(
         &self,
-        sheet: usize,
+        shard: usize,
         version: Option<&str>,
         data: &impl Serialize,
     ) -> Result<ConfigMap, Error> {
@@ -68,18 +68,18 @@ impl Sheets {
         }
         let params = PatchParams::default();
         let patch = Patch::Merge(&patch);
-        self.api.patch(self.name(sheet), &params, &patch).await
+        self.api.patch(self.name(shard), &params, &patch).await
     }
 
     /// Makes a ConfigMap without entries. The ConfigMap looks as the installer makes it, by the labels of our Service, which the same
     /// installer made. So an upgrade finds nothing to change, and an uninstallation takes the ConfigMap away.
-    pub(super) async fn create(&self, sheet: usize) -> Result<ConfigMap, Error> {
+    pub(super) async fn create(&self, shard: usize) -> Result<ConfigMap, Error> {
         let service = self.services.get(&self.service).await?.metadata;
         let mut annotations = service.annotations.unwrap_or_default();
         annotations.retain(|key, _| key.starts_with(OF_HELM));
         let new = ConfigMap {
             metadata: ObjectMeta {
-                name: Some(self.name(sheet).to_owned()),
+                name: Some(self.name(shard).to_owned()),
                 labels: service.labels,
                 annotations: Some(annotations),
                 ..ObjectMeta::default()
@@ -87,8 +87,8 @@ impl Sheets {
             ..ConfigMap::default()
         };
         match self.api.create(&PostParams::default(), &new).await {
-            // Another replica has made the sheet.
-            Err(Error::Api(status)) if status.code == 409 => self.get(sheet).await,
+            // Another replica has made the shard.
+            Err(Error::Api(status)) if status.code == 409 => self.get(shard).await,
             made => made,
         }
     }
