@@ -13,12 +13,12 @@
 //! * plan, resolver
 //! * leaf
 //! * ca
-//! * bundle, lifetimes, parameters, verify
+//! * bundle, checked_lifetimes, parameters, verify
 
 mod bundle;
 mod ca;
+mod checked_lifetimes;
 mod leaf;
-mod lifetimes;
 mod parameters;
 pub mod plan;
 mod resolver;
@@ -26,8 +26,8 @@ mod verify;
 
 pub use bundle::{MAX_CERTIFICATES, MAX_PEM, PemError, certificates, joined};
 pub use ca::{Ca, CaError, CaParts};
+pub use checked_lifetimes::{Lifetimes, LifetimesError};
 pub use leaf::{Leaf, LeafError};
-pub use lifetimes::{Lifetimes, LifetimesError};
 pub use resolver::Resolver;
 /// A certificate as DER. Two certificates are equal when these bytes are.
 pub use rustls::pki_types::CertificateDer;

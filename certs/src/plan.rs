@@ -12,7 +12,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::{ca::Ca, leaf::Leaf, lifetimes::Lifetimes};
+use crate::{ca::Ca, checked_lifetimes::Lifetimes, leaf::Leaf};
 use strum::IntoStaticStr;
 
 /// The CA as it was found in its store.

@@ -1,4 +1,5 @@
-//! The lifetimes of certificates, and the rules that they have to fit.
+//! Checks that the lifetimes that an administrator has chosen fit together. Their defaults are not here: the controller's flags and the
+//! chart's values hold them.
 
 use jiff::SignedDuration;
 
