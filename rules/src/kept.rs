@@ -1,5 +1,6 @@
-//! The fields of an object that sluice keeps: one table, by which objects are trimmed when they arrive, and by which an object is
-//! read whole, by its name, where an expression looks at a field that is gone by then.
+//! The fields of an object that sluice keeps. One table says which: [`trim_object`] applies the table to each object that arrives, and
+//! [`looks_beyond`] finds the expressions that read a field that the table removes. An object of such an expression is read whole, by its
+//! name.
 //!
 //! Objects are trimmed before sluice knows which expressions will look at them. So every field of a custom resource is kept, and
 //! every field of an object whose annotations choose the fields that tell its health. A field that a rule reads must stand in
@@ -8,10 +9,10 @@
 
 mod passed;
 mod requests;
-mod trim;
+mod trim_object;
 
 pub use passed::trim_passed;
-pub use trim::{length, trim, trim_within};
+pub use trim_object::{length, trim_object, trim_object_within};
 
 use crate::definition::COLUMNS;
 use crate::expression::Expression;

@@ -209,7 +209,7 @@ impl<'de> Visitor<'de> for ReviewLevel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rules::kept::trim;
+    use rules::kept::trim_object;
     use rules::kinds::{Kind, by_word};
     use serde_json::json;
 
@@ -316,7 +316,7 @@ mod tests {
             writer("2026-01-02T03:04:05Z", ""), writer("2026-01-03T03:04:05Z", "status"), writer("2026-01-01T03:04:05Z", ""),
         ]}});
         let kept = |mut object: Value| {
-            trim(&kind, &mut object);
+            trim_object(&kind, &mut object);
             object
         };
         let lean: Lean = serde_json::from_str(&text.to_string()).unwrap();

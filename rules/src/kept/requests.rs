@@ -24,7 +24,7 @@ fn of(pod: &Value) -> Map<String, Value> {
 
 /// Removes everything but the resource requests from the containers of a pod before its gate, and the containers themselves from any other
 /// pod.
-pub(super) fn trim(pod: &mut Value) {
+pub(super) fn trim_containers(pod: &mut Value) {
     let requests = of(pod);
     if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
         spec.retain(|field, _| !PLACES.contains(&field.as_str()));
@@ -49,13 +49,13 @@ fn requested(resources: &Value) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trim;
+    use super::super::trim_object;
     use super::*;
     use crate::kinds::{self, Kind};
 
     fn trimmed(mut pod: Value) -> Value {
         let kind = kinds::builtin("", "Pod").map(Kind::Builtin);
-        trim(&kind.expect("built in"), &mut pod);
+        trim_object(&kind.expect("built in"), &mut pod);
         pod
     }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 
 fn trimmed(kind: &str, mut object: Value) -> Value {
     let kind = crate::kinds::by_word(kind).map(Kind::Builtin);
-    trim(&kind.expect("built in"), &mut object);
+    trim_object(&kind.expect("built in"), &mut object);
     object
 }
 
@@ -80,7 +80,7 @@ fn survives(kind: &Kind, path: &str) -> bool {
     if detail(kind) == Detail::Metadata && steps[0] != "metadata" {
         return false;
     }
-    trim(kind, &mut object);
+    trim_object(kind, &mut object);
     let found = steps.iter().try_fold(&object, |value, step| match *step {
         "each" => value.get(0),
         step => value.get(step.replace("_s", "/")),
@@ -153,7 +153,7 @@ fn an_object_that_names_its_fields_keeps_them() {
             },
             "spec": { "template": { "spec": { "hostNetwork": false } } },
         });
-        trim(&kind, &mut object);
+        trim_object(&kind, &mut object);
         object
     };
     assert_eq!(

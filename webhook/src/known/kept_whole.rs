@@ -4,7 +4,7 @@
 //! are trimmed as if each were longer than 64 KiB, and each is read whole by itself while a gate waits for it.
 
 use super::byte_budget::{Allotment, ByteBudget};
-use rules::kept::{length, mark_cut, trim_within};
+use rules::kept::{length, mark_cut, trim_object_within};
 use rules::kinds::Kind;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ impl WholeBudget {
         };
         let (namespace, name) = (text("namespace"), text("name"));
         let mut permit = None;
-        trim_within(kind, &mut object, |bytes| {
+        trim_object_within(kind, &mut object, |bytes| {
             permit = self.grant(kind.word(), (&namespace, &name), bytes);
             permit.is_some()
         });

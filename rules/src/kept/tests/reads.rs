@@ -38,7 +38,7 @@ fn kept(mut object: Value) -> Value {
             .unwrap()
             .retain(|field, _| fields.contains(&field.as_str()));
     }
-    trim(&kind, &mut object);
+    trim_object(&kind, &mut object);
     object
 }
 
@@ -216,7 +216,7 @@ fn every_annotation_that_a_rule_names_is_kept() {
     let kind = Kind::Builtin(crate::kinds::builtin("", "PersistentVolumeClaim").unwrap());
     let lost = source::keys().into_iter().filter(|key| {
         let mut object = json!({"metadata": {"annotations": {key: "x"}}});
-        trim(&kind, &mut object);
+        trim_object(&kind, &mut object);
         object["metadata"]["annotations"][key].is_null()
     });
     assert_eq!(lost.collect::<Vec<_>>(), LABELS);

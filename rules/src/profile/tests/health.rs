@@ -376,7 +376,7 @@ fn what_a_large_object_says_of_itself_is_looked_at_whole() {
         whole["status"] = json!({ "ok": true });
         let mut kept = whole.clone();
         let kind = rules_kind(&whole);
-        crate::kept::trim(&kind, &mut kept);
+        crate::kept::trim_object(&kind, &mut kept);
         let judged = |world: Lookup<Value>| {
             let judged = judge(&kind, &kept, State::Ready, &Only::of(Whole(world)), noon());
             (judged.reason, judged.satisfied)

@@ -3,7 +3,7 @@
 use crate::known::{Entry, LargeBudget, Trimmed, WholeBudget};
 use crate::lists::Selection;
 use kube::discovery::ApiResource;
-use rules::kept::{Detail, is_too_large, trim, trim_passed};
+use rules::kept::{Detail, is_too_large, trim_object, trim_passed};
 use rules::kinds::Kind;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -53,7 +53,7 @@ pub(super) fn kept(target: &Target, mut object: Value) -> Entry {
         (Some(whole_budget), Detail::Whole) => whole_budget.untrimmed(&target.kind, object),
         (Some(whole_budget), _) => whole_budget.trimmed(&target.kind, object),
         (None, _) => {
-            trim(&target.kind, &mut object);
+            trim_object(&target.kind, &mut object);
             Trimmed {
                 object,
                 permit: None,

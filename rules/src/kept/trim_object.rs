@@ -1,4 +1,4 @@
-//! Removes the fields of an object that the table of [`super`] does not keep.
+//! Applies the table of [`super`] to one object: removes the fields that the table does not keep.
 
 use super::{
     ANNOTATIONS, Cut, EACH, TEMPLATE_ANNOTATIONS, cuts, mark_cut, requests, says_its_health,
@@ -21,13 +21,13 @@ const LARGEST_WHOLE: usize = 64 * 1024;
 /// A custom resource loses only its bookkeeping, because only its author knows which field tells its health. An object whose
 /// annotations name such fields is kept whole too, unless it is so large that a few would fill the memory: that object is read
 /// whole while a dependent waits for it ([`super::is_cut`]).
-pub fn trim(kind: &Kind, object: &mut Value) {
-    trim_within(kind, object, |_| true);
+pub fn trim_object(kind: &Kind, object: &mut Value) {
+    trim_object_within(kind, object, |_| true);
 }
 
 /// Removes the fields that no rule reads, where an object that asks to be kept whole may find no room: `has_room` gets its length
-/// in bytes, and on `false` the object is trimmed like a large one. [`trim`] has room for every object.
-pub fn trim_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce(usize) -> bool) {
+/// in bytes, and on `false` the object is trimmed like a large one. [`trim_object`] has room for every object.
+pub fn trim_object_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce(usize) -> bool) {
     trim_bookkeeping(object, matches!(kind, Kind::Custom { .. }));
     shorten(object.pointer_mut("/metadata/annotations"));
     let Kind::Builtin(builtin) = kind else { return };
@@ -83,7 +83,7 @@ impl Cut {
             }),
             Self::Template(of) => each(object, of, &mut trim_template),
             Self::Version(of) => each(object, of, &mut definition::shorten),
-            Self::Containers => requests::trim(object),
+            Self::Containers => requests::trim_containers(object),
         }
     }
 }
