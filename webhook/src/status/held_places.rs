@@ -167,9 +167,9 @@ impl HeldPlaces {
         }
     }
 
-    /// Returns whether there are places enough: no waiter queues.
-    pub(super) fn is_enough(&self) -> bool {
-        self.lock().is_empty()
+    /// Whether a waiter of any namespace queues for a place.
+    pub(super) fn has_queued_waiters(&self) -> bool {
+        !self.lock().is_empty()
     }
 
     /// Queues a waiter, and gives the next one of its namespace a place. `None` if the namespace has no room.

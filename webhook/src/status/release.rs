@@ -90,7 +90,7 @@ pub(super) async fn keep<H: Hold, F: Future<Output = TurnEnd>>(
                     kept.extend(places.admit(new).map(&look_after));
                 }
             }
-            _ = looks.tick(), if !places.is_enough() => {
+            _ = looks.tick(), if places.has_queued_waiters() => {
                 let HeldTurns { begin, untold, gone } = places.take_turns(is_there);
                 kept.extend(begin.into_iter().map(&look_after));
                 for uid in gone {
