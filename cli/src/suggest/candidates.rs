@@ -84,17 +84,17 @@ pub(super) fn of_text(
     (list, told)
 }
 
-/// The result of `resolve` for the wait number `at` in the text of a container; `None` where the text does not have the `count` waits
-/// that were rendered.
-pub(super) fn in_block(
+/// The result of `resolve` for the wait number `at` in the text of the container that begins on `line`. `None` where the text does not
+/// have the `count` waits that the rendered container has.
+pub(super) fn resolve_in_text(
     texts: &Texts,
     file: &File,
-    block: usize,
+    line: usize,
     at: usize,
     count: usize,
     resolve: impl Fn(&Context<'_>, &Wait) -> Option<String>,
 ) -> Option<String> {
-    let block = file.blocks.iter().find(|it| it.first == block)?;
+    let block = file.blocks.iter().find(|it| it.first == line)?;
     block.read().find_map(|(container, reading)| {
         let is_it = reading.waits.len() == count;
         let wait = reading.waits.get(at).filter(|_| is_it)?;

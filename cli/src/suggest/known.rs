@@ -126,7 +126,7 @@ impl Known<'_> {
         traces::written(&text, own, self.texts, root).or_else(|| {
             // Another set with the same values of the user may follow this one.
             let mut twins = self
-                .like(seen)
+                .with_other_marks(seen)
                 .filter(|it| it.found.len() == seen.found.len());
             twins.find_map(|it| traces::written(&entry(it)?, &self.sets[it.set], self.texts, root))
         })
@@ -160,14 +160,14 @@ impl Known<'_> {
         let file = self.texts.file(&path)?;
         let fits = !in_values || file.is_values();
         let count = seen.found.len();
-        let found = || candidates::in_block(self.texts, file, line, at, count, resolve);
+        let found = || candidates::resolve_in_text(self.texts, file, line, at, count, resolve);
         fits.then(found).flatten()
     }
 
     /// Whether the container has waits that no list can say, and a list can say all of them once the values of its addresses are set.
     pub(super) fn is_said_with_values(&self, seen: &SeenContainer) -> bool {
         let mut followed = self
-            .like(seen)
+            .with_other_marks(seen)
             .filter(|it| traces::follow(&self.sets[it.set]));
         !seen.is_listed() && followed.any(SeenContainer::is_listed)
     }
@@ -175,18 +175,18 @@ impl Known<'_> {
     /// Whether another set without marks, and with the same values otherwise, shows the container as well.
     pub(super) fn is_in_plain_set(&self, seen: &SeenContainer) -> bool {
         let mut plain = self
-            .like(seen)
+            .with_other_marks(seen)
             .filter(|it| !traces::follow(&self.sets[it.set]));
         plain.next().is_some()
     }
 
     /// The container in the sets of values that differ from its own set only in marks.
-    fn like<'k>(&'k self, seen: &'k SeenContainer) -> impl Iterator<Item = &'k SeenContainer> {
+    fn with_other_marks<'k>(&'k self, seen: &'k SeenContainer) -> impl Iterator<Item = &'k SeenContainer> {
         let plain = |set: usize| traces::without(&self.sets[set]);
-        let is_like = move |it: &&SeenContainer| {
+        let differs_in_marks = move |it: &&SeenContainer| {
             it.set != seen.set && it.is_the_same(seen) && plain(it.set).eq(plain(seen.set))
         };
-        self.seen.iter().filter(is_like)
+        self.seen.iter().filter(differs_in_marks)
     }
 
     /// The numbers of the sets of values that render a workload of the group and that count for its list.

@@ -107,7 +107,7 @@ pub(super) fn settle(
         return Ok(ends);
     };
     let lines = &values.lines;
-    let mut tries = Tries {
+    let mut draft = ValuesDraft {
         known,
         rendered: known.rendered.clone(),
         edits: Vec::new(),
@@ -128,7 +128,7 @@ pub(super) fn settle(
             }
             let edit = put(lines, &path, &list);
             let group = &groups[wanted.group];
-            match tries.of(source, values, group, &wanted, edit)? {
+            match draft.try_edit(source, values, group, &wanted, edit)? {
                 PathEnd::Elsewhere => {}
                 PathEnd::Untrue => drop(ends.insert(key.clone(), InValues::Untrue)),
                 PathEnd::Late => drop(ends.insert(key.clone(), InValues::Late)),
@@ -142,15 +142,15 @@ pub(super) fn settle(
             }
         }
     }
-    if !tries.edits.is_empty() {
+    if !draft.edits.is_empty() {
         let own = report.edits.entry(values.path.clone()).or_default();
-        own.append(&mut tries.edits);
+        own.append(&mut draft.edits);
     }
     Ok(ends)
 }
 
 /// The lists that are in the values so far, and the objects that the chart renders with them.
-struct Tries<'k, 'f> {
+struct ValuesDraft<'k, 'f> {
     known: &'k Known<'f>,
     rendered: Vec<Option<ObjectList>>,
     edits: Vec<Edit>,
@@ -166,9 +166,9 @@ enum PathEnd {
     Listed(BTreeSet<String>),
 }
 
-impl Tries<'_, '_> {
+impl ValuesDraft<'_, '_> {
     /// Renders the chart with one more list in the values, and keeps the list if it says the same as the loops.
-    fn of(
+    fn try_edit(
         &mut self,
         source: &mut ObjectSource,
         values: &File,
