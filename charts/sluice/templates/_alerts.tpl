@@ -43,11 +43,11 @@
     summary: The API server does not trust the certificate of a replica
     description: "Its webhook configuration lacks the CA. To see the program that overwrites it: kubectl sluice check"
 - alert: SluiceWrittenDownAlmostFull
-  expr: max by (of, sheet) (sluice_written_down_bytes) > 0.9 * scalar(max(sluice_written_down_bytes_limit))
+  expr: max by (of, shard) (sluice_written_down_bytes) > 0.9 * scalar(max(sluice_written_down_bytes_limit))
   for: {{ .Values.prometheusRule.for }}
   labels: {severity: warning}
   annotations:
-    summary: {{ `"ConfigMap number {{ $labels.sheet }} of {{ $labels.of }} is almost full"` }}
+    summary: {{ `"ConfigMap number {{ $labels.shard }} of {{ $labels.of }} is almost full"` }}
     description: When it is full, memory forgets its oldest entries, and no more slots are given. Delete unneeded Jobs and namespaces.
 - alert: SluicePodsStranded
   expr: max(sluice_stranded_pods) > 0

@@ -26,7 +26,7 @@ struct KindLabel {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ShardLabel {
     of: &'static str,
-    sheet: u32,
+    shard: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -76,9 +76,9 @@ impl Known {
     fn shards(&self) -> impl Iterator<Item = (ShardLabel, i64)> {
         let of = |of, sizes: [usize; rules::shards::COUNT]| {
             let numbered = (0..).zip(sizes);
-            numbered.map(move |(sheet, bytes)| {
+            numbered.map(move |(shard, bytes)| {
                 (
-                    ShardLabel { of, sheet },
+                    ShardLabel { of, shard },
                     i64::try_from(bytes).unwrap_or(i64::MAX),
                 )
             })
@@ -184,8 +184,8 @@ mod tests {
             r#"sluice_watches{state="Stale"} 1"#,
             r#"sluice_watches{state="KindForbidden"} 1"#,
             r#"sluice_watches{state="Syncing"} 2"#,
-            r#"sluice_written_down_bytes{of="memory",sheet="0"} 0"#,
-            r#"sluice_written_down_bytes{of="memory",sheet="1"} 7"#,
+            r#"sluice_written_down_bytes{of="memory",shard="0"} 0"#,
+            r#"sluice_written_down_bytes{of="memory",shard="1"} 7"#,
             r#"sluice_too_large_objects{kind="gated Pod"} 1"#,
             "sluice_written_down_bytes_limit 900000",
             r#"sluice_objects_read_whole{state="AwaitsTurn"} 0"#,
