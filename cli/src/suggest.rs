@@ -1,8 +1,8 @@
-//! `suggest -f CHART|DIR`: writes the annotations that mean the same as a chart's own wait loops, as a diff that applies.
+//! `suggest -f CHART|DIR`: proposes the annotations that mean the same as a chart's own wait loops, as a diff that applies.
 //!
 //! Helm renders a chart with several sets of values, and the command reads from the rendered containers for which things they wait. It
-//! writes the annotation into the template and renders the chart again. The annotation is proposed only if it then says the same as the
-//! loops. A template that does not render is read as text.
+//! writes the annotation into a copy of the template and renders the chart again. The command proposes an annotation only if the annotation
+//! then says the same as the loops. A template that does not render is read as text.
 
 mod acts;
 mod blocks;
@@ -69,23 +69,23 @@ use texts::Texts;
 use told::{Report, Says};
 use wait::For;
 
-/// The paths to read, and the values to render charts with.
+/// The request of a user: the paths to read, and the values with which Helm renders charts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suggesting {
-    /// The paths of charts, folders and files.
+    /// The paths of charts, of folders and of files.
     pub(crate) paths: Vec<PathBuf>,
-    /// Files of values, in their order.
+    /// The files of values, in the order in which Helm reads them.
     pub(crate) values: Vec<PathBuf>,
-    /// Single values, as Helm's `--set` has them.
+    /// The single values, in the form that Helm's `--set` takes.
     pub(crate) set: Vec<String>,
 }
 
-/// An init container whose command waits for something by itself, so that a list can replace it.
+/// An init container whose command only waits for something, so that a list can replace the container.
 pub(crate) struct WaitLoop {
     /// The index of the container among the init containers of its pod.
     pub(crate) at: usize,
     pub(crate) name: String,
-    /// The command that waits: `nc -z db 5432`.
+    /// The command that waits, such as `nc -z db 5432`.
     pub(crate) what: String,
 }
 
@@ -108,7 +108,8 @@ pub(crate) fn wait_loops(spec: &Value) -> Vec<WaitLoop> {
     others.filter_map(waits).collect()
 }
 
-/// Prints the diff; and on standard error the waits that stay, the parts that go with the replaced loops, and further remarks.
+/// Prints the diff on standard output. Prints on standard error the waits that stay, the parts that go with the replaced loops, and further
+/// remarks.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
     let mut report = Report::default();
@@ -159,8 +160,8 @@ pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The manifests of a kustomization and of its bases, if `path` is one. Such a base may lie outside of the folder, and the annotation
-/// belongs into the file with the workload.
+/// The manifests of a kustomization and of its bases; `None` where `path` is no kustomization. A base may lie outside of the folder, and
+/// the annotation belongs into the file that holds the workload.
 fn kustomized(path: &Path, report: &mut Report) -> Option<Vec<PathBuf>> {
     let ManifestSource::Kustomization(it) = ManifestSource::of(path) else {
         return None;
@@ -172,7 +173,7 @@ fn kustomized(path: &Path, report: &mut Report) -> Option<Vec<PathBuf>> {
     Some(it.manifests())
 }
 
-/// The additions to a Compose file, if `path` is one.
+/// The additions to a Compose file; `None` where `path` is no Compose file.
 fn compose_file(path: &Path) -> Result<Option<Additions>> {
     if path.is_dir() || input::is_stdin(path) {
         return Ok(None);
@@ -181,7 +182,7 @@ fn compose_file(path: &Path) -> Result<Option<Additions>> {
     Ok(compose::of(&text).map(|file| Additions::of(&file)))
 }
 
-/// Prints the additions as a Compose file of their own, which goes over the one that was read.
+/// Prints the additions as a second Compose file, which Compose merges over the file that was read.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     print!("{additions}");
@@ -198,7 +199,7 @@ fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     }
 }
 
-/// Adds the charts in a folder to `charts`. A chart's own sub-charts are left out, because they are rendered with the chart.
+/// Adds the charts in a folder to `charts`. The sub-charts of a chart are left out, because Helm renders them with the chart.
 fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     if path.join("Chart.yaml").is_file() {
         charts.push(path.to_owned());
@@ -215,8 +216,8 @@ fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Renders a chart, and proposes lists for its wait loops. Even a chart whose own templates hold no wait is rendered, since the wait may
-/// stand in the helpers of a library.
+/// Renders a chart, and proposes lists for its wait loops. Even a chart without a wait in its own templates is rendered, since a helper of
+/// a library may hold the wait.
 fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report) -> Result<()> {
     let mut given: Vec<String> = Vec::new();
     for file in &asked.values {
@@ -262,8 +263,8 @@ fn of_manifests(folder: &Path, texts: &Texts, report: &mut Report) -> Result<()>
     Ok(())
 }
 
-/// Reports the facts that a document tells outside of its containers: a sync wave of Argo CD becomes a weight, and a migration that Helm
-/// runs last is named, because no pod can wait for it.
+/// Proposes a weight for a workload with a sync wave of Argo CD. Names a migration that Helm runs last, because no pod can wait for such a
+/// hook.
 fn by_document(file: &texts::File, report: &mut Report) {
     for document in file.documents() {
         if let Some(edit) = edits::weigh(&document) {

@@ -1,9 +1,9 @@
-//! Tells whether commands do something else than wait: a container that runs such a command stays when its loop goes.
+//! Tells whether commands do something else than wait. A container with such a command stays when a list replaces its loop.
 
 use super::shell::Call;
 use std::path::Path;
 
-/// The programs that only look, print, or steer a script, so they do nothing else than wait.
+/// The programs that only look, print, or steer a script, so a command that runs one of them does nothing else than wait.
 const HARMLESS: [&str; 66] = [
     ".",
     ":",
@@ -78,7 +78,7 @@ const CHANGES: [&str; 9] = [
     "create ", "insert ", "grant ", "alter ", "drop ", "update ", "--create", "--alter", "restore",
 ];
 
-/// The program that a command runs, by the name of its file; `None` where that cannot be told.
+/// The program that a command runs, by the name of its file; `None` where the name is not plain text.
 pub(super) fn program(call: &Call) -> Option<String> {
     let program = call.words[0].rsplit('/').next()?;
     let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
@@ -86,18 +86,18 @@ pub(super) fn program(call: &Call) -> Option<String> {
     (is_name && program.chars().all(is_letter)).then(|| program.to_owned())
 }
 
-/// Whether a program runs a script. The commands of such a script are read one by one, so the program itself does not count.
+/// Whether a program runs a script. The commands of the script are read one by one, so the program itself does not count as an act.
 pub(super) fn runs_a_script(program: &str) -> bool {
     let is_script = Path::new(program).extension().is_some_and(|it| it == "sh");
     is_script || matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh")
 }
 
-/// Whether a command that is no wait changes nothing that others can see.
+/// Whether a command changes nothing that another container can see. Such a command stops no proposal even if it is no wait.
 pub(super) fn is_harmless(call: &Call) -> bool {
     let first = call.words[0].as_str();
     let program = first.rsplit('/').next().unwrap_or_default();
     let in_place = program == "sed" && call.words.iter().any(|it| it.starts_with("-i"));
-    // Behind a closing bracket a redirection stands alone.
+    // Behind a closing bracket, as in `} > FILE`, the command consists of a redirection alone.
     let is_known = HARMLESS.contains(&program) || is_redirection(first);
     is_known && !in_place && !writes(&call.words)
 }
@@ -107,14 +107,14 @@ fn is_redirection(word: &str) -> bool {
     word.starts_with(['>', '<'])
 }
 
-/// Whether a command stops a server that one of these commands, in a loop, starts only to see whether it starts.
+/// Whether a command stops a server that a loop among the commands `all` has started only to see whether the server starts.
 pub(super) fn stops_a_try(call: &Call, all: &[Call]) -> bool {
     let is = |it: &Call, what: &str| matches!(it.words.as_slice(), [_, word, ..] if word == what);
     let starts = |it: &Call| it.is_looped() && is(it, "start") && it.words[0] == call.words[0];
     is(call, "stop") && all.iter().any(starts)
 }
 
-/// Whether a client changes what is in a store, rather than look whether it answers.
+/// Whether a client changes the content of a store. A client that only looks whether the store answers does not.
 pub(super) fn changes(call: &Call) -> bool {
     let text = call.words[1..].join(" ").to_lowercase();
     let is_fed =
@@ -123,7 +123,7 @@ pub(super) fn changes(call: &Call) -> bool {
     is_change && !is_harmless(call)
 }
 
-/// Whether a command writes a file that others may read.
+/// Whether a command writes a file that another container may read.
 fn writes(words: &[String]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {

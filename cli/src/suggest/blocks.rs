@@ -1,4 +1,4 @@
-//! The containers in a template's text: each is an item of a list that has a name, and an image or a command.
+//! Finds the containers in a template's text: each is an item of a list that has a name, and an image or a command.
 
 use super::container::Container;
 use super::document::indent;
@@ -14,21 +14,21 @@ pub(super) struct Block {
     pub(super) first: usize,
     /// The number of the container's lines.
     pub(super) length: usize,
-    /// The container as each branch of the template inside of it makes it. Its actions are masked: numbers stand in their place (module
-    /// `mask`).
+    /// The variants of the container, one for each branch of the template inside of its text. The template's actions are masked: numbers
+    /// stand in their place (module `mask`).
     pub(super) branches: Vec<Container>,
-    /// The waits of each of these.
+    /// The waits of each variant in `branches`, in the same order.
     readings: Vec<Reading>,
 }
 
 impl Block {
-    /// The containers of the branches, each with its waits.
+    /// The variants of the container, each with its waits.
     pub(super) fn read(&self) -> impl Iterator<Item = (&Container, &Reading)> {
         self.branches.iter().zip(&self.readings)
     }
 }
 
-/// The most branches of a container that are read one by one; further branches are left out.
+/// The most branches of a container that are read one by one. Further branches are left out, because a text may have any number of them.
 const BRANCHES: usize = 4;
 
 /// The containers of a template.
@@ -66,7 +66,7 @@ pub(super) fn all(template: &Template) -> Vec<Block> {
     found
 }
 
-/// The number of lines of an item of a list.
+/// The number of lines that an item of a list takes in the text.
 fn length(template: &Template, lines: &[&str], first: usize) -> usize {
     let outer = indent(lines[first]);
     let ends = |line: &&str| {
@@ -82,7 +82,7 @@ fn length(template: &Template, lines: &[&str], first: usize) -> usize {
         .count()
 }
 
-/// The indentation of the keys of an item.
+/// The indentation of an item's keys, in blanks.
 fn inside(first: &str) -> usize {
     let text = first.trim_start();
     first.len() - text.trim_start_matches('-').trim_start().len()
@@ -100,7 +100,7 @@ fn is_container(template: &Template, block: &[&str]) -> bool {
     has("name") && (has("image") || has("command") || has("args"))
 }
 
-/// Whether the item that begins on line `first` is in a list of init containers; `true` where no key above tells, as in a helper.
+/// Whether the item that begins on line `first` is in a list of init containers. `true` where no key above the item tells, as in a helper.
 fn is_init(lines: &[&str], first: usize) -> bool {
     let depth = indent(lines[first]);
     let above = lines[..first].iter().rev().find(|line| {
@@ -113,7 +113,8 @@ fn is_init(lines: &[&str], first: usize) -> bool {
     above.is_none_or(|line| line.to_lowercase().contains("init"))
 }
 
-/// The lines of an item as YAML. Of the template's branches inside of it, the branch with the number `branch` is taken.
+/// The lines of an item as YAML. Where actions of the template make branches inside of the item, only the branch with the number `branch`
+/// is taken.
 fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> String {
     let depth = inside(block[0]);
     let outer = template.open.get(first).map_or(0, Vec::len);
@@ -140,7 +141,7 @@ fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> 
     text
 }
 
-/// The number of branches, after the first one, of the action that is open around a line.
+/// The number of the last branch of the action `frame`, which is open around a line. The first branch has the number 0.
 fn last_branch(template: &Template, line: usize, frame: &[String]) -> usize {
     let level = template.open[line].iter().position(|it| it == frame);
     let Some(level) = level else { return 0 };
@@ -157,7 +158,7 @@ fn read(text: &str, init: bool) -> Vec<Container> {
     let containers = match Entries::new(text.as_bytes()).next() {
         None => return Vec::new(),
         Some(Ok(entry)) => Container::each(&entry.object, init, &Value::Null),
-        // A text that is no YAML without its actions is read as one long script.
+        // A text that is no YAML once its actions are masked is read as one long script.
         Some(Err(_)) => Vec::new(),
     };
     if containers.is_empty() {
@@ -166,8 +167,8 @@ fn read(text: &str, init: bool) -> Vec<Container> {
     containers
 }
 
-/// A word of a command; where the word is a single action, the text that the action prints: `{{ printf "until nc db 1; do sleep 1; done"
-/// }}`.
+/// The text of a command's word. A word that is a single action stands for the text that the action prints: `{{ printf "until nc db 1; do
+/// sleep 1; done" }}`.
 fn revealed(template: &Template, word: &str) -> String {
     let seen = template.masked.seen(word);
     let printed = ["{{ printf \"", "{{ print \""];
@@ -180,7 +181,7 @@ fn revealed(template: &Template, word: &str) -> String {
 
 fn crude(text: &str, init: bool) -> Container {
     let name = text.lines().find_map(|it| it.trim().strip_prefix("name:"));
-    // A script may stand in quotes on one line.
+    // A script may stand in quotes on one line, so each quoted text becomes a line of its own.
     let mut script = text.to_owned();
     for line in text.lines() {
         let quoted = line.replace("\\\"", "\u{0}");

@@ -1,4 +1,4 @@
-//! Reads a template as text, where nothing renders it.
+//! Reads a template as text, where Helm does not render the template.
 
 use super::candidates;
 use super::document::Document;
@@ -8,7 +8,7 @@ use super::reason::Reason;
 use super::texts::{File, Texts};
 use super::told::{Report, Says};
 
-/// Reports the waits of a file's workloads, and of the containers outside of every workload's document.
+/// Reports the waits of a file's workloads, and the waits of the containers outside of every workload's document.
 pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     for document in file.documents().filter(Document::is_workload) {
         of_document(texts, file, &document, report);
@@ -20,7 +20,7 @@ pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     unrendered(texts, file, is_of_none, report);
 }
 
-/// Reports the waits of a document as left. No list is proposed, since a list that nothing renders cannot be tried.
+/// Reports the waits of a document as left. No list is proposed, since a list can be tried only where the template renders.
 fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut Report) {
     let edit = edits::annotate(document, &[String::new()]);
     let at = edit.map_or(document.first, |it| it.at.saturating_sub(1));
@@ -42,7 +42,7 @@ fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut
     }
 }
 
-/// Reports the containers of a file that have not been reported before.
+/// Reports the containers of a file that no earlier report names.
 pub(super) fn unrendered(
     texts: &Texts,
     file: &File,

@@ -1,4 +1,4 @@
-//! The ways to write the list of one document (a workload in a template), the best first; each is tried by rendering.
+//! Makes the lists that may replace the waits of one document (a workload in a template), the best first. Each list is tried by rendering.
 
 use super::document::Document;
 use super::in_text::Context;
@@ -13,17 +13,18 @@ use super::texts::{File, Texts};
 use super::wait::Wait;
 use std::path::Path;
 
-/// A wait that stands in a text, and its outcome.
+/// A wait in the text of a template, and its outcome.
 pub(super) struct WaitInText {
-    /// The line of the file, from 0.
+    /// The number of the line in the file, from 0.
     pub(super) line: usize,
     pub(super) container: String,
-    /// The command that waits; empty where no command tells what it waits for.
+    /// The command that waits; empty where no command tells for which thing the container waits.
     pub(super) what: String,
     pub(super) outcome: Outcome,
 }
 
-/// The list by the text of a document alone, where each entry stands in the branch of its wait; and the outcome of each wait in the text.
+/// Makes a list from the text of a document alone, with each entry in the branch of its wait. Also returns the outcome of each wait in the
+/// text.
 pub(super) fn of_text(
     texts: &Texts,
     file: &File,
@@ -120,7 +121,7 @@ fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
         .filter(|it| it.len() > 3 && !it.starts_with('-'))
         .collect();
     let lines = file.template.lines();
-    // The same port may stand in every branch.
+    // Every branch may name one port, so the line with the most words of the wait counts.
     let says = |line: &str| words.iter().filter(|it| line.contains(**it)).count();
     let own = lines[first..first + length].iter();
     let best = own.enumerate().rev().max_by_key(|(_, line)| says(line));
@@ -130,7 +131,8 @@ fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
             .map_or(0, |(at, _)| at)
 }
 
-/// The document of a template that an object was rendered from.
+/// The document of a template from which an object was rendered. Where several documents fit the object's kind, its name decides. `None`
+/// where no document fits.
 pub(super) fn document_of<'f>(file: &'f File, kind: &str, name: &str) -> Option<Document<'f>> {
     let same: Vec<Document<'f>> = file
         .documents()
@@ -149,7 +151,7 @@ pub(super) fn document_of<'f>(file: &'f File, kind: &str, name: &str) -> Option<
     }
 }
 
-/// Whether a template with the text `written` may render to `name`.
+/// Whether the text `written` in a template may render to `name`.
 pub(super) fn fits(written: &str, name: &str) -> bool {
     let mut rest = name;
     for part in parts(written) {
@@ -164,7 +166,7 @@ pub(super) fn fits(written: &str, name: &str) -> bool {
 fn parts(written: &str) -> Vec<String> {
     let masked = mask(written.trim_matches(['"', '\''])).text;
     let private = |it: char| !it.is_ascii();
-    // A number stands between the two marks of an action.
+    // Two marks enclose the number of each masked action, so every second part is such a number.
     let mut parts = Vec::new();
     let mut inside = false;
     for part in masked.split(private) {
@@ -180,8 +182,8 @@ fn literal(written: &str) -> usize {
     parts(written).iter().map(String::len).sum()
 }
 
-/// The entries for a target that hold for a release of any name. The first has the name as the target's own template writes it; the
-/// second has the rendered name, with `.Release.Name` in place of the release's name.
+/// The entries for a target that hold for a release of any name. The first has the name that the target's own template writes; the second
+/// has the rendered name, with `.Release.Name` in place of the release's name.
 pub(super) fn names(
     texts: &Texts,
     chart: &Path,
@@ -207,7 +209,7 @@ pub(super) fn names(
     entries
 }
 
-/// The name that an object has in its own template, as template text; `None` where that text means something else in another template of
+/// The name that an object has in its own template, as template text. `None` where that text means something else in another template of
 /// the chart.
 fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String> {
     if object.source.starts_with("charts") {
@@ -223,7 +225,7 @@ fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String>
             && fits(own, text(&object.value, "/metadata/name"))
             && literal(own) == best
     });
-    // Of several documents that are as like, none tells the name.
+    // Where several documents fit the object equally well, none of them tells its name.
     if as_like.nth(1).is_some() {
         return None;
     }
@@ -249,7 +251,7 @@ fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String>
     actions.iter().all(known).then_some(name)
 }
 
-/// Whether an action reads a variable of the template that it stands in.
+/// Whether an action reads a variable that its template sets.
 fn variable(action: &str) -> bool {
     action
         .match_indices('$')

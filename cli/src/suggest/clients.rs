@@ -1,4 +1,4 @@
-//! The programs with which charts look whether a server, a name or a file is there.
+//! Reads the waits of the programs with which charts look whether a server, a name or a file is there.
 
 mod arguments;
 mod code;
@@ -18,13 +18,13 @@ pub(super) use data::{asks_for_members, is_asked_for_data};
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client, Plain};
 
-/// Reads the waits of a command; `None` where the command is no client. `looks`: the command stands in a place where waits stand, such as
-/// a loop.
+/// Reads the waits of a command; `None` where the command is no known client. `looks`: the command stands where a wait is likely, such as
+/// in a loop or in an init container.
 pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let program = program.trim_start_matches(['(', '!']);
     let arguments: Vec<&str> = call.words[1..].iter().map(String::as_str).collect();
-    // The text of a program is no word of a shell.
+    // A word that begins with `<<<` is the input of a program, and no argument.
     let mut words = call.words.iter().filter(|it| !it.starts_with("<<<"));
     if let Some(path) = words.find_map(|it| it.split("/dev/tcp/").nth(1)) {
         let mut parts = path.split('/');
@@ -43,7 +43,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
         };
         return of(&run, looks, env);
     }
-    // A script sets some of the variables of its programs itself.
+    // A script may set some of the variables that its clients read.
     let env = &env
         .iter()
         .chain(&call.own)
@@ -111,7 +111,7 @@ impl Client {
         let is_connection = |it: &String| it.contains("://") || it.contains("$(");
         let by_connection = || option(arguments, self.connections).filter(is_connection);
         let by_option = by_option.or_else(by_connection);
-        // The first word of such a client may be a command in the place of an address.
+        // The first argument of a client with the form `Plain::Address` may be a command and no address, so it gets no usual port.
         let is_host = self.plain != Plain::Address || by_option.is_some();
         let takes_parameters = !self.connections.is_empty();
         let mut parameters = arguments.iter().filter(|_| takes_parameters);
@@ -162,7 +162,7 @@ impl Client {
     }
 }
 
-/// The wait for a file that a test such as `[ -f /ready ]` looks for; `None` for another command.
+/// The wait for a file that a test such as `[ -f /ready ]` looks for; `None` for a command that is no such test.
 fn test(program: &str, arguments: &[&str], looped: bool) -> Option<Vec<For>> {
     let found = match program {
         "test" | "[" | "[[" => {
@@ -181,7 +181,7 @@ fn test(program: &str, arguments: &[&str], looped: bool) -> Option<Vec<For>> {
     })
 }
 
-/// Whether `nc` is a server: `nc -lk -p 8080`.
+/// Whether `nc` is a server, as in `nc -lk -p 8080`.
 fn listens(arguments: &[&str]) -> bool {
     let mut short = arguments
         .iter()
@@ -202,7 +202,8 @@ fn port(arguments: &[&str]) -> Vec<For> {
     }
 }
 
-/// The name that a look-up asks for, such as `nslookup db` or `getent hosts db`; `None` where a look-up asks for no host.
+/// The name that a look-up asks for, such as `nslookup db` or `getent hosts db`; `None` where a look-up asks for something else than a
+/// host.
 fn name(arguments: &[&str]) -> Option<Vec<For>> {
     let databases = ["hosts", "ahosts", "ahostsv4", "ahostsv6"];
     let others = ["passwd", "group", "services"];
@@ -239,7 +240,7 @@ fn endpoint(arguments: &[&str]) -> Option<Vec<For>> {
 
 /// The address that `socat` connects to, such as `socat - TCP:db:5432,connect-timeout=1`.
 fn socat(arguments: &[&str]) -> Vec<For> {
-    // One that listens is a server, which hands on what it gets.
+    // A `socat` that listens is a server: it passes on the bytes that it receives.
     if arguments
         .iter()
         .any(|it| it.to_uppercase().contains("LISTEN"))
@@ -258,7 +259,7 @@ fn socat(arguments: &[&str]) -> Vec<For> {
     addresses.collect()
 }
 
-/// The address that a scan asks, such as `nmap -p 5432 db`.
+/// The address that a scan of ports asks, such as `nmap -p 5432 db`.
 fn scanned(arguments: &[&str]) -> Vec<For> {
     let host = last(arguments);
     match option(arguments, &["-p"]).filter(|it| is_port(it)) {
@@ -283,7 +284,7 @@ fn of_confluent(arguments: &[&str]) -> Vec<For> {
     }
 }
 
-/// The address of the server whose status `vault status` asks for. A wait for the content of Vault cannot become an entry, because that
+/// The address of the server whose status `vault status` asks for. A wait for the content of Vault becomes no entry, because that content
 /// is no object of the cluster.
 fn of_vault(arguments: &[&str], env: &BTreeMap<String, String>) -> Vec<For> {
     if positional(arguments).first() != Some(&"status") {

@@ -1,12 +1,12 @@
-//! The conditions on which an entry of a list stands in a template.
+//! Makes the conditions under which an entry of a list stands in a template.
 
 use super::switches::Switch;
 
-/// The most values that a condition may test together. A longer condition belongs to one set of values among many, and would hold for
-/// nearly no user.
+/// The most values that a condition may test together. A longer condition fits one set of values among many, and would hold for nearly no
+/// user.
 const MOST_TOGETHER: usize = 4;
 
-/// The condition, as template actions, on which an object or a wait is rendered. `tried` are the sets of values that were rendered, and
+/// The condition, as template actions, under which an object or a wait is rendered. `tried` are the sets of values that were rendered, and
 /// `seen` are those of them that show the object. `None` where the sets do not tell a condition.
 pub(super) fn of_sets(
     sets: &[Vec<Switch>],
@@ -30,14 +30,14 @@ pub(super) fn of_sets(
             _ => format!("({op} {})", once.join(" ")),
         }
     };
-    // A workload that is there with some values only has the first of its sets for the chart's own values.
+    // The chart's own values may not render the workload. Then the smallest set that does takes their place.
     let first = tried.iter().min_by_key(|set| (sets[**set].len(), **set))?;
     if seen.contains(first) {
         let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
         let single = absent.filter_map(|it| {
             let more = it.iter().filter(|it| !sets[*first].contains(it));
             let (marks, plain): (Vec<_>, Vec<_>) = more.partition(|it| it.follows());
-            // A switch that needs a host decides itself, and not the host.
+            // Where a set has a switch and marks, the switch decides: the marks only give the host that the switch needs.
             let decisive = if plain.is_empty() { marks } else { plain };
             let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
             parts.next().filter(|_| parts.next().is_none())
@@ -65,7 +65,7 @@ pub(super) fn of_sets(
         if own.is_empty() || own.len() > MOST_TOGETHER {
             return None;
         }
-        // One switch more may take it away again.
+        // Another switch may make the object disappear again, so the entry stands under the opposite of that switch too.
         let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
         for other in absent.filter(|it| set.iter().all(|switch| it.contains(switch))) {
             let mut more = other.iter().filter(|it| !set.contains(it) && !it.follows());
@@ -78,12 +78,13 @@ pub(super) fn of_sets(
     (!parts.is_empty()).then(|| within(&all("or", parts)))
 }
 
-/// One condition as the actions around an entry.
+/// The actions around an entry for one condition.
 fn within(condition: &str) -> Vec<Vec<String>> {
     vec![vec![format!("if {}", bare(condition))]]
 }
 
-/// The action that tests the conditions which the actions `around` an entry do not test already; empty where they test all.
+/// The actions that test those of the `conditions` which the actions `around` an entry do not test already; empty where these test all
+/// conditions.
 pub(super) fn unsaid(conditions: &[String], around: &[Vec<String>]) -> Vec<Vec<String>> {
     let tests = around
         .iter()

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Container {
     pub(super) name: String,
     pub(super) image: String,
-    /// Whether it is an init container.
+    /// Whether the container is an init container.
     pub(super) init: bool,
     /// The words of `command`, then those of `args`.
     pub(super) words: Vec<String>,
-    /// The variables whose values stand in the container itself.
+    /// The variables whose values are in the container's own fields.
     pub(super) env: BTreeMap<String, String>,
     /// The variables whose value is in a Secret, a ConfigMap or the pod.
     pub(super) elsewhere: BTreeSet<String>,
@@ -22,7 +22,7 @@ pub(super) struct Container {
     pub(super) node_paths: Vec<String>,
     /// The ConfigMaps that the container mounts.
     pub(super) config_maps: Vec<MountedMap>,
-    /// Whether this is a command that is run once the container has started, or before it ends.
+    /// Whether the words are a command of a hook, which the kubelet runs after the start of the container or before its end.
     pub(super) after_start: bool,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Container {
 pub(super) struct MountedMap {
     pub(super) map: String,
     path: String,
-    /// The key of the ConfigMap where only that key is mounted at the path; `None` where all keys are.
+    /// The key of the ConfigMap where only that key is mounted at the path; `None` where all keys are mounted.
     only: Option<String>,
 }
 
 impl MountedMap {
-    /// The key of the ConfigMap that the file at a path shows; `None` for a path outside of the mount.
+    /// The key of the ConfigMap whose content the file at a path has; `None` for a path outside of the mount.
     pub(super) fn key(&self, path: &str) -> Option<String> {
         let behind = path.strip_prefix(&self.path)?;
         match &self.only {
@@ -47,8 +47,8 @@ impl MountedMap {
 }
 
 impl Container {
-    /// A word of a command without variables. A variable that holds the address of a Service, such as `$(DB_SERVICE_HOST)`, is replaced
-    /// by the name of the Service, because the kubelet puts that address into the environment of every pod.
+    /// A word of a command without variables. A variable that holds the address of a Service, such as `$(DB_SERVICE_HOST)`, is replaced by
+    /// the name of the Service, because the kubelet puts that address into the environment of every pod.
     ///
     /// # Errors
     ///
@@ -73,7 +73,8 @@ impl Container {
         Ok(known)
     }
 
-    /// Reads a container of the pod's spec `pod`; `pod` is null for an item of any list in a text.
+    /// Reads a container of a pod with the spec `pod`. `pod` is null for an item of a list in a template's text, which may belong to any
+    /// pod.
     pub(super) fn of(value: &Value, init: bool, pod: &Value) -> Option<Self> {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let name = value.get("name")?.as_str()?.to_owned();
@@ -123,7 +124,7 @@ impl Container {
             .collect()
     }
 
-    /// The container itself and, as further containers, the commands that run once it has started, or before it ends.
+    /// The container, and as further containers the commands that the kubelet runs after the start of the container or before its end.
     pub(super) fn each(value: &Value, init: bool, pod: &Value) -> Vec<Self> {
         let Some(own) = Self::of(value, init, pod) else {
             return Vec::new();
@@ -139,14 +140,14 @@ impl Container {
         std::iter::once(own).chain(after_start).collect()
     }
 
-    /// Whether the container's script also takes an answer that refuses, such as 401, for success.
+    /// Whether the container's script takes an answer that refuses, such as 401, for success too.
     pub(super) fn takes_refusals(&self) -> bool {
         let is_number = |it: char| !it.is_ascii_digit();
         let mut words = self.words.iter().flat_map(|it| it.split(is_number));
         words.any(|it| matches!(it, "401" | "403" | "404"))
     }
 
-    /// Whether a path is on the node, and not in a volume of the pod alone.
+    /// Whether a path leads to the node, and not to a volume of the pod alone.
     pub(super) fn is_on_the_node(&self, path: &str) -> bool {
         let within = |it: &String| path.starts_with(it.as_str());
         self.node_paths.iter().any(within)
@@ -161,7 +162,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The text of a scalar, be it a text, a number or a flag.
+/// The text of a scalar, which may be a text, a number or a flag.
 fn said(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -171,7 +172,7 @@ fn said(value: &Value) -> Option<String> {
     }
 }
 
-/// The paths at which the container mounts a volume that is a folder of the node.
+/// The paths at which the container mounts folders of the node.
 fn node_paths(container: &Value, pod: &Value) -> Vec<String> {
     let volumes = pod["volumes"].as_array().into_iter().flatten();
     let of_node: Vec<&str> = volumes
@@ -181,7 +182,7 @@ fn node_paths(container: &Value, pod: &Value) -> Vec<String> {
     let mounts = container["volumeMounts"].as_array().into_iter().flatten();
     let is_of_node = |mount: &&Value| {
         let name = mount["name"].as_str().unwrap_or_default();
-        // Only what comes from the node can be propagated.
+        // Only a mount from the node can be propagated.
         of_node.contains(&name) || mount.get("mountPropagation").is_some()
     };
     mounts

@@ -1,4 +1,4 @@
-//! Reads images that wait for the objects that their environment or their arguments name, without a command that says so.
+//! Reads the waits of images that wait for the objects which their environment or their arguments name.
 
 use super::container::Container;
 use super::wait::{Address, Asks, For, NamedObject, Wait};
@@ -12,7 +12,7 @@ pub(super) fn of(container: &Container) -> Vec<Wait> {
     waits
 }
 
-/// The waits of `waisbrot/wait`, which lists these in a variable, such as `TARGETS=db:5432,cache:6379`.
+/// The waits of `waisbrot/wait`, which a variable lists, such as `TARGETS=db:5432,cache:6379`.
 fn targets(container: &Container) -> Vec<Wait> {
     let listed = container.env.get("TARGETS").map_or("", String::as_str);
     let listed = listed.split(',').map(str::trim).filter(|it| !it.is_empty());
@@ -25,7 +25,7 @@ fn targets(container: &Container) -> Vec<Wait> {
         .collect()
 }
 
-/// The waits of kubernetes-entrypoint, which its variables list, such as `DEPENDENCY_SERVICE=ns:keystone-api,mariadb`.
+/// The waits of kubernetes-entrypoint, which several variables list, such as `DEPENDENCY_SERVICE=ns:keystone-api,mariadb`.
 fn entrypoint(container: &Container) -> Vec<Wait> {
     let mut waits = Vec::new();
     for (variable, kind) in [
@@ -46,7 +46,7 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
                     kind: kind.to_owned(),
                     name: name.to_owned(),
                     namespace,
-                    // An entry point looks for the DaemonSet's pod on its own node.
+                    // kubernetes-entrypoint looks for the pod of a DaemonSet on its own node.
                     same_node: kind == "daemonset",
                     ..NamedObject::default()
                 }),
@@ -82,13 +82,13 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
     waits
 }
 
-/// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`. An
-/// image with such a name may have the arguments alone, without the program.
+/// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`. A
+/// container of an image with `readiness` in its name may have the arguments without the program.
 fn readiness(words: &[String], image: &str) -> Vec<Wait> {
     let words: Vec<&str> = words.iter().flat_map(|it| it.split_whitespace()).collect();
     let is_option = |it: &&str| it.starts_with("--") && it.ends_with("-name");
     let alone = image.contains("readiness") && words.first().is_some_and(is_option);
-    // The options before it are those of a shell.
+    // The options before `ready.py` are options of a shell.
     let named = words.iter().position(|it| it.ends_with("ready.py"));
     let Some(at) = named.or(alone.then_some(0)) else {
         return Vec::new();

@@ -1,14 +1,14 @@
-//! Writes a unified diff of a few changes.
+//! Writes the changes of a file as a unified diff.
 
 use std::path::Path;
 
-/// The number of lines that are shown around a change.
+/// The number of unchanged lines that the diff shows on each side of a change.
 const CONTEXT: usize = 3;
 
-/// A change: lines that take the place of others.
+/// A change of a file: added lines take the place of removed lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// The number of the first removed line, from 0. The added lines stand in its place.
+    /// The number of the first removed line, from 0, or of the line before which lines are added.
     pub(super) at: usize,
     /// The number of removed lines.
     pub(super) removed: usize,
@@ -54,7 +54,7 @@ pub(super) fn unified(path: &Path, text: &str, mut edits: Vec<Edit>) -> String {
     diff
 }
 
-/// The text with its changes made.
+/// The text after the changes.
 pub(super) fn applied(text: &str, edits: &[Edit]) -> String {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|edit| edit.at);
@@ -80,7 +80,7 @@ pub(super) fn applied(text: &str, edits: &[Edit]) -> String {
     made
 }
 
-/// The groups of changes that are shown together, because the lines that are shown around them overlap.
+/// The groups of changes that the diff shows together, because the unchanged lines around them overlap.
 fn hunks(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
     edits.chunk_by(|one, next| next.at <= one.at + one.removed + 2 * CONTEXT)
 }

@@ -1,9 +1,9 @@
-//! The documents of a file, by their lines. A template is no YAML before it is rendered, so this module only searches its lines.
+//! Finds the documents of a file, by their lines. A template is no YAML before it is rendered, so this module only searches its lines.
 
 use rules::scope;
 use std::ops::Range;
 
-/// The kinds of workloads that a list can be written on.
+/// The kinds of workloads whose template can carry a list.
 const WORKLOADS: [&str; 8] = [
     "Deployment",
     "StatefulSet",
@@ -47,18 +47,18 @@ impl Document<'_> {
         self.kinds().next()
     }
 
-    /// The kinds that the document's object may have: a template may choose one of several.
+    /// The kinds that the document's object may have, since a template may choose one of several.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
         let kinds = self.lines.iter().filter_map(|it| it.strip_prefix("kind:"));
         kinds.map(str::trim)
     }
 
-    /// Whether a key stands in the document, comments apart.
+    /// Whether the document has a key on a line that is no comment.
     pub(super) fn has(&self, key: &str) -> bool {
         self.line_of(key).is_some()
     }
 
-    /// The number of the line, within the document, on which a key stands.
+    /// The number of the line with a key, counted within the document.
     pub(super) fn line_of(&self, key: &str) -> Option<usize> {
         let is_key = |line: &String| {
             let line = line.trim_start().trim_start_matches(['"', '\'']);
@@ -85,12 +85,12 @@ impl Document<'_> {
         Some(name.trim_start()["name:".len()..].trim())
     }
 
-    /// Whether a line of the file is in the document.
+    /// Whether a line of the file belongs to the document.
     pub(super) fn holds(&self, line: usize) -> bool {
         (self.first..self.first + self.lines.len()).contains(&line)
     }
 
-    /// The line, in the file, that makes the object a hook which Helm runs after everything else.
+    /// The line, in the file, that makes the object a hook which Helm runs after all other objects; `None` for any other object.
     pub(super) fn late_hook(&self) -> Option<usize> {
         let at = self.line_of("helm.sh/hook")?;
         let line = &self.lines[at];
@@ -98,7 +98,7 @@ impl Document<'_> {
         (is_late && self.kind() == Some("Job")).then_some(self.first + at)
     }
 
-    /// Whether Helm runs the object as a test alone.
+    /// Whether Helm runs the object only as a test.
     pub(super) fn is_test(&self) -> bool {
         let line = self.line_of("helm.sh/hook").map(|at| &self.lines[at]);
         let hook = line.and_then(|it| Some(it.split_once(':')?.1.trim().trim_matches(['"', '\''])));
@@ -112,7 +112,7 @@ impl Document<'_> {
     }
 }
 
-/// The number of blanks before a line's text.
+/// The number of blanks in front of a line's text.
 pub(super) fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }

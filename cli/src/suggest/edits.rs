@@ -7,8 +7,8 @@ const WEIGHT: &str = "sluice.dev/weight";
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
-/// The change that writes a list on the workload, or else on its pod template. `None` where the annotations are computed. A list with a
-/// variable of the pod has to stand on the pod template.
+/// The change that writes a list into the annotations of the workload, or else of its pod template. `None` where the annotations are
+/// computed. A list that names a variable of the pod has to stand on the pod template.
 pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit> {
     let own = document
         .lines
@@ -28,8 +28,8 @@ pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit>
     own.and_then(place).or_else(|| template().and_then(place))
 }
 
-/// The change that writes a weight beside a sync wave. A hook gets none: it runs before or after the objects that it would be weighed
-/// against, and a hook before a sync would wait for the very workloads that the sync mends.
+/// The change that writes a weight beside a sync wave. A hook gets no weight: it runs before or after the objects that the weight would
+/// order, and a hook before a sync would wait for the very workloads that the sync mends.
 pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     let is_hook = HOOKS.iter().any(|hook| document.has(hook));
     if !document.is_workload() || document.has(WEIGHT) || is_hook {
@@ -47,7 +47,8 @@ pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     })
 }
 
-/// The change that puts lines among the annotations of the `metadata:` on line `at`.
+/// The change that puts lines among the annotations of the `metadata:` on line `at`; `None` where the annotations are computed in a form
+/// that leaves no place.
 fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> {
     let lines = document.lines;
     let outer = indent(&lines[at]);
@@ -73,7 +74,7 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
     };
     let computed = match block[found].trim().strip_prefix("annotations:")?.trim() {
         "" => None,
-        // `annotations: {{- toYaml .Values.x | nindent 4 }}` brings its own line break, so it may stand below a list.
+        // `annotations: {{- toYaml .Values.x | nindent 4 }}` begins with a line break of its own, so the action may stand below a list.
         action if action.starts_with("{{-") && action.contains("nindent") && is_action(action) => {
             Some(pad(inner + 2, action))
         }
@@ -81,7 +82,7 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
     };
     let conditions = block[..found].iter().filter(|it| is_action(it));
     let open = conditions.fold(0_i32, |open, it| open + opens(it));
-    // Variables may be set between a condition and the key.
+    // Actions that set variables may stand between a condition and the key.
     let between = block[..found].iter().rev();
     let sets = between.take_while(|it| is_action(it) && opens(it) == 0);
     let from = found - sets.count();
@@ -93,8 +94,8 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
             removed: 0,
             added: padded().collect(),
         }),
-        // Without a condition the computed text may be `{}`, which stands below no list.
-        // `{{- with .Values.podAnnotations }}` before the key goes behind it.
+        // A computed text without a condition around it may be `{}`, which cannot stand below a list. So this arm takes only a condition
+        // that encloses the annotations alone, such as `{{- with .Values.podAnnotations }}`, and moves it behind the key and the list.
         (1, computed)
             if from > 0 && opens(block[from - 1]) == 1 && closes_behind(&block[found..], inner) =>
         {
@@ -111,8 +112,8 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
     }
 }
 
-/// Whether the action that the first line of `block` begins ends right behind the annotations in it. The annotations are indented by more
-/// than `inner` blanks.
+/// Whether the action that is open around the annotations closes right behind them. `block` begins with the line `annotations:`, and the
+/// annotations are indented by more than `inner` blanks.
 fn closes_behind(block: &[&str], inner: usize) -> bool {
     let mut open = 1;
     for line in &block[1..] {
@@ -128,7 +129,7 @@ fn closes_behind(block: &[&str], inner: usize) -> bool {
     false
 }
 
-/// The change in the number of open actions by the action on a line: 1, -1, or 0.
+/// The change in the number of open actions by the action on a line: 1, 0 or -1.
 fn opens(line: &str) -> i32 {
     let action = line
         .trim()

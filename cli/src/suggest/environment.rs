@@ -1,6 +1,6 @@
-//! Completes the variables of a container whose values are elsewhere. A ConfigMap or a Secret of the rendered chart may have the value.
-//! Else only the gate can know it: admission copies into the gate the variable's definition from the first container of the pod that has
-//! one.
+//! Completes the variables of a container whose values are not in its own fields. A ConfigMap or a Secret of the rendered chart may have
+//! the value. Any other value only the gate can know: admission copies into the gate the variable's definition from the first container of
+//! the pod that has one.
 
 use super::container::Container;
 use super::object::{ChartObject, text};
@@ -9,7 +9,7 @@ use super::shell::OWN_NAMESPACE;
 use k8s_openapi::ByteString;
 use serde_json::{Map, Value};
 
-/// The container with the values that the ConfigMaps and Secrets of the render have for it, and with its namespace, `home`.
+/// The container with the values of variables that the ConfigMaps and Secrets among `objects` have, and with its namespace, `home`.
 pub(super) fn completed(
     mut container: Container,
     pods: &Value,
@@ -52,7 +52,7 @@ pub(super) fn completed(
     container
 }
 
-/// A ConfigMap or a Secret of the rendered chart that gives variables to a container.
+/// A ConfigMap or a Secret of the rendered chart from which a container takes variables.
 struct EnvSource<'o> {
     object: &'o Value,
     is_secret: bool,
@@ -76,8 +76,8 @@ impl<'o> EnvSource<'o> {
             .collect()
     }
 
-    /// The value of a key, for the variable `name`. Of a Secret only an address is read, and without the credentials in it: a message may
-    /// show it.
+    /// The value of a key, for the variable `name`. From a Secret only an address is read, without the credentials in it, because a message
+    /// may show the value.
     fn value(&self, name: &str, key: &str) -> Option<String> {
         let plain = self.object["stringData"][key].as_str();
         let data = &self.object["data"][key];
@@ -117,12 +117,12 @@ fn own<'p>(container: &Container, pods: &'p Value) -> Option<&'p Value> {
     all.find(|it| it["name"] == container.name.as_str())
 }
 
-/// A word of a command for use in an address. Variables stay in it only where the application's own containers define them as the waiting
-/// container does: the waiting container goes, so its own definition does not help.
+/// A word of a command for use in an address. A variable stays in it only where the application's own containers define the variable as the
+/// waiting container does. The list replaces the waiting container, so a definition of that container alone does not help.
 ///
 /// # Errors
 ///
-/// A variable that no gate can have.
+/// The word has a variable that no gate can have.
 pub(super) fn taken_over(
     word: &str,
     container: &Container,
@@ -142,7 +142,7 @@ fn names(word: &str) -> impl Iterator<Item = &str> {
     behind.filter_map(|it| Some(it.split_once(')')?.0))
 }
 
-/// Whether the first of the application's containers that has a variable defines the variable as the waiting container does.
+/// Whether the application's containers define a variable as the waiting container does. The first of them with the variable counts.
 fn is_shared(name: &str, container: &Container, pods: &Value) -> bool {
     let definition = |it: &Value| {
         let mut env = it["env"].as_array()?.iter();
@@ -176,7 +176,7 @@ mod tests {
         let elsewhere = |name: &str| Err(Reason::Elsewhere(name.to_owned()));
         assert_eq!(taken("$(URL)"), Ok("$(URL)".to_owned()));
         assert_eq!(taken("db"), Ok("db".to_owned()));
-        // The application's variable of this name is another, or there is none.
+        // The application has another definition of the variable, or none.
         assert_eq!(taken("$(HOST):1"), elsewhere("HOST"));
         assert_eq!(taken("$(OWN)"), elsewhere("OWN"));
         assert_eq!(taken("$(x)"), Err(Reason::Unsaid("$x".to_owned())));

@@ -1,20 +1,20 @@
-//! The expected lists: for each workload, the list that means the same as its wait loops. A proposal is right if the rendered workload
-//! carries this list.
+//! Computes the expected lists: for each workload, the list that means the same as its wait loops. A proposal is right if the rendered
+//! workload carries this list.
 
 use super::known::{Group, Known};
 use super::target::Target;
 use std::collections::BTreeMap;
 
-/// The lists of workloads. The key is the number of the set of values that the chart was rendered with, and the workload's name.
+/// The lists of workloads. A key is the number of the set of values with which the chart was rendered, and the workload's name.
 pub(super) type Lists = BTreeMap<(usize, String), Vec<String>>;
 
-/// The expected lists of a group's workloads, whose entries have the names as they were rendered.
+/// The expected lists of a group's workloads, with the rendered names of the targets.
 pub(super) fn of(known: &Known<'_>, group: &Group) -> Lists {
     by(known, group, |target, _| target.plain().text)
 }
 
-/// The expected lists of a group's workloads. `entry` writes the entry of a target; its second argument is the number of the set of
-/// values that the workload was rendered with.
+/// The expected lists of a group's workloads. `entry` writes the entry of a target; its second argument is the number of the set of values
+/// with which the workload was rendered.
 pub(super) fn by(
     known: &Known<'_>,
     group: &Group,

@@ -1,5 +1,5 @@
-//! The way from a chart, or a folder of manifests, to the proposed lists: render with several sets of values, survey the waits, write
-//! lists, and try them.
+//! The way from a chart, or a folder of manifests, to the proposed lists: it renders with several sets of values, surveys the waits, writes
+//! lists, and tries them.
 
 use super::known::{Group, Known};
 use super::list::Listed;
@@ -17,13 +17,14 @@ use anyhow::Result;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most sets that are tried with one switch more than brings a workload in sight.
+/// The most sets of one round that are tried with one switch more than a set before them.
 const MOST_PAIRS: usize = 24;
 
-/// A set of values with one switch more than the set of the number.
+/// A set of values with one switch more than an earlier set, and the number of the earlier set.
 type Pair = (usize, Vec<Switch>);
 
-/// Parts the sets that are tried from those that are too many. The same switches in another order are rendered once.
+/// Parts the sets that are tried from the sets beyond [`MOST_PAIRS`]. Sets that differ in the order of their switches count once, because
+/// Helm renders them once.
 fn first_pairs(pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair>) {
     let mut questions: BTreeSet<Vec<String>> = BTreeSet::new();
     pairs.into_iter().partition(|(_, set)| {
@@ -73,7 +74,7 @@ pub(super) fn run(
     let all = source.render_all(&sets, render::FOR_FOLLOWED);
     let mut joined = Vec::new();
     for (at, ((set, switches), objects)) in followed.into_iter().zip(all).enumerate() {
-        // A mark is no value that a user gives: a chart that refuses it tells nothing.
+        // No user gives a mark as a value, so a chart that refuses a mark tells nothing.
         if objects.is_some() {
             let number = tried.sets.len();
             tried.take(switches, objects, source.missing(), set);
@@ -132,7 +133,7 @@ pub(super) fn run(
         .map(|(it, _)| folder.join(it))
         .collect();
     telling::of_the_rest(&known, &covered, &broken, report);
-    // A chart that waits for nothing lacks nothing.
+    // A chart without waits needs no note about templates that do not render.
     let waits = !known.seen.is_empty() || texts.files.iter().any(File::looks);
     for (template, why) in source.broken().iter().filter(|_| waits) {
         let place = folder.join(template).display().to_string();

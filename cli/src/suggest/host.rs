@@ -1,23 +1,23 @@
 //! Tells by the form of a host which thing it names: the pod itself, a Service, or a server outside of the cluster.
 
-/// A host that a wait loop names, by the form of its name. The texts may hold masked actions of a template (module `mask`).
+/// A host in a wait loop, by the form of its name. The texts may hold masked actions of a template (module `mask`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Host {
     /// The host is the pod itself, such as `localhost`.
     Itself,
-    /// A Service; with its namespace and the pod behind it, where the host names them.
+    /// The host is a Service. The host may also name the Service's namespace and one pod behind the Service.
     Service {
         name: String,
         namespace: Option<String>,
         pod: Option<String>,
     },
-    /// A host of two names, of which the second may be a namespace or a domain.
+    /// The host has two parts, of which the second may be a namespace or a domain.
     Two(String, String),
-    /// An IP address, or a domain name of three parts or more that is no name of a Service.
+    /// The host is an IP address, or a domain name of three parts or more that is no name of a Service.
     Outside,
 }
 
-/// Tells from its form which thing a host names.
+/// Tells by the form of a host which thing it names.
 pub(super) fn of(host: &str) -> Host {
     let host = host.trim_end_matches('.');
     let is_own = ["localhost", "::1", "0.0.0.0", "localhost.localdomain"];
@@ -49,7 +49,7 @@ pub(super) fn of(host: &str) -> Host {
     }
 }
 
-/// Whether a host is only a number. Such a number is the port of a host that a command prints, as in `nc $(host) 80`.
+/// Whether a host is only a number. Such a number is the port in a command such as `nc $(host) 80`, whose host another command prints.
 pub(super) fn is_number(host: &str) -> bool {
     !host.is_empty() && host.bytes().all(|it| it.is_ascii_digit())
 }

@@ -1,6 +1,6 @@
-//! The programs that well-known images run where a container has no command of its own.
+//! Knows the programs that well-known images run where a container has no command of its own.
 
-/// Returns the program that an image runs with the arguments of a container; `None` for an image that is not known.
+/// Returns the program that an image runs with the arguments of a container; `None` for an unknown image.
 pub(super) fn program(image: &str) -> Option<&'static str> {
     let image = image.split('@').next().unwrap_or_default();
     let (owner, name) = image.rsplit_once('/').unwrap_or(("", image));
@@ -34,8 +34,8 @@ pub(super) const PROTOCOLS: [&str; 10] = [
     "exec",
 ];
 
-/// Whether the image's program takes the first argument. Where it does not, the argument is a program that runs in place of the image's
-/// own.
+/// Whether an image's program takes the first argument of the container. Any other first argument is a program that runs in place of the
+/// image's own.
 pub(super) fn takes(argument: &str) -> bool {
     argument.starts_with('-') || argument.contains(':') || PROTOCOLS.contains(&argument)
 }

@@ -1,4 +1,4 @@
-//! Turns a wait in the text of a template into an entry, where nothing has been rendered.
+//! Turns a wait in the text of a template into an entry, where Helm has not rendered the template.
 
 use super::container::Container;
 use super::host::{self, Host};
@@ -9,22 +9,22 @@ use super::texts::Texts;
 use super::wait::{Address, For, NamedObject, Wait};
 use serde_json::Value;
 
-/// The texts around a wait in a template, from which its entry is made.
+/// The texts around a wait in a template from which an entry is made.
 pub(super) struct Context<'c> {
     pub(super) masked: &'c Masked,
     pub(super) container: &'c Container,
     pub(super) texts: &'c Texts,
-    /// The actions that are open around the wait and not around its list. The entry gets the same actions around it.
+    /// The actions that are open around the wait and not around its list. The entry gets these actions around it.
     pub(super) open: &'c [Vec<String>],
-    /// The text of the file, which sets the variables of the template.
+    /// The text of the file, whose actions set the variables of the template.
     pub(super) text: &'c str,
-    /// Whether a host that comes from a value becomes an address that the gate tries, and not a Service.
+    /// Whether a host that comes from a value becomes an address that the gate tries. Otherwise the host becomes a Service.
     pub(super) by_address: bool,
-    /// Whether the host of the entry counts as a Service only. A helper may choose a host outside of the cluster in other branches.
+    /// Whether the host of the entry counts as a Service even if a helper has another branch for a host outside of the cluster.
     pub(super) of_service: bool,
 }
 
-/// The port of a wait's address, as the text writes it.
+/// The port of a wait's address, in the form in which the text writes it; `None` for a wait that is for no address.
 pub(super) fn port(context: &Context<'_>, wait: &Wait) -> Option<String> {
     match &wait.for_what {
         For::Address(address) => Some(context.masked.seen(&address.port)),
@@ -32,7 +32,8 @@ pub(super) fn port(context: &Context<'_>, wait: &Wait) -> Option<String> {
     }
 }
 
-/// The port of a wait's address, as the text writes it, where that means the same at the list.
+/// The port of a wait's address, in the form in which the text writes it. `None` where that form means something else in the list, or where
+/// the wait is for no address.
 pub(super) fn port_there(context: &Context<'_>, wait: &Wait) -> Option<String> {
     let For::Address(address) = &wait.for_what else {
         return None;
@@ -41,7 +42,7 @@ pub(super) fn port_there(context: &Context<'_>, wait: &Wait) -> Option<String> {
     context.expression(&known).ok()
 }
 
-/// The entry of a wait as an address.
+/// The entry of a wait as an address that the gate tries.
 pub(super) fn as_address(context: &Context<'_>, wait: &Wait) -> Option<String> {
     match &wait.for_what {
         For::Address(address) => context.outside(address).ok()?,
@@ -96,7 +97,7 @@ impl Context<'_> {
         }))
     }
 
-    /// The entry that has the gate try an address itself. `None` where the address has no port, and its scheme has no usual one.
+    /// The entry for an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one.
     fn outside(&self, address: &Address) -> Result<Option<String>, Reason> {
         let known = Address {
             host: self.expression(&self.container.known(&address.host)?)?,
@@ -147,7 +148,7 @@ impl Context<'_> {
                 namespace,
                 pod,
             } => {
-                // A value that is the name alone may stand as what it is called.
+                // A value that holds only the name of the Service may stand in the entry as the value's own action.
                 let name = if value.is_some() && namespace.is_none() {
                     own
                 } else {
@@ -254,7 +255,7 @@ impl Context<'_> {
         Ok(seen.replace("{{ template ", "{{ include "))
     }
 
-    /// The expression to which the template sets a variable; `None` where the template sets it more than once, or never.
+    /// The expression that the template assigns to a variable; `None` where the template assigns it more than once, or never.
     fn set(&self, variable: &str) -> Option<&str> {
         let needle = format!("{variable} :=");
         let mut found = self.text.match_indices(&needle).map(|(at, it)| {
@@ -266,8 +267,8 @@ impl Context<'_> {
         first.filter(|_| found.next().is_none())
     }
 
-    /// The chart's value where a text is nothing but one value: `{{ .Values.db.host }}`. `Null` where the chart has no such value; `None`
-    /// for another text.
+    /// The chart's value for a text that is nothing but one value, such as `{{ .Values.db.host }}`. `Null` where the chart has no such
+    /// value; `None` for another text.
     fn value(&self, text: &str) -> Option<Value> {
         let seen = self.masked.seen(text);
         let inner = seen.strip_prefix("{{ ")?.strip_suffix(" }}")?;
@@ -297,7 +298,7 @@ pub(super) fn actions(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The variable of the template that an action reads, other than `$`.
+/// The variable of the template that an action reads; `$` itself does not count.
 fn variable(action: &str) -> Option<&str> {
     let at = action
         .match_indices('$')
@@ -316,7 +317,7 @@ fn helper(action: &str) -> Option<&str> {
     rest.split('"').next()
 }
 
-/// A reason with its masked actions put back, for a message.
+/// A reason with its masked actions put back, so that a message can show it.
 fn seen(reason: &Reason, masked: &Masked) -> Reason {
     match reason {
         Reason::Secret(name) => Reason::Secret(masked.seen(name)),
@@ -326,8 +327,8 @@ fn seen(reason: &Reason, masked: &Masked) -> Reason {
     }
 }
 
-/// The outcome of a wait for which `entry` was found: the entry, if the parser of admission accepts it with a name in the place of each
-/// action.
+/// The outcome of a wait for which `entry` was found. The outcome is the entry if the parser of admission accepts it; for that test a name
+/// takes the place of each action.
 fn tried(entry: ListEntry) -> Outcome {
     let text = super::mask::mask(&entry.text).stand_in();
     let text = match text.strip_prefix("x://") {

@@ -1,4 +1,4 @@
-//! The knowledge about a folder: its texts, the objects rendered with each set of values, and the waits of its containers.
+//! The knowledge about a folder: its texts, the objects that each set of values renders, and the waits of their containers.
 
 use super::candidates;
 use super::diff::Edit;
@@ -22,16 +22,16 @@ use rules::keys;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The most conditions that are put around a list because nothing renders with the other side of them.
+/// The most conditions around a list that only keep out sets of values with which nothing renders.
 const MOST_GUARDS: usize = 3;
 
-/// A workload in a template (one document of the file), with all containers that the sets of values render from it. A group gets one
-/// list.
+/// A workload in a template (one document of the file), with all containers that the sets of values render from the document. A group gets
+/// one list.
 pub(super) struct Group {
     /// The path of the template, below the folder.
     pub(super) source: PathBuf,
     pub(super) kind: String,
-    /// The first line of the workload's document; `None` where the template makes the workload in another way.
+    /// The first line of the workload's document; `None` where no document of the template shows the workload.
     pub(super) document: Option<usize>,
     /// The numbers of the group's containers in [`Known::seen`].
     pub(super) seen: Vec<usize>,
@@ -46,11 +46,11 @@ pub(super) struct Known<'f> {
     pub(super) sets: Vec<Vec<Switch>>,
     pub(super) rendered: Vec<Option<ObjectList>>,
     pub(super) seen: Vec<SeenContainer>,
-    /// The numbers of the sets of values that were not rendered, because there are too many.
+    /// The numbers of the sets of values that were not rendered, because the chart has more sets than are tried.
     pub(super) untried: Vec<usize>,
-    /// The declared sub-charts that are in no folder.
+    /// The declared sub-charts that no folder holds.
     pub(super) missing: Vec<String>,
-    /// The made-up helpers, in place of those that no chart at hand defines.
+    /// The made-up helpers, in place of helpers that no chart at hand defines.
     pub(super) stubs: Stubs,
 }
 
@@ -90,13 +90,13 @@ impl Known<'_> {
         self.rendered[set].as_deref().unwrap_or_default()
     }
 
-    /// A text for a message, with the names of the values and helpers in place of the texts that were made up for them.
+    /// A text for a message. The names of values and helpers take the place of the texts that were made up for them.
     pub(super) fn shown(&self, text: &str, set: usize) -> String {
         self.stubs.shown(&traces::shown(text, &self.sets[set]))
     }
 
-    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the
-    /// values.
+    /// The entry of the wait number `at` whose address comes from values, with actions that name these values. `None` where no mark tells
+    /// the values.
     pub(super) fn written(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<String> {
         let found = self.followed(seen, at, root)?;
         if !self.is_port_open(seen, at, &found) {
@@ -106,15 +106,16 @@ impl Known<'_> {
         with_port(&found, &port)
     }
 
-    /// Whether the text of a wait computes the port of an entry, `found`, in which it stands as a number: as such it would stay the one of
-    /// now.
+    /// Whether the text of a wait computes the port that `found`, the entry of the wait, has as a number. Such a number is the port with
+    /// the present values alone.
     fn is_port_open(&self, seen: &SeenContainer, at: usize, found: &str) -> bool {
         let is_number = !found.rsplit(':').next().unwrap_or_default().contains("{{");
         let port = || self.in_text(seen, at, false, in_text::port);
         is_number && port().is_some_and(|it| it.contains("{{"))
     }
 
-    /// The entry of an address that values say, with the values that were followed in it.
+    /// The entry of an address that comes from values, with an action in place of each mark; `None` where no set has a mark for the
+    /// address.
     fn followed(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<String> {
         let own = &self.sets[seen.set];
         let entry = |it: &SeenContainer| {
@@ -124,7 +125,7 @@ impl Known<'_> {
         };
         let text = entry(seen)?;
         traces::written(&text, own, self.texts, root).or_else(|| {
-            // Another set with the same values of the user may follow this one.
+            // A set with other marks may trace an address that the container's own set does not trace.
             let mut twins = self
                 .with_other_marks(seen)
                 .filter(|it| it.found.len() == seen.found.len());
@@ -132,7 +133,7 @@ impl Known<'_> {
         })
     }
 
-    /// The entry of the wait number `at`, with its target written as in the container's own text.
+    /// The entry of the wait number `at`, with its target written as in the text of the container.
     pub(super) fn as_written(&self, seen: &SeenContainer, at: usize) -> Option<String> {
         self.in_text(seen, at, false, |context, wait| {
             match context.resolve(wait) {
@@ -142,12 +143,13 @@ impl Known<'_> {
         })
     }
 
-    /// The entry of the wait number `at` as an address, with the host and the port written as in the container's own text in the values.
+    /// The entry of the wait number `at` as an address that the gate tries, with the host and the port as the container's text in the
+    /// values writes them.
     pub(super) fn as_address(&self, seen: &SeenContainer, at: usize) -> Option<String> {
         self.in_text(seen, at, true, in_text::as_address)
     }
 
-    /// The result of `resolve` for the wait number `at` in the container's own text. `in_values`: only a text that stands in the values
+    /// The result of `resolve` for the wait number `at` in the text of the container. `in_values`: only a text that stands in the values
     /// counts.
     fn in_text(
         &self,
@@ -164,7 +166,7 @@ impl Known<'_> {
         fits.then(found).flatten()
     }
 
-    /// Whether the container has waits that no list can say, and a list can say all of them once the values of its addresses are set.
+    /// Whether the container has waits that no list can say now, while a list can say all of them once the values of its addresses are set.
     pub(super) fn is_said_with_values(&self, seen: &SeenContainer) -> bool {
         let mut followed = self
             .with_other_marks(seen)
@@ -172,7 +174,7 @@ impl Known<'_> {
         !seen.is_listed() && followed.any(SeenContainer::is_listed)
     }
 
-    /// Whether another set without marks, and with the same values otherwise, shows the container as well.
+    /// Whether a set without marks, and otherwise with the values of the container's own set, shows the container as well.
     pub(super) fn is_in_plain_set(&self, seen: &SeenContainer) -> bool {
         let mut plain = self
             .with_other_marks(seen)
@@ -180,7 +182,7 @@ impl Known<'_> {
         plain.next().is_some()
     }
 
-    /// The container in the sets of values that differ from its own set only in marks.
+    /// The container as it is in the sets of values that differ from its own set only in marks.
     fn with_other_marks<'k>(&'k self, seen: &'k SeenContainer) -> impl Iterator<Item = &'k SeenContainer> {
         let plain = |set: usize| traces::without(&self.sets[set]);
         let differs_in_marks = move |it: &&SeenContainer| {
@@ -209,7 +211,7 @@ impl Known<'_> {
                     continue;
                 };
                 let is_of_values = target.form == (Form::Address { of_values: true });
-                // A port as the text computes it was tried in vain.
+                // A list with the port as the container's text computes it was tried before, and did not mean the same as the loop.
                 let followed = || self.followed(seen, at, "");
                 let is_unwritten = || followed().is_none_or(|it| self.is_port_open(seen, at, &it));
                 if is_of_values && is_unwritten() && self.as_address(seen, at).is_none() {
@@ -224,8 +226,8 @@ impl Known<'_> {
         is_any
     }
 
-    /// Forgets the containers that these sets of values show of the groups without a list, so that such a group gets a list from the
-    /// other sets. Returns whether there was such a container.
+    /// Forgets the containers of the groups in `open` that these sets of values show, so that such a group may get a list from the other
+    /// sets. Returns whether there was such a container.
     pub(super) fn forget(&mut self, sets: &[usize], groups: &mut [Group], open: &[usize]) -> bool {
         let mut is_any = false;
         for at in open {
@@ -243,8 +245,8 @@ impl Known<'_> {
         is_any
     }
 
-    /// The switches with which the chart does not render, or was not rendered, and whose value the group's text or a helper of it reads.
-    /// With such a value the waits of the group are unknown.
+    /// The switches that leave the waits of a group unknown: with such a switch the chart does not render, or was not rendered, and the
+    /// group's text or a helper of it reads the value.
     pub(super) fn doubts(&self, group: &Group) -> Vec<&Switch> {
         let unrendered = (0..self.sets.len()).filter(|it| self.rendered[*it].is_none());
         let unrendered: Vec<usize> = unrendered.collect();
@@ -267,18 +269,18 @@ impl Known<'_> {
         doubts
     }
 
-    /// The conditions under which all waits of the group are known: none of [`Self::doubts`] holds. `None` where there are more
-    /// conditions than [`MOST_GUARDS`], or where one cannot be written.
+    /// The conditions under which all waits of the group are known: none of the switches in [`Self::doubts`] holds. `None` where there are
+    /// more conditions than [`MOST_GUARDS`], or where a condition cannot be written.
     pub(super) fn guards(&self, group: &Group, root: &str) -> Option<Vec<String>> {
         let doubts = self.doubts(group);
         let guards: Option<Vec<String>> = doubts.iter().map(|it| it.holds_not(root)).collect();
         guards.filter(|it| it.len() <= MOST_GUARDS)
     }
 
-    /// The switch because of which a set of values that was not rendered leaves the waits of a workload unknown. `tried` are the sets
-    /// that show the workload.
+    /// The switch that leaves the waits of a workload unknown, because the set of values with this switch was not rendered. `tried` are the
+    /// sets that show the workload.
     fn doubt(&self, set: usize, tried: &[usize]) -> Option<&Switch> {
-        // The same values render once the chart is told a host.
+        // The chart renders with the values of this set once marks give it a host, so the set leaves nothing unknown.
         let plain = |it: usize| traces::without(&self.sets[it]);
         let is_followed = |it: usize| traces::follow(&self.sets[it]) && plain(it).eq(plain(set));
         if (0..self.sets.len()).any(is_followed) {
@@ -286,11 +288,11 @@ impl Known<'_> {
         }
         let switch = match self.sets[set].as_slice() {
             [switch] => switch,
-            // With the first switch alone the workload is there.
+            // The first switch alone brings the workload in sight, so the second one is in doubt.
             [base, switch] if self.is_there_with(base, tried) => switch,
             _ => return None,
         };
-        // Of a value that the chart does not have nothing tells what it may be.
+        // The chart does not have this value, so nothing tells which texts the value may be.
         let mut path = switch.path.split('.');
         let own = path.try_fold(&self.texts.values, |value, key| value.get(key));
         if own.is_none_or(Value::is_null) && !self.untried.contains(&set) {
@@ -299,7 +301,8 @@ impl Known<'_> {
         Some(switch)
     }
 
-    /// Whether a workload is rendered with this one switch, and is not rendered without it. `tried` are the sets that show the workload.
+    /// Whether a workload is rendered with one switch, and is not rendered with the chart's own values. `tried` are the sets that show the
+    /// workload.
     fn is_there_with(&self, switch: &Switch, tried: &[usize]) -> bool {
         let is_it = |set: &usize| self.sets[*set] == std::slice::from_ref(switch);
         !tried.contains(&0) && tried.iter().any(is_it)
@@ -313,7 +316,7 @@ impl Known<'_> {
         if object.source != group.source || !is_kind || own_pods(object).is_none() {
             return false;
         }
-        // A template of a chart beside this one has no text here.
+        // A template of a chart in another folder has no text here.
         let Some(file) = self.file(&group.source) else {
             return group.document.is_none();
         };
@@ -341,21 +344,21 @@ impl Known<'_> {
         then(file, &document)
     }
 
-    /// The change that writes a group's list into its template.
+    /// The change that writes a group's list into its template; `None` where the template has no place for a list.
     pub(super) fn edit(&self, group: &Group, list: &[Listed]) -> Option<Edit> {
         self.with_document(group, |_, document| {
             edits::annotate(document, &list::lines(list))
         })
     }
 
-    /// The place of a container for messages, and the place of its text in the folder: the file and the line.
+    /// The place of a container for messages, and the place of its text in the folder, as a file and a line.
     pub(super) fn place(&self, seen: &SeenContainer) -> (String, Option<(PathBuf, usize)>) {
         let found = || places::of(self.texts, &self.folder.join(&seen.source), seen);
         seen.place.get_or_init(found).clone()
     }
 }
 
-/// An entry with another port in the place of its own, which is a number. `None` where it has none.
+/// An entry with `port` in place of its own port, which is a number. `None` where the entry has no such port.
 fn with_port(entry: &str, port: &str) -> Option<String> {
     let (before, behind) = entry.rsplit_once(':')?;
     let path = behind.trim_start_matches(|it: char| it.is_ascii_digit());

@@ -1,17 +1,17 @@
-//! Reads waits for objects, from `kubectl`, from images around it, and from addresses of the API server.
+//! Reads waits for objects, from commands of `kubectl`, from images that run `kubectl`, and from addresses of the API server.
 
 use super::reason::Reason;
 use super::shell::Call;
 use super::wait::{For, NamedObject};
 
-/// Reads the waits of `kubectl`, `oc` or `k8s-wait-for`; `None` where the command is none of them.
+/// Reads the waits of `kubectl`, `oc` or `k8s-wait-for`; `None` for any other command.
 pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
     let program = call.words[0].rsplit('/').next().unwrap_or_default();
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
     if matches!(program, "kubectl" | "oc" | "k3s") {
         return Some(of_kubectl(&words[1..], looks, call.is_read));
     }
-    // Only arguments, for an image whose program is known.
+    // A container may have only the arguments of `kubectl`, where its image runs the program.
     let is_kubectl = image.contains("kubectl") || image.contains("origin-cli");
     if program == "wait" && (is_kubectl || words.iter().any(|it| it.starts_with("--for"))) {
         return Some(of_kubectl(&words, looks, call.is_read));
@@ -24,7 +24,7 @@ pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
     of_waiter(arguments)
 }
 
-/// The arguments of `k8s-wait-for`, under any name of its image: `job NAME`, `pod-wr -lSELECTOR`, `service NAME`.
+/// The waits of `k8s-wait-for`, by its arguments: `job NAME`, `pod-wr -lSELECTOR`, `service NAME`. Its image may have any name.
 fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     let (kind, rest) = arguments.split_first()?;
     let kind = match *kind {
@@ -42,7 +42,7 @@ fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     Some(vec![object(kind, name, namespace, None)])
 }
 
-/// The waits of a `kubectl` command. `is_read`: another command reads its output.
+/// The waits of a `kubectl` command. `looks`: the command stands where a wait is likely. `is_read`: another command reads its output.
 fn of_kubectl(arguments: &[&str], looks: bool, is_read: bool) -> Vec<For> {
     let namespace = value(arguments, &["-n", "--namespace"]);
     let plain = plain(arguments);
@@ -70,7 +70,7 @@ fn of_kubectl(arguments: &[&str], looks: bool, is_read: bool) -> Vec<For> {
     }
 }
 
-/// The state of a list's entry that stands for a condition of `kubectl wait`.
+/// The state of an entry that means the same as a condition of `kubectl wait`; `None` where the usual state of the kind does.
 fn state_of(condition: &str) -> Option<&'static str> {
     let condition = condition.to_lowercase();
     let named = condition.strip_prefix("condition=").unwrap_or(&condition);
@@ -80,8 +80,9 @@ fn state_of(condition: &str) -> Option<&'static str> {
     (named.starts_with("available")).then_some("available")
 }
 
-/// The state of the entry for a look at an object. It is `present` where no command reads the output, since the look then asks only
-/// whether the object exists; but a definition is of use only once it is ready.
+/// The state of the entry for a look at an object; `None` for the usual state of the kind. A look at a Service asks for its load balancer,
+/// or only whether the Service exists. Any other look whose output no command reads asks only whether the object exists, too, except that a
+/// CustomResourceDefinition is of use only once it is ready.
 fn state_asked(kind: Option<&&str>, asked: &str, is_read: bool) -> Option<&'static str> {
     let kind = kind.and_then(|it| it.split('/').next()).unwrap_or_default();
     let is_service = matches!(kind, "svc" | "service" | "services");
@@ -131,7 +132,7 @@ fn object(kind: &str, name: &str, namespace: Option<String>, state: Option<&'sta
     if matches!(kind.as_str(), "secret" | "secrets") {
         return For::Nothing(Reason::Secret(name.to_owned()));
     }
-    // An endpoint slice has no name beforehand; its Service has.
+    // An endpoint slice has a generated name, so the entry names its Service.
     let (kind, state) = match kind.as_str() {
         "endpoints" | "ep" | "endpoint" | "endpointslice" | "endpointslices" => {
             ("service".to_owned(), None)
@@ -157,7 +158,7 @@ fn selected(kind: &str, selector: String, namespace: Option<String>) -> For {
     }
 }
 
-/// The wait for the object that a URL of the API server names. The API server itself is a Service of every cluster.
+/// The wait for the object that a URL of the API server names; `None` for another URL. The API server itself is a Service of every cluster.
 pub(super) fn of_url(url: &str) -> Option<For> {
     let is_api = [
         "//kubernetes.default",

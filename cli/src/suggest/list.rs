@@ -1,16 +1,16 @@
-//! A list as a template writes it: each entry stands inside of the actions that decide whether it is rendered.
+//! Writes a list into a template. Each entry stands inside of the actions that decide whether the entry is rendered.
 
 use super::outcome::ListEntry;
 
-/// An entry with the actions around it, the outermost first. An action is a list of branches: those before the entry's branch, and that
-/// branch.
+/// An entry with the actions around it, the outermost first. Each action is a list of branches: those before the entry's branch, and then
+/// that branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) entry: ListEntry,
     pub(super) within: Vec<Vec<String>>,
 }
 
-/// The lines of the annotation that holds the list.
+/// The lines of the annotation with the list.
 pub(super) fn lines(list: &[Listed]) -> Vec<String> {
     const KEY: &str = "sluice.dev/depends-on:";
     let long = list.iter().any(|it| is_long(&it.entry.text));
@@ -34,12 +34,13 @@ pub(super) fn lines(list: &[Listed]) -> Vec<String> {
     lines
 }
 
-/// Whether an entry is a mapping, which only the long form of a list can hold. An action of a template begins with a brace, too.
+/// Whether an entry is a mapping, which only the long form of a list can hold. An entry that begins with two braces begins with an action
+/// of a template.
 fn is_long(entry: &str) -> bool {
     entry.starts_with('{') && !entry.starts_with("{{")
 }
 
-/// The text of a list without actions: in the short form, or in the long form where an entry needs it.
+/// The text of a list without actions: the short form, or the long form where an entry needs it.
 pub(super) fn text(entries: &[String]) -> String {
     let joined = entries.join(", ");
     if entries.iter().any(|it| is_long(it)) {

@@ -1,19 +1,20 @@
-//! Masks the actions of a template: a number between two special letters takes the place of each `{{ … }}`, so that the text can be read
-//! as YAML and as words of a shell.
+//! Masks the actions of a template: a number between two special letters takes the place of each `{{ … }}`, so that the text can be read as
+//! YAML and as words of a shell.
 
-/// The letters around the number of an action. They are for private use, and YAML takes them as any other letter.
+/// The letters around the number of an action. Unicode leaves them for private use, so no chart has them, and YAML takes them as any other
+/// letter.
 const OPEN: char = '\u{e000}';
 const CLOSE: char = '\u{e001}';
 
-/// A text with numbers in place of its actions, and these actions.
+/// A text with numbers in place of its actions, and the actions in the order of their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Masked {
     pub(super) text: String,
     actions: Vec<String>,
 }
 
-/// Replaces each action of a text by its number between [`OPEN`] and [`CLOSE`]. A comment is dropped. The line breaks of an action of
-/// several lines follow its number, so that line numbers stay.
+/// Replaces each action of a text by its number between [`OPEN`] and [`CLOSE`], and drops each comment. The line breaks of a long action
+/// follow its number, so that the numbers of lines stay.
 pub(super) fn mask(text: &str) -> Masked {
     let mut masked = Masked::default();
     let mut rest = text;
@@ -63,7 +64,7 @@ impl Masked {
         seen + rest
     }
 
-    /// The text with a name in place of each action, or a number where it stands behind a colon.
+    /// The text with a name in place of each action, or with a number in place of an action behind a colon.
     pub(super) fn stand_in(&self) -> String {
         let mut text = String::new();
         let mut inside = false;
@@ -81,7 +82,7 @@ impl Masked {
         text
     }
 
-    /// The actions of a line that holds nothing but actions; empty for a line with any other text.
+    /// The actions of a line that holds only actions; empty for a line with any other text.
     pub(super) fn alone(&self, line: &str) -> Vec<&str> {
         let mut found = Vec::new();
         let mut rest = line.trim();

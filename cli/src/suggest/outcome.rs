@@ -10,16 +10,16 @@ pub(super) enum Outcome {
     Entry(ListEntry),
     /// The container waits for another container of its own pod, so no entry is needed.
     Itself,
-    /// The wait stays as it is, for this reason.
+    /// The wait stays, for this reason.
     Left(Reason),
 }
 
-/// An entry of a list, as it is written into the annotation.
+/// An entry of a list, in the form in which the annotation has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListEntry {
     /// The text of the entry; an item of the long form begins with a brace.
     pub(super) text: String,
-    /// How much the loop learned of the address that the entry stands for; `None` for an entry that stands for no address.
+    /// How much the loop learns about the entry's address; `None` for an entry that stands for no address.
     pub(super) asks: Option<Asks>,
 }
 
@@ -32,7 +32,7 @@ impl ListEntry {
     }
 }
 
-/// The entry for an object, such as `shop/service/db:present`. `namespace` is `None` where it is the dependent's own.
+/// The entry for an object, such as `shop/service/db:present`. `namespace` is `None` where the object is in the dependent's own namespace.
 pub(super) fn object(
     namespace: Option<&str>,
     kind: &str,
@@ -51,7 +51,7 @@ pub(super) fn selected(namespace: Option<&str>, kind: &str, selector: &str) -> S
 }
 
 impl Outcome {
-    /// The reason why a wait stays; `elsewhere` makes the reason for a wait with an entry. `None` where the wait is for the pod itself.
+    /// The reason why a wait stays. `elsewhere` makes the reason for a wait with an entry. `None` where the wait is for the pod itself.
     pub(super) fn reason(&self, elsewhere: impl Fn(String) -> Reason) -> Option<Reason> {
         match self {
             Self::Entry(entry) => Some(elsewhere(entry.text.clone())),

@@ -8,8 +8,8 @@ use super::texts::{File, Texts};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The place of a container that was rendered from the file `own`, for messages, and the place of its text: the file, and the number of
-/// its first line.
+/// The place of a rendered container for messages, and the place of its text: the file, and the number of its first line. `own` is the file
+/// from which the container was rendered.
 pub(super) fn of(
     texts: &Texts,
     own: &Path,
@@ -53,7 +53,7 @@ pub(super) fn of(
     }
 }
 
-/// Whether the text of a container stands in the values of a chart, where a sub-chart of another folder may have rendered it.
+/// Whether the text of a container stands in the values of the chart. Then a sub-chart of another folder may have rendered the container.
 pub(super) fn is_in_values(texts: &Texts, container: &Container) -> bool {
     let mut values = texts.files.iter().filter(|it| it.is_values());
     values.any(|file| {
@@ -66,11 +66,11 @@ pub(super) fn is_in_values(texts: &Texts, container: &Container) -> bool {
     })
 }
 
-/// The measure of how well a place in the texts fits a rendered container. The fields are compared in their order.
+/// Measures how well a place in the texts fits a rendered container. The fields are compared in their order.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct TextPlace {
     likeness: usize,
-    /// Whether the place is in the workload's own document.
+    /// Whether the place is in the document of the container's workload.
     is_own: bool,
     /// The length of the longest key above the place that the workload's name contains; 0 outside of a file of values.
     named: usize,
@@ -82,7 +82,7 @@ fn named_after(keys: &[String], workload: &str) -> usize {
     named.map(String::len).max().unwrap_or(0)
 }
 
-/// The likeness of a container in a text and a rendered container, as a number of points; 0 where they are different containers.
+/// The number of points by which a container in a text is like a rendered container; 0 where they are different containers.
 fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
     let seen = |text: &str| file.template.masked.seen(text);
     if !candidates::fits(&seen(&written.name), &rendered.name) {

@@ -6,7 +6,7 @@ use std::fmt;
 /// The reason why a wait stays as it is, from a closed set: no list can say the wait, or the chart does not tell enough about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// A client has no address in its arguments or in its environment. The text is the client's program, or `it`.
+    /// A client has no address in its arguments or in its environment. The text is the client's program, or `it` where no program is known.
     NoHost(String),
     /// The address has a variable, `$NAME`, without a value in the container.
     Unsaid(String),
@@ -30,11 +30,11 @@ pub(super) enum Reason {
     EarlyJob(String),
     /// The template text, or `the address`, has no value.
     NoValue(String),
-    /// The template text means something else in another place, so it cannot be moved into the annotation.
+    /// The template text means something else in another place of the template, so the annotation cannot have it.
     Bound(String),
     /// The second part of the host may be a namespace or a domain. `entry` is the entry for a namespace.
     Ambiguous { host: String, entry: String },
-    /// No pods of the cluster are behind the Service of this name.
+    /// The Service of this name selects no pods of the cluster.
     NoPods(String),
     /// A command of `kubectl` names no object.
     NoObject,
@@ -42,9 +42,9 @@ pub(super) enum Reason {
     Inside,
     /// The command waits until an object is deleted.
     Deleted,
-    /// The wait is one of several, joined by `||`, of which one is enough.
+    /// The wait is one of several that `||` joins, and one of them is enough.
     OneOf,
-    /// The kind in the entry needs its group.
+    /// The kind in the entry needs its group, because several groups have such a kind.
     Kind(String),
     /// The wait is for a Secret.
     Secret(String),
@@ -58,7 +58,7 @@ pub(super) enum Reason {
     Ping(String),
     /// The wait is for a migration, and no Job of the chart migrates.
     NoMigration,
-    /// The renders were used up before the list with this entry was tried.
+    /// No render was left to try the list with this entry.
     Late(String),
     /// The command runs once its container has started, and a list waits before that.
     AfterStart,
@@ -68,17 +68,17 @@ pub(super) enum Reason {
     LateHook,
     /// An entry of a Compose file's `depends_on` has no counterpart.
     Compose(Unlabelled),
-    /// Several Jobs may be the one that migrates: these, by name.
+    /// Several Jobs, with these names, may be the one that migrates.
     ManyJobs(Vec<String>),
     /// The wait is for a container, and no workload has one of this name.
     NoContainer(String),
-    /// No workload is known whose pods have names that begin like this, or several are.
+    /// No workload makes pods whose names begin with this text, or several workloads do.
     NoWorkload(String),
     /// The reader of admission refuses the entry.
     Refused { entry: String, why: String },
     /// The list with this entry would not mean the same as the loop.
     Untrue(String),
-    /// The wait stands in a text that nothing renders, so its entry cannot be tried.
+    /// The wait stands in a text that Helm does not render, so its entry cannot be tried.
     Untried(String),
     /// The workload has a list already.
     Listed,

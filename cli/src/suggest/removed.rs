@@ -61,9 +61,9 @@ fn images(objects: &[ChartObject]) -> impl Iterator<Item = &str> {
     containers.filter_map(|it| it["image"].as_str())
 }
 
-/// Whether a container asks the API server, for which its account needs rights.
+/// Whether a container asks the API server, so that its service account needs rights.
 fn asks_the_api(container: &Container) -> bool {
-    // The namespace of the pod takes no rights.
+    // The file with the pod's namespace needs no rights.
     let text = container.words.join(" ");
     let text = text.replace("serviceaccount/namespace", "");
     let marks = [
@@ -121,8 +121,8 @@ pub(super) fn consent(target: &Target, entry: &ListEntry) -> Option<String> {
     ))
 }
 
-/// The remark about an entry whose object was not rendered, or whose pods have no readiness probe, so that the list knows less than
-/// the loop; `None` where there is nothing to remark.
+/// The remark about an entry whose object was not rendered, or whose pods have no readiness probe. Such a list knows less than the loop.
+/// `None` where there is nothing to remark.
 pub(super) fn note(
     target: &Target,
     entry: &ListEntry,
@@ -154,7 +154,7 @@ pub(super) fn note(
     without_probe(&format!("behind {entry}"), asks, &behind)
 }
 
-/// The StatefulSet that makes the pod that the target names.
+/// The StatefulSet that makes the pod with the target's name; `None` for a target that is no such pod.
 fn set_of<'o>(target: &Target, objects: &'o [ChartObject]) -> Option<&'o ChartObject> {
     let is_pod = matches!(&target.form, Form::Object { kind, .. } if matches!(kind.as_str(), "pod" | "pods" | "po"));
     let (set, ordinal) = ordinals::of(&target.name).filter(|_| is_pod)?;
@@ -163,8 +163,8 @@ fn set_of<'o>(target: &Target, objects: &'o [ChartObject]) -> Option<&'o ChartOb
         .find(|it| is(it, ("StatefulSet", set)) && ordinals::made_by(&it.value).contains(&ordinal))
 }
 
-/// The remark about pods without a readiness probe, so that the list knows less of them than the loop; `None` where a container has a
-/// probe. `of` names the pods.
+/// The remark that the list knows less about pods without a readiness probe than the loop. `of` names the pods. `None` where a container
+/// has a probe.
 fn without_probe(of: &str, asks: Asks, pods: &[&Value]) -> Option<String> {
     let containers = pods
         .iter()

@@ -1,4 +1,4 @@
-//! A copy of a chart, which Helm renders again and again: with other values, and with the proposed lists in it.
+//! Renders a copy of a chart again and again: with other values, and with the proposed lists in it.
 
 mod copy;
 mod needs;
@@ -19,18 +19,18 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The comment that Helm prints before the objects of a template.
+/// The comment that Helm prints before each object, with the path of its template.
 const SOURCE: &str = "# Source: ";
-/// The most tries to render a chart with its own values, each with one made-up value more or one template less.
+/// The most tries to render a chart with its own values. Each try adds a made-up value, or leaves out a template.
 const TRIES: usize = 24;
 
-/// The number of renders after which no further set of values is tried. The limit is a number and not a time, so that a busy machine
-/// proposes the same.
+/// The number of renders after which no further set of one switch is tried. The limit is a number and not a time, so that a busy machine
+/// proposes the same as an idle one.
 pub(super) const FOR_SETS: usize = 80;
 /// The number of renders after which no further set of two switches is tried.
 pub(super) const FOR_PAIRS: usize = 110;
-/// The number of renders after which no further set with marks is tried, made-up hosts and ports that show which addresses are made of
-/// them.
+/// The number of renders after which no further set with marks is tried. Marks are made-up hosts and ports that show which addresses come
+/// from which values.
 pub(super) const FOR_FOLLOWED: usize = 140;
 /// The number of renders after which no further list is tried. A list that was not tried is not proposed.
 pub(super) const IN_ALL: usize = 180;
@@ -38,17 +38,17 @@ pub(super) const IN_ALL: usize = 180;
 /// The number of renders that run at the same time.
 pub(super) const AT_ONCE: usize = 4;
 
-/// The most tries to render one set of values, each with one made-up value more.
+/// The most tries to render one set of values. Each try adds made-up values.
 const TRIES_OF_A_SET: usize = 4;
 
-/// The name of the release that charts are rendered as. It is part of no other name, so that it can be found in the rendered objects.
+/// The name of the release with which charts are rendered. No other name contains it, so that it can be found in the rendered objects.
 pub(super) const RELEASE: &str = "zqrelease";
 pub(super) const NAMESPACE: &str = "zqnamespace";
 
-/// A set of values that differ from the chart's own, each as the pair that `--set` takes.
+/// A set of values that differ from the chart's own, each in the form `PATH=VALUE` that `--set` takes.
 pub(super) type Values = Vec<String>;
 
-/// The answer of Helm to a set of values: the objects, or the error; `None` until there is one.
+/// The answer of Helm for a set of values: the objects, or Helm's error. `None` before Helm has answered.
 type Answer = Arc<Mutex<Option<Result<ObjectList, String>>>>;
 
 /// A copy of a chart in a temporary folder.
@@ -56,32 +56,33 @@ type Answer = Arc<Mutex<Option<Result<ObjectList, String>>>>;
 pub(super) struct Copy {
     root: PathBuf,
     chart: PathBuf,
-    /// The declared sub-charts that are in no folder, so they are not rendered.
+    /// The declared sub-charts that no folder holds, so they are not rendered.
     pub(super) missing: Vec<String>,
-    /// The made-up values without which the chart does not render.
+    /// The made-up values that the chart needs in order to render.
     pub(super) needed: Values,
-    /// The templates that do not render, each with the error; they are left out.
+    /// The templates that do not render, each with Helm's error. The copy does not have them.
     pub(super) broken: Vec<(PathBuf, String)>,
-    /// The made-up helpers, in place of those that templates use and no chart at hand defines.
+    /// The made-up helpers, in place of helpers that templates use and no chart at hand defines.
     pub(super) stubs: Stubs,
     /// The options of Helm with the user's values.
     given: Vec<String>,
     /// The chart's own values.
     own: Value,
-    /// The sets of values that were rendered, each with the made-up values that it needs besides; `None` for a set that does not render.
+    /// The sets of values that were rendered, each with the made-up values that the set also needs; `None` for a set that does not render.
     completed: BTreeMap<Values, Option<Values>>,
     /// The number of renders of the chart so far.
     renders: AtomicUsize,
-    /// The texts of the files that differ from the chart's own, now and at each of the other times.
+    /// The states of the copy so far. A state holds the texts of the files that differ from the chart's own.
     states: Vec<BTreeMap<PathBuf, String>>,
-    /// The number of the state that the copy is in.
+    /// The number of the present state.
     state: usize,
-    /// The answers of Helm, each by the number of the state and the values.
+    /// The answers of Helm, by the number of the state and the values.
     answers: Mutex<BTreeMap<(usize, Values), Answer>>,
 }
 
 impl Copy {
-    /// Copies a chart, and takes the sub-charts that it lacks from the folders around it.
+    /// Copies a chart, and takes the sub-charts that it lacks from the folders around it. `given` are the options of Helm with the user's
+    /// values.
     pub(super) fn of(folder: &Path, given: Vec<String>) -> Result<Self> {
         let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
         let chart = root.join("chart");
@@ -125,11 +126,12 @@ impl Copy {
         Ok(())
     }
 
-    /// Renders the chart with its own values, and finds the values that must be made up for that.
+    /// Renders the chart with its own values. Makes up the values and helpers that the chart needs for that, and leaves out the templates
+    /// that do not render.
     pub(super) fn render_first(&mut self, own: &Value) -> Result<()> {
         self.own = own.clone();
         if !self.missing.is_empty() {
-            // A switch may bring the first use of such a helper in sight.
+            // A template may use such a helper only with a switch, so all of them are made up at once.
             self.stubs.write(&self.chart, "")?;
         }
         let mut last = String::new();
@@ -137,7 +139,7 @@ impl Copy {
             let Err(error) = self.helm(&[])? else {
                 return Ok(());
             };
-            // The question is another one with each value more, or template less.
+            // The former answers do not hold for the chart with one value more or one template less.
             self.answers = Mutex::default();
             if error.contains(stubs::NO_HELPER) && error != last {
                 self.stubs.write(&self.chart, &error)?;
@@ -163,8 +165,8 @@ impl Copy {
         bail!("{}", needs::shown(&last))
     }
 
-    /// Renders the chart with each of several sets of values; `None` for a set with which it does not render. The answer is
-    /// shorter than `sets` once the chart has been rendered `limit` times in all.
+    /// Renders the chart with each of several sets of values; `None` for a set with which the chart does not render. The answer is shorter
+    /// than `sets` once the chart has been rendered `limit` times in all.
     pub(super) fn render_all(&mut self, sets: &[Values], limit: usize) -> Vec<Option<ObjectList>> {
         let mut all = Vec::new();
         for some in sets.chunks(AT_ONCE) {
@@ -189,8 +191,8 @@ impl Copy {
         all
     }
 
-    /// Renders the chart with a set of values, and with the values that this set needs besides: a database outside of the chart has
-    /// to have a password.
+    /// Renders the chart with a set of values, and with the values that the set also needs: a database outside of the chart needs a
+    /// password.
     fn rendered(&self, set: &Values) -> Option<(ObjectList, Values)> {
         match self.completed.get(set) {
             Some(known) => self.tried(known.clone()?),
@@ -200,8 +202,8 @@ impl Copy {
         }
     }
 
-    /// A set whose only value the chart does not define, with a made-up text in place of `true`: the value need not be a flag. `None` for
-    /// any other set.
+    /// A set with a made-up text in place of `true`, where the set has one value that the chart does not define: the value may be a text,
+    /// and no flag. `None` for any other set.
     fn as_text(&self, set: &[String]) -> Option<Values> {
         let [pair] = set else { return None };
         let path = pair.strip_suffix("=true")?;
@@ -218,7 +220,7 @@ impl Copy {
                 Err(error) => error,
             };
             let mut more = needs::of(&error).values(&self.chart, &self.own, &values);
-            // A value of the set itself stays.
+            // A made-up value never replaces a value of the set.
             let path = |it: &String| it.split('=').next().map(str::to_owned);
             more.retain(|it| values.iter().all(|own| path(own) != path(it)));
             if more.is_empty() {
@@ -229,7 +231,8 @@ impl Copy {
         None
     }
 
-    /// Renders the chart, or gives the answer again where Helm was asked the same before. The inner error is Helm's.
+    /// Renders the chart, or returns the former answer where Helm has rendered the same texts with the same values. The inner error is
+    /// Helm's.
     fn helm(&self, values: &[String]) -> Result<Result<ObjectList, String>> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = Arc::clone(answers.entry((self.state, question(values))).or_default());
@@ -248,7 +251,7 @@ impl Copy {
         let output = helm.output().context("there is no helm on the PATH")?;
         let found: Result<ObjectList, String> = if output.status.success() {
             let text = String::from_utf8_lossy(&output.stdout);
-            // The lists of an edited chart are tried, and nothing else is read of it.
+            // An edited chart only tells whether its lists are right, so its other objects are not read.
             let found = if self.state == 0 {
                 objects(&text)
             } else {
@@ -263,7 +266,8 @@ impl Copy {
     }
 }
 
-/// A set of values in an order of its own, since Helm answers every order alike, but for a value that is a part of another.
+/// A set of values in a fixed order, since Helm answers every order alike. The order stays where the path of one value is a part of
+/// another's path, because then the order counts.
 fn question(values: &[String]) -> Values {
     let paths = values.iter().filter_map(|it| it.split('=').next());
     let paths: Vec<&str> = paths.collect();
@@ -272,7 +276,7 @@ fn question(values: &[String]) -> Values {
         behind.is_some_and(|it| it.is_empty() || it.starts_with('.'))
     };
     let within = |path: &&str| paths.iter().filter(|it| is_within(path, it)).count();
-    // Each is within itself.
+    // A path is within itself, so a count of 1 means that it is within no other.
     let are_apart = paths.iter().all(|it| within(it) == 1);
     let mut question = values.to_vec();
     if are_apart {
@@ -283,19 +287,19 @@ fn question(values: &[String]) -> Values {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // A folder of temporary files that stays does no harm.
+        // A folder of temporary files that stays behind does no harm.
         let _ = fs::remove_dir_all(&self.root);
     }
 }
 
-/// The documents of what Helm prints that have a pod's containers in them. At the beginning of a line only a new document has `---`.
+/// The documents in Helm's output that have containers of a pod. Only the beginning of a document has `---` at the beginning of a line.
 fn with_pods(text: &str) -> String {
     let documents = text.split("\n---");
     let with_pods = documents.filter(|it| it.contains("containers:"));
     with_pods.collect::<Vec<_>>().join("\n---")
 }
 
-/// The objects of what Helm prints.
+/// The objects in Helm's output.
 fn objects(whole: &str) -> Vec<ChartObject> {
     let entries = Entries::new(whole.as_bytes()).filter_map(Result::ok);
     entries
@@ -305,7 +309,7 @@ fn objects(whole: &str) -> Vec<ChartObject> {
                 .rfind(SOURCE)
                 .map_or("", |at| &head[at + SOURCE.len()..]);
             let source = source.lines().next().unwrap_or_default();
-            // The first folder is called as the chart is.
+            // Helm begins each path with a folder that has the chart's name.
             let source = source.split_once('/').map_or("", |(_, below)| below);
             ChartObject {
                 source: source.into(),

@@ -1,9 +1,9 @@
-//! Reads the scripts that a container runs out of a ConfigMap of the rendered chart.
+//! Reads the scripts that a container runs from a ConfigMap of the rendered chart.
 
 use super::container::Container;
 use super::object::{ChartObject, text};
 
-/// The container with the script of a ConfigMap in place of its command; `None` where it runs no script that is known.
+/// The container with the script of a ConfigMap in place of its command; `None` where the container runs no script of a rendered ConfigMap.
 pub(super) fn followed(container: &Container, objects: &[ChartObject]) -> Option<Container> {
     let script_at = |word: &str| {
         let path = word.trim_matches(['"', '\'', ';']);
@@ -14,7 +14,7 @@ pub(super) fn followed(container: &Container, objects: &[ChartObject]) -> Option
         let mut parts = text.split_whitespace().enumerate();
         parts.find_map(|(from, part)| Some((at, from, script_at(part)?)))
     })?;
-    // The arguments stand behind the script's name, in the same text or as words of their own.
+    // The script's arguments follow its name in one text, or are words of their own.
     let is_end = |it: &&str| matches!(*it, ";" | "&&" | "||" | "|");
     let parts = container.words[at].split_whitespace().skip(from);
     let parts = parts.take_while(|it| !is_end(it));

@@ -1,4 +1,4 @@
-//! Finds the dependency lists that mean the same as the wait loops of a chart. Each proposed list is written into the copy of the chart's
+//! Finds the dependency lists that mean the same as the wait loops of a chart. Each candidate is written into the copy of the chart's
 //! folder, and the copy is rendered with every set of values.
 
 use super::diff::{self, Edit};
@@ -13,8 +13,8 @@ use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The lists that were found, by the number of their group (a workload in a template); and the groups for which no render was left to try
-/// a list.
+/// The lists that were found, by the number of their group (a workload in a template), and the groups for which no render was left to try a
+/// list.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
     pub(super) lists: BTreeMap<usize, Vec<Listed>>,
@@ -22,7 +22,7 @@ pub(super) struct Settled {
 }
 
 impl Settled {
-    /// Whether a group has got its list, or no render was left to try one.
+    /// Whether a group has its list, or no render was left to try one.
     pub(super) fn has(&self, group: usize) -> bool {
         self.lists.contains_key(&group) || self.late.contains(&group)
     }
@@ -34,18 +34,18 @@ impl Settled {
     }
 }
 
-/// The end of one try, in which several groups each have one list.
+/// The outcome of one try, in which each of several groups has one list.
 enum TryEnd {
     /// The numbers of the groups whose lists mean the same as their wait loops.
     Fitting(BTreeSet<usize>),
-    /// With the lists, a set of values does not render that renders without them.
+    /// The lists break the chart: a set of values does not render with them, and renders without them.
     Broken,
     /// No render was left for this try.
     Late,
 }
 
-/// Finds for each group the first of its lists that means the same as its wait loops. `open` has the lists of each group to try, the best
-/// first, by the number of the group.
+/// Finds for each group the first of its lists that means the same as its wait loops. `open` has the number of each group, and the lists to
+/// try for it, the best first.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -78,7 +78,7 @@ pub(super) fn settle(
             if fitting.contains(&at) {
                 settled.insert(at, ways.swap_remove(0));
             } else if is_late || ways.len() > 1 {
-                // A candidate that was not tried stays the first one.
+                // A list that was not tried stays the first candidate.
                 if !is_late {
                     ways.remove(0);
                 }
@@ -94,17 +94,17 @@ pub(super) fn settle(
     })
 }
 
-/// The tries of lists. A list is rendered first with the sets of values that show its workload, and then once with each other set. A try
-/// ends as soon as none of its lists can be right any more.
+/// The tries of lists. A try first renders the sets of values that show a workload of its groups, and then each other set once. A try ends
+/// as soon as none of its lists can be right any more.
 struct Trials<'t, 'k> {
     known: &'t Known<'k>,
     source: &'t mut ObjectSource,
     groups: &'t [Group],
-    /// The lists that the workloads of each group must carry in order to say the same as their wait loops.
+    /// The lists that the workloads of each group must carry in order to mean the same as their wait loops.
     expected: BTreeMap<usize, Lists>,
     /// The sets of values that render a workload of each group, by the number of the group.
     shown: BTreeMap<usize, Vec<usize>>,
-    /// The sets of values that were rendered with lists so far.
+    /// The sets of values that were rendered with a list so far.
     rendered: BTreeSet<usize>,
 }
 
@@ -165,7 +165,7 @@ impl<'t, 'k> Trials<'t, 'k> {
 
     fn rendered(&mut self, mut open: BTreeSet<usize>) -> TryEnd {
         let known = self.known;
-        // A set that does not render without lists tells nothing about a list. A set beyond the limit of renders was not rendered at all.
+        // A set that does not render without lists tells nothing about a list, and a set beyond the limit of renders was never rendered.
         let sets = (0..known.sets.len()).filter(|it| known.rendered[*it].is_some());
         let sets: Vec<usize> = sets.collect();
         for some in sets.chunks(AT_ONCE) {
@@ -195,8 +195,8 @@ impl<'t, 'k> Trials<'t, 'k> {
         open.any(|at| is_new || self.shown[at].contains(&set))
     }
 
-    /// Whether each rendered object of a group carries the dependency list that means the same as the object's wait loops. A set of values
-    /// that does not count for the group fits any list.
+    /// Whether each rendered object of the group number `at` carries the list that means the same as the object's wait loops. A set of
+    /// values that does not count for the group fits any list.
     fn holds(&self, at: usize, set: usize, objects: &[ChartObject]) -> bool {
         let group = &self.groups[at];
         if group.forgotten.contains(&set) {

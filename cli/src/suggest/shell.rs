@@ -1,4 +1,4 @@
-//! Reads the commands that a shell is told to run, as far as their words can be known without running them.
+//! Reads the commands that a shell is told to run, as far as their words are known before they run.
 
 mod branches;
 mod expand;

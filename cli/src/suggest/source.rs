@@ -49,7 +49,7 @@ impl ObjectSource {
         }
     }
 
-    /// Renders again each of these sets of values that rendered `before`. A set that did not render stays `None`. The answer is shorter
+    /// Renders again those of the sets of values that rendered in `before`. A set that did not render stays `None`. The answer is shorter
     /// than `sets` once `limit` renders were made.
     pub(super) fn render_again(
         &mut self,
@@ -67,7 +67,7 @@ impl ObjectSource {
         all.map_while(|it| it).collect()
     }
 
-    /// Writes a file, whose own text is `own`.
+    /// Writes a file. `own` is the text that the file has in the user's folder.
     pub(super) fn put(&mut self, below: &Path, new: &str, own: &str) -> Result<()> {
         match self {
             Self::Chart(copy) => copy.put(below, new, own),
@@ -80,7 +80,7 @@ impl ObjectSource {
         }
     }
 
-    /// The declared sub-charts that are in no folder; empty for manifests.
+    /// The declared sub-charts that no folder holds; empty for manifests.
     pub(super) fn missing(&self) -> &[String] {
         match self {
             Self::Chart(copy) => &copy.missing,
@@ -88,7 +88,7 @@ impl ObjectSource {
         }
     }
 
-    /// The made-up helpers; none for manifests.
+    /// The made-up helpers; empty for manifests.
     pub(super) fn stubs(&self) -> Stubs {
         match self {
             Self::Chart(copy) => copy.stubs.clone(),
@@ -96,7 +96,7 @@ impl ObjectSource {
         }
     }
 
-    /// The templates that do not render, each with the error; empty for manifests.
+    /// The templates that do not render, each with Helm's error; empty for manifests.
     pub(super) fn broken(&self) -> &[(PathBuf, String)] {
         match self {
             Self::Chart(copy) => &copy.broken,

@@ -1,4 +1,4 @@
-//! Surveys the containers of rendered workloads: the waits of each, with every set of values that was tried.
+//! Surveys the containers of rendered workloads: the waits of each container, with every set of values that was tried.
 
 use super::container::Container;
 use super::environment;
@@ -26,16 +26,16 @@ pub(super) struct SeenContainer {
     /// The number of the set of values that rendered the container.
     pub(super) set: usize,
     pub(super) found: Vec<Found>,
-    /// Whether the container looks like a wait by its name or a loop, whether or not a wait was found in it.
+    /// Whether the container looks like a wait by its name or by a loop, even if no wait was found in it.
     pub(super) looks: bool,
     /// The first command of the container that does something else than wait.
     pub(super) does: Option<String>,
-    /// The container's place in the texts for a message, and its file and line there, once these were looked up.
+    /// The place of the container's text, once it was looked up: a text for messages, and the file and the line.
     pub(super) place: OnceCell<(String, Option<(PathBuf, usize)>)>,
 }
 
 impl SeenContainer {
-    /// Whether another set of values rendered the same container.
+    /// Whether `other` is the same container of the same workload, perhaps rendered with another set of values.
     pub(super) fn is_the_same(&self, other: &Self) -> bool {
         self.source == other.source
             && self.workload == other.workload
@@ -43,7 +43,7 @@ impl SeenContainer {
             && self.container.after_start == other.container.after_start
     }
 
-    /// Whether a list can say all waits of the container.
+    /// Whether the container has waits, and a list can say all of them.
     pub(super) fn is_listed(&self) -> bool {
         let is_listed = |it: &Found| matches!(it.target, Ok(Some(_)));
         !self.found.is_empty() && self.found.iter().all(is_listed)
@@ -67,7 +67,7 @@ pub(super) struct Found {
     pub(super) target: Result<Option<Target>, Reason>,
 }
 
-/// The waits of the containers that were read so far: most are the same with every set of values.
+/// The waits of the containers that were read so far. Most containers are equal with every set of values, so each is read once.
 #[derive(Debug, Default)]
 pub(super) struct Readings(Vec<(Container, Reading)>);
 
@@ -93,7 +93,7 @@ pub(super) fn of(
 ) -> Vec<SeenContainer> {
     let mut texts = Vec::new();
     leaves(values, &mut texts);
-    // A made-up host stands for one that the user has to give.
+    // A made-up host stands for a host that the user has to give.
     texts.push(MADE_UP.to_owned());
     let texts_of_set = switches.iter().filter(|it| it.is_text());
     texts.extend(texts_of_set.map(|it| it.value.clone()));
@@ -114,7 +114,8 @@ pub(super) fn of(
         for container in Container::all(&pods["spec"]) {
             let container = environment::completed(container, pods, objects, world.home);
             let mut reading = readings.of(&container);
-            // The script of a server has every branch of its life; that of a Job or an init container runs through.
+            // The script of a server holds the branches of its whole life. Only the script of a Job or of an init container runs from its
+            // beginning to its end.
             let is_job = object.value["kind"] == "Job";
             if container.init || is_job {
                 let script = scripts::followed(&container, objects);
@@ -148,7 +149,7 @@ pub(super) fn of(
     seen
 }
 
-/// The target, if the parser of admission accepts its entry; else the reason why not.
+/// The target, if the parser of admission accepts its entry; otherwise the reason why the parser refuses it.
 fn tried(target: Option<Target>) -> Result<Option<Target>, Reason> {
     if let Some(target) = &target {
         super::tried::entry(&target.plain().text)?;
@@ -162,7 +163,8 @@ fn leaves(value: &Value, texts: &mut Vec<String>) {
         Value::String(text) if !text.is_empty() => texts.push(text.clone()),
         Value::Array(items) => items.iter().for_each(|it| leaves(it, texts)),
         Value::Object(map) => {
-            // A list of containers holds scripts, which are the author's text as a template's are.
+            // A list of containers among the values holds scripts. These are texts of the chart's author, as those of a template are, and
+            // no choices of the user.
             let is_script = |key: &str| matches!(key, "command" | "args");
             let items = map.iter().filter(|(key, _)| !is_script(key));
             items.for_each(|(_, it)| leaves(it, texts));

@@ -1,11 +1,12 @@
-//! The switches of a chart: the values that decide whether the chart waits, and for which thing. Each is also tried with another value.
+//! Finds the switches of a chart: the values that decide whether a container of the chart waits, and for which thing. Each switch is also
+//! tried with another value.
 
 use super::in_text::actions;
 use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
 use super::texts::Texts;
 use serde_json::Value;
 
-/// The most sets of one switch that are rendered; and, in the line below, the most sets of several switches.
+/// The most sets of one switch that are rendered. [`MOST_JOINED`] bounds the sets of several switches.
 const MOST: usize = 60;
 const MOST_JOINED: usize = 4;
 /// The made-up name for a value by which a user names an object of the chart.
@@ -27,37 +28,37 @@ pub(super) struct Switch {
 pub(super) enum Tested {
     /// The template tests whether the value is set.
     IsSet,
-    /// The template tests whether the value is equal to that of the switch.
+    /// The template tests whether the value is equal to the switch's.
     Equals,
     /// The template tests whether the value is in this list: `(list "a" "b")`.
     Among { list: String },
-    /// The template tests nothing. The value of the switch is a mark, a made-up host or port: a rendered address with the mark is made of
+    /// The template tests nothing. The value of the switch is a mark, which is a made-up host or port: an address with the mark comes from
     /// this value. `own` is the chart's own value.
     Follows { own: String },
 }
 
 impl Switch {
-    /// The pair of path and value that Helm's `--set` takes.
+    /// The path and the value of the switch, in the form that Helm's `--set` takes.
     pub(super) fn pair(&self) -> String {
         format!("{}={}", self.path, self.value)
     }
 
-    /// Whether the switch sets a made-up text in place of one that a user would write, and not `true` or `false`.
+    /// Whether the switch sets a text, which a user would choose, and not `true` or `false`.
     pub(super) fn is_text(&self) -> bool {
         !matches!(self.value.as_str(), "true" | "false")
     }
 
-    /// Whether the switch sets a mark, a made-up host or port that shows which addresses are made of the value.
+    /// Whether the switch sets a mark, a made-up host or port that shows which addresses come from the value.
     pub(super) fn follows(&self) -> bool {
         matches!(self.tested, Tested::Follows { .. })
     }
 
-    /// The condition that a template can test while the value is as the switch sets it. `None` where no template tests the value.
+    /// The condition, for a template, that holds while the value is as the switch sets it. `None` where no condition tells.
     pub(super) fn holds(&self, root: &str) -> Option<String> {
         self.condition(root, true)
     }
 
-    /// The condition that a template can test while the value is as the chart has it. `None` where no template tests the value.
+    /// The condition, for a template, that holds while the value is as the chart has it. `None` where no condition tells.
     pub(super) fn holds_not(&self, root: &str) -> Option<String> {
         self.condition(root, false)
     }
@@ -79,7 +80,7 @@ impl Switch {
             (Tested::Among { list }, false) => format!("(not (has {path} {list}))"),
             (Tested::IsSet, on) => is_set(on == (self.value != "false")),
             (Tested::Follows { own }, on) if own.is_empty() => is_set(on),
-            // Every port is as good as the chart's own.
+            // The user may choose any port, so no condition tells the chart's own port from another.
             (Tested::Follows { own }, _) if own.parse::<u16>().is_ok() => return None,
             (Tested::Follows { own }, true) => equals("ne", own),
             (Tested::Follows { own }, false) => equals("eq", own),
@@ -92,8 +93,8 @@ pub(super) fn is_made_up(text: &str) -> bool {
     text.contains(NAMED) || text.contains(ELSEWHERE)
 }
 
-/// The sets of switches to render the chart with: single switches first, then sets of several that only together render a container. The
-/// second list has the sets that are too many to be rendered.
+/// The sets of switches with which the chart is rendered: first single switches, and then sets of several that only together render a
+/// container. The second list has the sets beyond the limits, which are not rendered.
 pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     let mut conditions: Vec<String> = Vec::new();
     let mut together: Vec<Vec<Switch>> = Vec::new();
@@ -113,7 +114,7 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
                     .into_iter()
                     .filter(|it| tested::is_of_scheme(it)),
             );
-            // The conditions that decide whether it is there come first: there may be more than can be tried.
+            // The conditions around the container come first, because a chart may have more conditions than are tried.
             if let Some(helper) = helper_of(file, block.first) {
                 around.extend(tested::around_uses(texts, &helper));
             }
@@ -137,7 +138,7 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
             push(&mut sets, vec![switch]);
         }
     }
-    // A value that is compared with texts is one of these, and never `true`.
+    // A value that a template compares with texts is never `true`.
     let compared = sets.iter().flatten();
     let compared = compared.filter(|it| it.tested != Tested::IsSet);
     let compared: Vec<String> = compared.map(|it| it.path.clone()).collect();
@@ -159,7 +160,7 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     (sets, more)
 }
 
-/// Whether a value names something, by its own name.
+/// Whether the key of a value says that the value is a name of something.
 fn is_name(path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap_or_default();
     key.ends_with("Override") || key.to_lowercase().ends_with("name")
@@ -189,7 +190,7 @@ fn is_address(path: &str) -> bool {
     ["host", "domain", "url"].iter().any(|it| path.contains(it))
 }
 
-/// The switches by which a condition changes its result: one for each value that the condition tests.
+/// The switches that change the result of a condition: one for each value that the condition tests.
 fn switches(condition: &str, values: &Value) -> Vec<Switch> {
     let mut found = Vec::new();
     for (at, _) in condition.match_indices(".Values.") {
@@ -215,7 +216,7 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
             }
             (_, Some(literal)) if !literal.is_empty() => (literal.to_owned(), Tested::Equals),
             (Some(Value::Bool(now)), _) => ((!now).to_string(), Tested::IsSet),
-            // A value that the chart does not define is a name where its key says so, else most likely a switch.
+            // A value that the chart does not define is a name where its key says so, and otherwise most likely a switch.
             (None | Some(Value::Null), _) if is_name(&path) => (NAMED.to_owned(), Tested::IsSet),
             (None | Some(Value::Null), _) => ("true".to_owned(), Tested::IsSet),
             (Some(Value::String(now)), _) if now.is_empty() && is_address(&path) => {
@@ -235,7 +236,7 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
     found
 }
 
-/// The list, `(list "a" "b")`, in which a template looks for a value. `before` and `behind` are the texts of the condition around the
+/// The list, `(list "a" "b")`, in which a condition looks for a value. `before` and `behind` are the texts of the condition around the
 /// value's path.
 fn list_of<'c>(before: &str, behind: &'c str) -> Option<&'c str> {
     let looks = before.trim_end_matches(['$', ' ']).ends_with("has");
@@ -255,7 +256,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The switches that a chart with one template and these values has tried.
+    /// The switches that are tried for a chart with one template and these values.
     fn tried(template: &str, values: Value) -> Vec<String> {
         let mut texts = Texts {
             values,

@@ -1,16 +1,16 @@
-//! The target of a wait (an object, several objects or an address), and the entry of a list for it.
+//! The target of a wait, which is an object, several objects or an address, and the entry of a list for the target.
 
 use super::outcome::{self, ListEntry};
 use super::wait::Asks;
 
-/// The target of a wait, from which its entry is written.
+/// The target of a wait, which an entry of a list can name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) form: Form,
-    /// The name of the object, the selector of several objects, or the entry of an address.
+    /// The name of the object, the selector of several objects, or the whole entry of an address.
     pub(super) name: String,
     pub(super) namespace: Option<String>,
-    /// The index of the target among the rendered objects; `None` where it is none of them.
+    /// The index of the target among the rendered objects; `None` where the target is none of them.
     pub(super) object: Option<usize>,
     pub(super) asks: Option<Asks>,
 }
@@ -28,14 +28,14 @@ pub(super) enum Form {
     Selected {
         kind: String,
     },
-    /// An address: the target's name is the whole entry. `of_values`: it comes from the chart's values.
+    /// The target is an address, and its name is the whole entry. `of_values`: the address comes from the chart's values.
     Address {
         of_values: bool,
     },
 }
 
 impl Target {
-    /// The entry with this name and namespace in place of the target's own, such as the text of a template.
+    /// The entry with this name and namespace, such as texts of a template, in place of the target's own.
     pub(super) fn entry(&self, name: &str, namespace: Option<&str>) -> ListEntry {
         let text = match &self.form {
             Form::Object { kind, state } => outcome::object(namespace, kind, name, *state),

@@ -17,7 +17,7 @@ use super::values::{ByValues, InValues};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The places of containers in the texts: the file, and the line from 0.
+/// The places of containers in the texts: the file, and the number of the line, from 0.
 pub(super) type ContainerPlaces = BTreeSet<(PathBuf, usize)>;
 
 /// Reports every rendered container, and returns the places of these containers in the texts.
@@ -59,12 +59,12 @@ pub(super) fn of_groups(
     covered
 }
 
-/// Whether a workload gets a list, and if not, why.
+/// Whether a workload gets a list, or why it gets none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Yes,
     No,
-    /// The only list is one in the values, and with some values it says something else than the loops.
+    /// The only list is one in the values, and with some values this list says something else than the loops.
     Untrue,
     /// No render was left to try a list.
     Late,
@@ -78,11 +78,11 @@ fn of_container(
     taken: Taken,
     report: &mut Report,
 ) {
-    // The user has to give the address in any case.
+    // Only the address is missing here that the user has to give, so the container is reported as the set with marks shows it.
     if taken == Taken::Yes && known.is_said_with_values(seen) {
         return;
     }
-    // Marks are no values of the user: what they bring is a proposal, and no other reason to stay.
+    // A user sets no marks, so a set with marks can add a proposal, and no further reason why a loop stays.
     let is_marked = traces::follow(&known.sets[seen.set]) && known.is_in_plain_set(seen);
     if is_marked && !(taken == Taken::Yes && seen.is_listed()) {
         return;
@@ -148,7 +148,7 @@ fn of_container(
     }
 }
 
-/// The entry for the wait number `at` of a container, in the form in which it is proposed.
+/// The entry for the wait number `at` of a container, in its proposed form.
 fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) -> ListEntry {
     if let Some(text) = known.written(seen, at, "") {
         return ListEntry::new(text);
@@ -160,12 +160,12 @@ fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) ->
     ListEntry { text, ..first }
 }
 
-/// The values, as `--set` takes them, with which a container waits for something that the list does not say: a host that the user sets,
-/// or another container of the pod.
+/// The values, in the form of `--set`, with which a container waits for something that the list does not say: a host that the user sets, or
+/// another container of the pod. `None` where no such values were tried.
 fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<String> {
     let others = group.seen.iter().map(|at| &known.seen[*at]);
     let mut others = others.filter(|it| it.container.name == seen.container.name);
-    // Without the host a command may name nothing that can be read.
+    // A container that lacks only the user's host waits for nothing that the list does not say.
     let is_more = |it: &SeenContainer| !it.is_listed() && !known.is_said_with_values(it);
     let other = others.find(|it| it.set != seen.set && is_more(it))?;
     let own = known.sets[other.set].iter().filter(|it| !it.follows());
@@ -176,15 +176,16 @@ fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<S
     Some(pairs.join(", "))
 }
 
-/// The values, as `--set` takes them, with which the waits of a group are unknown: the chart does not render with them, or was not
-/// rendered.
+/// The values, in the form of `--set`, with which the waits of a group are unknown, because the chart does not render with them or was not
+/// rendered. `None` where there are no such values.
 fn unknown(known: &Known<'_>, group: &Group) -> Option<String> {
     let doubts = known.doubts(group);
     let pairs: Vec<String> = doubts.into_iter().map(Switch::pair).collect();
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
-/// Reports the containers in the texts that no set of values renders; `covered` are the places of those that were rendered.
+/// Reports the containers in the texts that no set of values renders. `covered` are the places of the rendered containers, and `broken` the
+/// templates that do not render.
 pub(super) fn of_the_rest(
     known: &Known<'_>,
     covered: &ContainerPlaces,
@@ -201,7 +202,7 @@ pub(super) fn of_the_rest(
     }
 }
 
-/// The reason why a group has no list although entries for its waits exist.
+/// The reason why a group has no list although its waits have entries.
 fn why_not(known: &Known<'_>, group: &Group, entry: String) -> Reason {
     if known.is_listed(group) {
         return Reason::Listed;

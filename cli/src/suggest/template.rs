@@ -1,8 +1,8 @@
-//! A template's text, line by line: its actions are masked by numbers, and each line knows the actions that are open around it.
+//! A template's text, line by line. Numbers mask its actions, and each line has the actions that are open around it.
 
 use super::mask::{self, Masked};
 
-/// The actions that are open around a line, the outermost first: each as the list of its branches up to the one that the line is in.
+/// The actions that are open around a line, the outermost first. Each action is the list of its branches, up to the branch with the line.
 pub(super) type Open = Vec<Vec<String>>;
 
 /// A template: its masked text, and the actions around each line.
@@ -20,7 +20,7 @@ impl Template {
         let mut all = Vec::new();
         for line in masked.text.lines() {
             let actions = masked.alone(line);
-            // A line that opens or closes is in neither.
+            // A line that opens or closes an action is outside of this action.
             let before = open.clone();
             for action in actions {
                 step(&mut open, action);
@@ -36,7 +36,7 @@ impl Template {
         self.masked.text.lines().collect()
     }
 
-    /// The actions that are open around a line and not around the line `outer` of the same document.
+    /// The actions that are open around a line and not around the line `outer`.
     pub(super) fn between(&self, outer: usize, line: usize) -> &[Vec<String>] {
         let empty = Vec::new();
         let around = self.open.get(outer).unwrap_or(&empty);
@@ -46,7 +46,7 @@ impl Template {
     }
 }
 
-/// Applies an action to the open ones: opens another, changes the branch, or closes the last.
+/// Applies an action to the open ones: opens another action, begins the next branch of the last one, or closes it.
 fn step(open: &mut Open, action: &str) {
     match word(action) {
         "if" | "with" | "range" | "define" | "block" => open.push(vec![action.to_owned()]),

@@ -1,11 +1,11 @@
-//! The conditions that templates test around a wait, and in the helpers that it includes.
+//! Finds the conditions that templates test around a wait, and in the helpers that the wait includes.
 
 use super::in_text::actions;
 use super::template::word;
 use super::texts::{File, Texts};
 use std::collections::BTreeMap;
 
-/// The most helpers within helpers that are read.
+/// The most levels of helpers within helpers that are read.
 pub(super) const DEPTH: usize = 2;
 
 /// The conditions that are open around a line.
@@ -15,7 +15,7 @@ pub(super) fn conditions_at(file: &File, line: usize) -> Vec<String> {
     open.iter().flatten().filter(decides).cloned().collect()
 }
 
-/// The conditions around a line, and around the places where the helper that the line is in is used.
+/// The conditions around a line. Where the line is in a helper, also the conditions around the places that use the helper.
 pub(super) fn around(texts: &Texts, file: &File, line: usize) -> Vec<String> {
     let mut around = conditions_at(file, line);
     if let Some(helper) = helper_of(file, line) {
@@ -24,21 +24,21 @@ pub(super) fn around(texts: &Texts, file: &File, line: usize) -> Vec<String> {
     around
 }
 
-/// The helper that a line is in.
+/// The name of the helper that contains a line; `None` for a line outside of every helper.
 pub(super) fn helper_of(file: &File, line: usize) -> Option<String> {
     let open = file.template.open.get(line)?;
     let define = open.iter().flatten().find(|it| word(it) == "define")?;
     Some(define.split('"').nth(1)?.to_owned())
 }
 
-/// The conditions around the places where a helper is used, and in the helpers that its arguments include there.
+/// The conditions around the places that use a helper, and the conditions in the helpers that the arguments there include.
 pub(super) fn around_uses(texts: &Texts, helper: &str) -> Vec<String> {
     let mut read = Conditions::default();
     read.around_uses(texts, helper, DEPTH);
     read.found
 }
 
-/// The lines on which a helper is used, with their numbers.
+/// The lines that use a helper, each with its file and its number.
 pub(super) fn uses<'t>(
     texts: &'t Texts,
     helper: &str,
@@ -56,18 +56,18 @@ pub(super) fn uses<'t>(
     lines.filter(move |(_, _, line)| line.contains(&named) && !line.contains("define"))
 }
 
-/// The conditions of helpers, each helper read once.
+/// The conditions in and around helpers. Each helper is read once.
 #[derive(Default)]
 pub(super) struct Conditions {
     pub(super) found: Vec<String>,
-    /// The levels of helpers below each helper whose conditions are there.
+    /// The number of levels below each helper whose conditions were read.
     of_helper: BTreeMap<String, usize>,
-    /// The levels of helpers above each helper around whose uses the conditions are there.
+    /// The number of levels above each helper, around whose uses the conditions were read.
     of_uses: BTreeMap<String, usize>,
 }
 
 impl Conditions {
-    /// Reads those around the places where a helper is used, and in the helpers that its arguments include there.
+    /// Reads the conditions around the places that use a helper, and the conditions in the helpers that the arguments there include.
     fn around_uses(&mut self, texts: &Texts, helper: &str, depth: usize) {
         if !is_deeper(&mut self.of_uses, helper, depth) {
             return;
@@ -77,14 +77,14 @@ impl Conditions {
                 push(&mut self.found, condition);
             }
             self.of_helpers(texts, line, DEPTH);
-            // A helper may be used by another.
+            // Another helper may use the helper.
             if let (Some(outer), true) = (helper_of(file, at), depth > 0) {
                 self.around_uses(texts, &outer, depth - 1);
             }
         }
     }
 
-    /// Reads those in the helpers that a text includes.
+    /// Reads the conditions in the helpers that a text includes.
     pub(super) fn of_helpers(&mut self, texts: &Texts, text: &str, depth: usize) {
         for action in actions(text) {
             let included = action.split("include \"");
@@ -110,12 +110,12 @@ impl Conditions {
     }
 }
 
-/// Whether an action chooses between two schemes: `ternary "https" "http" .Values.tls.enabled`.
+/// Whether an action chooses between two schemes, such as `ternary "https" "http" .Values.tls.enabled`.
 pub(super) fn is_of_scheme(action: &str) -> bool {
     action.contains("ternary \"https\"") || action.contains("ternary \"http\"")
 }
 
-/// Whether nothing was read under a name yet, or less deep. It counts as read from now on.
+/// Whether the helper `name` has not been read yet, or not so deep. From then on the helper counts as read to this depth.
 fn is_deeper(read: &mut BTreeMap<String, usize>, name: &str, depth: usize) -> bool {
     let is_new = read.get(name).is_none_or(|it| *it < depth);
     if is_new {
@@ -124,7 +124,7 @@ fn is_deeper(read: &mut BTreeMap<String, usize>, name: &str, depth: usize) -> bo
     is_new
 }
 
-/// Adds one that is not there.
+/// Adds an item to a list that does not have it.
 pub(super) fn push<T: PartialEq>(all: &mut Vec<T>, one: T) {
     if !all.contains(&one) {
         all.push(one);

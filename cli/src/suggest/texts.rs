@@ -1,4 +1,4 @@
-//! The texts of a chart or of a folder: templates, helpers and values, with the containers that stand in them.
+//! The texts of a chart or of a folder: templates, helpers and values, with the containers in them.
 
 use super::blocks::{self, Block};
 use super::document::{self, Document};
@@ -20,7 +20,7 @@ pub(super) struct File {
     pub(super) text: String,
     /// The lines of the text, without their ends.
     pub(super) lines: Vec<String>,
-    /// The lines of each document of the file.
+    /// The numbers of the lines of each document of the file.
     documents: Vec<Range<usize>>,
     pub(super) template: Template,
     pub(super) blocks: Vec<Block>,
@@ -39,7 +39,7 @@ pub(super) struct Texts {
 const VALUES: &str = "values.yaml";
 
 impl Texts {
-    /// Reads a folder, but for the folders in `without`.
+    /// Reads all files of a folder, without the folders in `without`.
     pub(super) fn read(folder: &Path, without: &[PathBuf]) -> Result<Self> {
         let mut texts = Self::default();
         for path in files(folder)? {
@@ -65,7 +65,8 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Reads a chart: its templates, those of its sub-charts, and the values. Its examples and tests are no part of it.
+    /// Reads a chart: its templates, the templates of its sub-charts, and the values. Examples and tests in its folder are no part of the
+    /// chart.
     pub(super) fn of_chart(chart: &Path) -> Result<Self> {
         let mut texts = Self::read(chart, &[])?;
         texts.files.retain(|file| {
@@ -82,7 +83,7 @@ impl Texts {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let documents = document::all(&lines);
         let mut blocks = blocks::all(&template);
-        // A test checks, and nothing starts behind it.
+        // Nothing starts after a test of `helm test`, so its containers are no waits.
         for range in &documents {
             let lines = &lines[range.clone()];
             let document = Document {
@@ -116,12 +117,12 @@ impl Texts {
         self.files.iter().find(|it| it.path == path)
     }
 
-    /// The body of a helper of the chart.
+    /// The body of a helper of the chart; `None` for an unknown helper.
     pub(super) fn helper(&self, name: &str) -> Option<&str> {
         self.helpers.get(name).map(String::as_str)
     }
 
-    /// A text, followed by the helpers that it includes, and by those that these include in turn.
+    /// A text, followed by the bodies of the helpers that it includes, and of the helpers that these include in turn.
     pub(super) fn reach(&self, text: &str) -> String {
         let mut names: Vec<String> = Vec::new();
         let mut all = text.to_owned();
@@ -143,7 +144,7 @@ impl Texts {
 }
 
 impl File {
-    /// The name of the file in messages.
+    /// The name of the file for messages.
     pub(super) fn name(&self) -> String {
         self.path.display().to_string()
     }
@@ -204,7 +205,7 @@ fn read_values(folder: &Path) -> Value {
     first.map(|entry| entry.object).unwrap_or_default()
 }
 
-/// The manifests, templates and values in a folder and the folders within; where `path` is a file, that file.
+/// The manifests, templates and values in a folder and in the folders below it. A `path` to a file gives that file.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

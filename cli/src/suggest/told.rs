@@ -1,4 +1,4 @@
-//! The report: the changes for the diff, and the remarks beside it.
+//! The report: the changes for the diff, and the remarks beside the diff.
 
 use super::diff::Edit;
 use super::reason::Reason;
@@ -16,28 +16,29 @@ pub(super) struct Report {
     pub(super) told: Vec<Told>,
 }
 
-/// One remark about a place.
+/// One remark about a place in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Told {
     /// The file and the line that the remark is about, such as `templates/web.yaml:17`.
     pub(super) place: String,
-    /// The name of the container that the remark is about; empty where it is about none.
+    /// The name of the container that the remark is about; empty for a remark that is about no container.
     pub(super) container: String,
     pub(super) says: Says,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Says {
-    /// A wait stays as it is: the command, and why.
+    /// A wait stays: its command, and the reason.
     Left(String, Reason),
     /// A container waits only for its own pod, so it stays.
     Itself,
-    /// The list replaces a loop: the entries, and the remarks about the parts that the user can delete; or the reason why the loop stays.
+    /// The list replaces a loop: the entries, and either the remarks about the parts that the user can delete or the reason why the loop
+    /// stays.
     Replaced {
         entries: Vec<String>,
         removed: Result<String, String>,
     },
-    /// A proposal needs this remark.
+    /// A fact that the user should know about a proposal.
     Note(String),
 }
 
@@ -53,8 +54,8 @@ impl Report {
         }
     }
 
-    /// Reports the entries that replace a loop, once for each container. A container that one helper gives to several workloads can be
-    /// deleted only if it can be deleted in all of them.
+    /// Reports the entries that replace a loop, once for each container. Where one helper gives a container to several workloads, the user
+    /// can delete it only if its loop is replaced in all of them.
     pub(super) fn replace(
         &mut self,
         place: &str,
@@ -86,7 +87,7 @@ impl Report {
         self.told.iter().filter(is_left).count()
     }
 
-    /// Whether a wait of the remark's container is left, also in another workload that has the container from the same text.
+    /// Whether a wait of the remark's container is left, for this workload or for another one that has the container from one helper.
     fn is_left(&self, told: &Told) -> bool {
         self.told.iter().any(|it| {
             let is_same = it.place == told.place && it.container == told.container;
@@ -94,7 +95,7 @@ impl Report {
         })
     }
 
-    /// The report as lines of text, with the numbers of the entries that are proposed and of the waits that are left.
+    /// The report as lines of text, with the number of proposed entries and the number of waits that are left.
     pub(super) fn lines(&self) -> String {
         let mut lines = String::new();
         for told in &self.told {
@@ -120,7 +121,7 @@ impl Report {
                     "own: {place}:{named} it waits inside its own pod, which no list can; it stays"
                 ),
                 Says::Replaced { entries, removed } => {
-                    // Several workloads may have one container of a helper.
+                    // Several workloads may have the container of one helper.
                     let removed = match removed {
                         Ok(_) if self.is_left(told) => {
                             "the loop stays: another workload has it from this place, and no list for it"

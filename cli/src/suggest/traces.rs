@@ -1,5 +1,5 @@
-//! Traces addresses back to values. Each value that may hold a host or a port is set to a mark, a made-up host or port of its own. A
-//! rendered address then shows from which values it comes, and a list can name these values.
+//! Traces addresses back to values. Each value that may hold a host or a port is set to a mark, which is a made-up host or port of its own.
+//! A rendered address then shows from which values it comes, and a list can name these values.
 
 use super::switches::{Switch, Tested};
 use super::tested;
@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 const MOST: usize = 200;
 /// The domain of every mark that is a host.
 const DOMAIN: &str = ".sluice.example.com";
-/// The port that is the first mark. It is high, so that no chart has it already.
+/// The number of the first mark that is a port. It is high, so that no chart has it.
 const FIRST_PORT: usize = 61_000;
 
 /// The values that may hold an address of a waiting container, each with its mark. A group has the hosts below one parent, such as
-/// `externalDatabase`, and then all ports.
+/// `externalDatabase`, and then the ports of all parents.
 pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
     let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
     let mut ports = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
         else {
             continue;
         };
-        // The default of the templates is the chart's own port, where the value is empty.
+        // The default in the templates is the chart's own port where the value is empty.
         if value.parse::<u16>().is_ok() && own.is_empty() {
             own = default_of(texts, &path).unwrap_or_default();
         }
@@ -64,15 +64,15 @@ pub(super) fn joined(groups: &[Vec<Switch>]) -> Vec<Switch> {
     all
 }
 
-/// The paths of the values that the texts of the waiting containers and their helpers read. Behind them come the paths that ConfigMaps
-/// and Secrets read, because a container may have its environment from these.
+/// The paths of the values that the texts of the waiting containers and their helpers read. The paths that ConfigMaps and Secrets read
+/// follow, because a container may take its environment from these objects.
 fn paths(texts: &Texts) -> Vec<String> {
     let blocks = texts.files.iter().flat_map(|file| {
         let own = file.blocks.iter();
         let own = own.filter(|it| it.read().any(|it| it.1.looks));
         own.map(|block| {
             let lines = file.lines_of(block).iter().map(String::as_str);
-            // A helper is told hosts by the arguments with which it is used.
+            // A helper may get hosts as arguments, so the lines that use the helper count too.
             let helper = tested::helper_of(file, block.first);
             let uses = helper.iter().flat_map(|it| tested::uses(texts, it));
             let lines = lines.chain(uses.map(|it| it.2));
@@ -103,7 +103,7 @@ fn paths(texts: &Texts) -> Vec<String> {
     paths
 }
 
-/// The path of a value, or, where the value is a mapping, the paths of the name and the port in it that make an address. A template may
+/// The path of a value. Where the value is a mapping with a name and a port, which make an address, the paths of these two: a template may
 /// read such a mapping as `with .Values.db.service`.
 fn addresses_below(values: &Value, path: String) -> Vec<String> {
     let own = path
@@ -118,7 +118,7 @@ fn addresses_below(values: &Value, path: String) -> Vec<String> {
     vec![path]
 }
 
-/// Whether a value is the name of a server, with its port beside it.
+/// Whether a value is the name of a server, because a port and no host stands beside it.
 fn is_name_of_server(values: &Value, path: &str) -> bool {
     let Some(parent) = path.strip_suffix(".name") else {
         return false;
@@ -126,7 +126,7 @@ fn is_name_of_server(values: &Value, path: &str) -> bool {
     let own = parent
         .split('.')
         .try_fold(values, |value, key| value.get(key));
-    // Beside a host the name is that of a database.
+    // A name beside a host is the name of a database.
     let has = |it: &Value, key: &str| it.get(key).is_some();
     own.is_some_and(|it| has(it, "port") && !has(it, "host") && !has(it, "hostname"))
 }
@@ -135,8 +135,8 @@ fn is_of_path(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_')
 }
 
-/// The mark for the value at a path, in the form of the chart's own value, and that own value. `None` for a value that holds no address.
-/// `is_server`: the value is the name of a server.
+/// The mark for the value at a path, in the form of the chart's own value, and that own value as a text. `None` for a value that holds no
+/// address. `is_server`: the value is the name of a server.
 fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(String, String)> {
     let own = match own {
         Value::Null => String::new(),
@@ -149,7 +149,7 @@ fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(Stri
     let path_of_port = path.to_lowercase();
     let mut keys = path_of_port.split('.');
     let is_port = keys.any(|it| it.ends_with("port") || it.ends_with("ports"));
-    // `databasePort`, and not `transport`.
+    // An empty `databasePort` holds a port, and an empty `transport` holds none.
     let is_empty_port = own.is_empty() && path.ends_with("Port");
     if key == "port" || is_empty_port || is_port && own.parse::<u16>().is_ok() {
         let is_number = own.is_empty() || own.parse::<u16>().is_ok();
@@ -158,10 +158,10 @@ fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(Stri
     let named = [
         "host", "server", "address", "endpoint", "fqdn", "domain", "url", "uri",
     ];
-    // A list, a text of a template, and a text that cannot stand in quotes name no single host.
+    // A list, a text of a template, and a text that cannot stand in quotes are no single host.
     let unfit = |it: char| it.is_whitespace() || matches!(it, ',' | '{' | '"' | '\\');
     let is_named = is_server || named.iter().any(|it| key.contains(it));
-    // `endpoints` are a list of several, or of URLs, whatever the chart's own value is.
+    // A key such as `endpoints` holds a list or URLs, even if the chart's own value is one host.
     let is_plural = key.ends_with('s') && !key.ends_with("address");
     if !is_named || is_plural || key.contains("path") || own.contains(unfit) {
         return None;
@@ -202,13 +202,13 @@ pub(super) fn marks(switch: &Switch, text: &str) -> bool {
     text.contains(&switch.value)
 }
 
-/// Whether a mark that is a host occurs in a text.
+/// Whether a text has a mark that is a host.
 pub(super) fn is_marked(text: &str) -> bool {
     text.contains(DOMAIN)
 }
 
 /// The entry with template actions, such as `{{ .Values.db.host }}`, in place of its marks. `None` where the entry has no mark of a host,
-/// or where a part of such a mark is left over.
+/// or where a part of such a mark is left over. `root` stands in front of `.Values`.
 pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) -> Option<String> {
     let mut ports = set.iter().filter(|it| it.follows() && is_port(it));
     let is_unclear = |it: &Switch| marks(it, entry) && default_of(texts, &it.path).is_none();
@@ -236,7 +236,7 @@ pub(super) fn shown(text: &str, set: &[Switch]) -> String {
 
 fn replaced(text: &str, set: &[Switch], action: impl Fn(&Switch) -> String) -> String {
     let mut followed: Vec<&Switch> = set.iter().filter(|it| it.follows()).collect();
-    // A mark may be the beginning of a longer one.
+    // One mark may be the beginning of another, so the longer marks are replaced first.
     followed.sort_by_key(|it| Reverse(it.value.len()));
     followed.into_iter().fold(text.to_owned(), |text, it| {
         if marks(it, &text) {
@@ -247,8 +247,8 @@ fn replaced(text: &str, set: &[Switch], action: impl Fn(&Switch) -> String) -> S
     })
 }
 
-/// The number that the templates take where a value is empty, as it is in the chart: `5432` of `default 5432 .Values.db.port`. Empty where
-/// they take none, or the chart has a value; `None` where they take several, or what is no number.
+/// The number that the templates take for a value that is empty in the chart: `5432` of `default 5432 .Values.db.port`. An empty text where
+/// they take no number, or the chart has a value. `None` where they take several, or something else than a number.
 fn default_of(texts: &Texts, path: &str) -> Option<String> {
     let mut keys = path.split('.');
     let own = keys.try_fold(&texts.values, |value, key| value.get(key));
@@ -280,7 +280,7 @@ fn default_of(texts: &Texts, path: &str) -> Option<String> {
     }
 }
 
-/// Whether a chart reads a value as a template of its own.
+/// Whether a chart renders a value as a template of its own.
 fn is_a_template(texts: &Texts, path: &str) -> bool {
     let value = format!(".Values.{path}");
     texts.files.iter().any(|file| {

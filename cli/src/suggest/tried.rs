@@ -7,7 +7,7 @@ use rules::dependency::Dependency;
 use rules::keys;
 use serde_json::Value;
 
-/// Whether the parser of admission accepts an entry; the error is the reason for the user.
+/// Tests whether the parser of admission accepts an entry; the error is the reason for the user.
 pub(super) fn entry(text: &str) -> Result<(), Reason> {
     match read(&[text]) {
         Ok(_) => Ok(()),
@@ -48,7 +48,7 @@ pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
     found.iter().all(|it| expected.contains(it)) && expected.iter().all(|it| found.contains(it))
 }
 
-/// The list that an object or its pod template carries.
+/// The list of an object, or of its pod template.
 pub(super) fn said(value: &Value) -> Option<&str> {
     let at = ["", "/spec/template", "/spec/jobTemplate/spec/template"];
     at.iter().find_map(|it| {

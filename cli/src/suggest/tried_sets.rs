@@ -1,4 +1,4 @@
-//! The sets of values that were tried, and the further sets that these ask for.
+//! The sets of values that were tried, and the further sets to try, which the waits in them ask for.
 
 use super::blocks::Block;
 use super::object::{ChartObject, ObjectList, own_pods, text};
@@ -12,20 +12,20 @@ use super::traces;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The most sets of values that are rendered once more with the values of their addresses followed.
+/// The most sets of values that are rendered once more with marks in one group of values.
 const MOST_FOLLOWED: usize = 16;
 
-/// The most sets that lack an address and are rendered once more with the values of all addresses.
+/// The most sets without an address that are rendered once more with marks in all values of addresses.
 const MOST_LACKING: usize = 12;
 
-/// The sets of values that were tried, and the things that each renders.
+/// The sets of values that were tried, and the objects and containers that each renders.
 pub(super) struct TriedSets<'f> {
     folder: &'f Path,
     texts: &'f Texts,
     pub(super) sets: Vec<Vec<Switch>>,
     pub(super) rendered: Vec<Option<ObjectList>>,
     pub(super) seen: Vec<SeenContainer>,
-    /// The switches that change nothing alone.
+    /// The switches that alone change neither workloads nor waits.
     idle: Vec<Switch>,
     readings: Readings,
 }
@@ -43,7 +43,8 @@ impl<'f> TriedSets<'f> {
         }
     }
 
-    /// Takes what a set renders. A set that shows the same as the set `other` need not be rendered again, so it is left out.
+    /// Takes the objects that a set renders. A set with the workloads and waits of the set number `other` is left out, because lists need
+    /// not be tried with both.
     pub(super) fn take(
         &mut self,
         switches: Vec<Switch>,
@@ -55,7 +56,7 @@ impl<'f> TriedSets<'f> {
         let own = objects.as_deref().unwrap_or_default();
         let readings = &mut self.readings;
         let mut seen = survey::of(readings, set, own, missing, &self.texts.values, &switches);
-        // A container of another folder is not the chart's own to change, unless its text is the chart's.
+        // The chart cannot change a container of another folder, unless the container's text is in the chart's values.
         seen.retain(|it| {
             let is_file = self.texts.file(&self.folder.join(&it.source)).is_some();
             is_file || places::is_in_values(self.texts, &it.container)
@@ -70,7 +71,7 @@ impl<'f> TriedSets<'f> {
         self.rendered.push(objects);
     }
 
-    /// Whether a set shows the same workloads with the same waits as these.
+    /// Whether the set number `set` renders these workloads with these waits.
     fn shows(&self, set: usize, objects: &[ChartObject], seen: &[SeenContainer]) -> bool {
         let waits = |it: &SeenContainer| {
             let found = it.found.iter().map(|it| {
@@ -93,7 +94,7 @@ impl<'f> TriedSets<'f> {
         workloads(own) == workloads(objects) && own_seen.map(waits).eq(seen.iter().map(waits))
     }
 
-    /// The sets in which a switch brings a waiting workload in sight, each with every other switch.
+    /// The sets of two switches to try. Each begins with a switch that renders a waiting workload or changes its waits.
     pub(super) fn pairs(&self) -> Vec<(usize, Vec<Switch>)> {
         let has = |set: usize, seen: &SeenContainer| {
             let own = self.rendered[set].as_deref().unwrap_or_default();
@@ -123,8 +124,9 @@ impl<'f> TriedSets<'f> {
         once
     }
 
-    /// The sets that bring a container in sight, or change what it waits for, each with a switch that the container's text reads: the
-    /// condition of a branch within another, and that of an `else if`, count only once the outer condition holds, or the first one does not.
+    /// The sets that render a waiting container or change its waits, each with a further switch that the container's text reads. Such a
+    /// switch may change something only together with the first: the condition of a branch within another needs the outer condition, and
+    /// that of an `else if` needs the first one to fail.
     fn chains(&self, singles: &[usize]) -> Vec<(usize, Vec<Switch>)> {
         let named = |seen: &SeenContainer| -> Vec<String> {
             let targets = seen.found.iter();
@@ -140,7 +142,7 @@ impl<'f> TriedSets<'f> {
             if first.is_some_and(|it| named(it) == named(seen)) {
                 continue;
             }
-            // Those that change what it waits for are tried with each other as branches.
+            // The switches that change the waits of this container are combined in [`Self::branches`].
             let keeps = |set: &&usize| {
                 let mut same = self.seen.iter().filter(|it| it.set == **set);
                 let is_kept = |first: &&SeenContainer| {
@@ -167,8 +169,8 @@ impl<'f> TriedSets<'f> {
         chains
     }
 
-    /// The texts of the containers of a name, each with that of the helper that it stands in, and of the helpers that it includes; behind
-    /// it the conditions around the container.
+    /// The texts that a container of this name reads: its own text or that of its helper, the helpers that this text includes, and the
+    /// conditions around the container.
     fn read(&self, name: &str) -> String {
         let mut read = String::new();
         for file in &self.texts.files {
@@ -184,7 +186,7 @@ impl<'f> TriedSets<'f> {
         read
     }
 
-    /// The branches of the workloads that one switch brings in sight.
+    /// The sets of three switches to try: the branches of the workloads that one switch renders.
     pub(super) fn deeper(&self) -> Vec<(usize, Vec<Switch>)> {
         let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
         let of_base = |base: usize| {
@@ -198,10 +200,11 @@ impl<'f> TriedSets<'f> {
         singles.flat_map(of_base).collect()
     }
 
-    /// The sets with one switch more than `base` in which a container waits for something else, each with every other such set that
-    /// changes the waits of this container: a database of several servers need not be there once another one is outside.
+    /// The sets that have one switch more than the set `base` and in which a container waits for something new. Each comes with the switch
+    /// of every other such set that changes the waits of the container: a database for several servers need not exist once another one is
+    /// outside of the cluster.
     fn branches(&self, base: usize, sets: &[usize]) -> Vec<(usize, Vec<Switch>)> {
-        // The targets of each container, by its set.
+        // The targets of each container, by the number of the set.
         let mut targets: BTreeMap<(&Path, &str), BTreeMap<usize, Vec<String>>> = BTreeMap::new();
         let is_tried = |it: &&SeenContainer| it.set == base || sets.contains(&it.set);
         for seen in self.seen.iter().filter(is_tried) {
@@ -237,7 +240,7 @@ impl<'f> TriedSets<'f> {
         pairs
     }
 
-    /// Whether a set renders nothing, or waits that a user of its values has to tell an address.
+    /// Whether a set does not render, or has a wait for which the user has to give an address.
     fn lacks_an_address(&self, set: usize) -> bool {
         let lacks = |it: &Found| {
             matches!(
@@ -250,10 +253,10 @@ impl<'f> TriedSets<'f> {
         set > 0 && (self.rendered[set].is_none() || seen.any(lacks))
     }
 
-    /// The sets in which the user may have to give an address, each with the values of addresses that the waits read.
-    /// The first of these, as many as the number says, have all such values at once.
+    /// The sets in which the user may have to give an address, each with marks in the values of addresses that the waits read. The returned
+    /// number counts the sets at the beginning that have marks in all such values at once.
     pub(super) fn followed(&self) -> (Vec<(usize, Vec<Switch>)>, usize) {
-        // A chart may refuse a switch as long as it is told no host.
+        // A chart may refuse a switch until it gets a host.
         let is_open = |set: &usize| {
             let mut seen = self.seen.iter().filter(|it| it.set == *set);
             self.rendered[*set].is_none() || seen.any(SeenContainer::is_open)
@@ -266,7 +269,7 @@ impl<'f> TriedSets<'f> {
         let with =
             |set: usize, group: &[Switch]| (set, [self.sets[set].as_slice(), group].concat());
         let with = &with;
-        // A set that lacks an address has all of these at once first, since there may be more pairs than are tried.
+        // The sets with all marks at once come first, because there may be more pairs of a set and a group than are tried.
         let joined = traces::joined(&groups);
         let lacking = open.iter().filter(|it| self.lacks_an_address(**it));
         let lacking = lacking.filter(|_| groups.len() > 1);

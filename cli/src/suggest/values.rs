@@ -1,5 +1,5 @@
 //! Writes lists into a chart's values, where no template can carry them: for a sub-chart, whose templates have another author, and for
-//! containers that stand in the values themselves.
+//! containers in the values themselves.
 
 use super::diff::{self, Edit};
 use super::document::{self, indent};
@@ -20,35 +20,36 @@ const CHARTS: &str = "charts";
 const FILE: &str = "values.yaml";
 const KEY: &str = "sluice.dev/depends-on";
 
-/// A list to be written into the values, because no template can carry it.
+/// A list to write into the values, because no template can carry it.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// The number of the group (a workload in a template) that the list is for.
+    /// The number of the group (a workload in a template) to which the workload belongs.
     pub(super) group: usize,
     pub(super) source: PathBuf,
     pub(super) workload: (String, String),
     /// The number of the first set of values that renders the workload.
     pub(super) set: usize,
-    /// The list that each workload of the group has to carry, by the set of values and the workload's name.
+    /// The list that each workload of the group has to carry, by the number of the set of values and the workload's name.
     pub(super) expected: Lists,
-    /// The entries with the addresses as the container's own text in the values writes them; `None` where not all entries are addresses.
+    /// The entries with the addresses in the form in which the container's text in the values has them; `None` where not all entries are
+    /// addresses.
     pub(super) written: Option<Vec<String>>,
-    /// The place of the container's text: the file and the line.
+    /// The place of the container's text: the file, and the number of the line.
     pub(super) block: Option<(PathBuf, usize)>,
 }
 
-/// The outcome of the try to write a workload's list into the values.
+/// The outcome of the attempt to write a workload's list into the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InValues {
     Listed,
-    /// With some values the list says something else than the loops, or another workload has it too.
+    /// With some values the list says something else than the loops, or another workload gets it too.
     Untrue,
     /// No render was left to try the list.
     Late,
 }
 
-/// The outcomes by the number of the group and the name of the workload. A workload without an outcome has annotations that no value
-/// sets.
+/// The outcomes by the number of the group and the name of the workload. A workload without an outcome has annotations that come from no
+/// value.
 pub(super) type ByValues = BTreeMap<(usize, String), InValues>;
 
 impl Wanted {
@@ -58,7 +59,7 @@ impl Wanted {
     }
 }
 
-/// The list that each workload of a group has to carry, in entries without template actions, which values cannot hold.
+/// The list that each workload of a group has to carry, in entries without template actions, because values hold none.
 pub(super) fn expected(known: &Known<'_>, group: &Group) -> Lists {
     let of = |target: &Target, set| {
         let objects = known.objects(set);
@@ -67,8 +68,8 @@ pub(super) fn expected(known: &Known<'_>, group: &Group) -> Lists {
     expected::by(known, group, of)
 }
 
-/// The entry for a target, without template actions. An object whose name depends on the release becomes `subchart/NAME`, if it is of
-/// another sub-chart.
+/// The entry for a target, without template actions. An object of another sub-chart whose name depends on the release becomes
+/// `subchart/NAME`.
 fn entry(target: &Target, objects: &[ChartObject], missing: &[String], own: &Path) -> String {
     let plain = target.plain().text;
     if !plain.contains(RELEASE) {
@@ -93,8 +94,8 @@ fn sub_chart(source: &Path) -> Option<String> {
     Some(below.iter().next()?.to_string_lossy().into_owned())
 }
 
-/// Writes each list into the values. A list stays only if, with every set of values, it then stands on its workload, and on no other
-/// workload that has other waits.
+/// Writes each list into the values. A list stays only if, with every set of values, its workload then carries it, and no other workload
+/// does that has other waits.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -149,20 +150,20 @@ pub(super) fn settle(
     Ok(ends)
 }
 
-/// The lists that are in the values so far, and the objects that the chart renders with them.
+/// The lists in the values so far, and the objects that the chart renders with them.
 struct ValuesDraft<'k, 'f> {
     known: &'k Known<'f>,
     rendered: Vec<Option<ObjectList>>,
     edits: Vec<Edit>,
 }
 
-/// The outcome of a try to write a list at one path of the values.
+/// The outcome of an attempt to write a list at one path of the values.
 enum PathEnd {
     /// The path does not lead to the annotations of a workload of the group.
     Elsewhere,
     Untrue,
     Late,
-    /// The names of the group's workloads that have got their lists.
+    /// These workloads of the group, by name, carry their lists now.
     Listed(BTreeSet<String>),
 }
 
@@ -180,7 +181,7 @@ impl ValuesDraft<'_, '_> {
         self.edits.push(edit);
         let text = diff::applied(&values.text, &self.edits);
         source.put(Path::new(FILE), &text, &values.text)?;
-        // One render tells whether the path reaches the workload.
+        // One render tells whether the path reaches the workload, so a wrong path costs no more.
         let own = source.render_all(std::slice::from_ref(&sets[wanted.set]), IN_ALL);
         let is_late = own.is_empty();
         let mut objects = own.iter().flatten().flat_map(|it| it.iter());
@@ -207,8 +208,8 @@ impl ValuesDraft<'_, '_> {
         Ok(tried)
     }
 
-    /// The names of the group's workloads that carry their lists with every set of values. `None` where a list says something else than
-    /// the loops of its workload.
+    /// The names of the group's workloads that carry their lists with every set of values. `None` where a workload carries a list that says
+    /// something else than its loops.
     fn listed(
         &self,
         group: &Group,
@@ -251,7 +252,7 @@ fn is(object: &ChartObject, (kind, name): &(String, String)) -> bool {
     text(&object.value, "/kind") == kind && text(&object.value, "/metadata/name") == name
 }
 
-/// The paths of values that may become the annotations of a workload.
+/// The paths in the values from which a workload may take its annotations.
 fn paths(folder: &Path, texts: &Texts, lines: &[String], wanted: &Wanted) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     if let Some((path, line)) = &wanted.block
@@ -268,7 +269,7 @@ fn paths(folder: &Path, texts: &Texts, lines: &[String], wanted: &Wanted) -> Vec
     }
     let file = texts.file(&folder.join(&wanted.source));
     let own = file.and_then(|file| annotations_value(file, &wanted.workload.0, &wanted.workload.1));
-    // A helper may write the annotations.
+    // A helper may write the annotations of a workload.
     let by_helper = || {
         let read = texts.reach(&file?.text);
         read.contains(".Values.podAnnotations")
@@ -296,7 +297,7 @@ fn annotations_value(file: &File, kind: &str, name: &str) -> Option<String> {
     })
 }
 
-/// The change that puts a list at a path of a file of values. It adds the keys of the path that are missing.
+/// The change that puts a list at a path of a file of values. The change adds the keys of the path that are missing.
 fn put(lines: &[String], path: &[String], list: &str) -> Edit {
     let (mut from, mut to, mut depth) = (0, lines.len(), 0);
     let mut known = 0;

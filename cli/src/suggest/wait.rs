@@ -1,8 +1,8 @@
-//! One wait of a container: the command, and the thing that it waits for.
+//! One wait of a container: the command, and the thing for which it waits.
 
 use super::reason::Reason;
 
-/// One wait: its command, and the thing that is waited for.
+/// One wait: its command, and the thing for which it waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wait {
     /// The command or the setting that waits, for a message, such as `nc -z db 5432`.
@@ -10,7 +10,7 @@ pub(super) struct Wait {
     pub(super) for_what: For,
 }
 
-/// The thing that a wait is for.
+/// The thing for which a command waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum For {
     /// The wait is for an address that answers.
@@ -27,19 +27,19 @@ pub(super) enum For {
     },
     /// The wait is for the workload that has a container of this name.
     Container(String),
-    /// The workload whose pods have names that begin with this.
+    /// The wait is for the workload whose pods have names that begin with this text.
     PodsNamed(String),
-    /// The Job that migrates.
+    /// The wait is for the Job that migrates a database.
     Migration,
-    /// A table, which this program looks for in the store at this host.
+    /// The wait is for a table, which this program looks for in the store at this host.
     Table { program: String, host: String },
-    /// A file, which another container of the pod or an agent of the node writes.
+    /// The wait is for a file, which another container of the pod or an agent of the node writes.
     File(String),
     /// The wait is for something that no list can say, for this reason.
     Nothing(Reason),
 }
 
-/// An object, as a tool such as `kubectl` names it.
+/// An object in the words of a tool such as `kubectl`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NamedObject {
     pub(super) kind: String,
@@ -49,25 +49,25 @@ pub(super) struct NamedObject {
     pub(super) same_node: bool,
 }
 
-/// An address at which something listens.
+/// An address at which a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) host: String,
-    /// The port; empty where the text names none.
+    /// The port; empty where the text has no port.
     pub(super) port: String,
-    /// The scheme of a URL, such as `http` or `postgres`; empty where the text has none.
+    /// The scheme of a URL, such as `http` or `postgres`; empty where the text has no scheme.
     pub(super) scheme: String,
-    /// The path of a URL; empty where the text has none.
+    /// The path of a URL; empty where the text has no path.
     pub(super) path: String,
-    /// How much the loop learns of the address when it gets through.
+    /// How much the loop learns about the address once it succeeds.
     pub(super) asks: Asks,
-    /// Whether the loop goes on only after an HTTP answer with a status of success.
+    /// Whether the loop ends only after an HTTP answer with a status of success.
     pub(super) succeeds: bool,
-    /// The port of the client's protocol, where the text names none; empty where there is no such port.
+    /// The port of the client's protocol, for a text without a port; empty where the protocol has no such port.
     pub(super) usual: &'static str,
 }
 
-/// How much a loop learns of an address when it gets through.
+/// How much a loop learns about an address once it succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asks {
     /// The loop learns that a process listens at the address.
@@ -83,9 +83,9 @@ impl Address {
     pub(super) fn of(text: &str, asks: Asks) -> Self {
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         let scheme = scheme.rsplit(':').next().unwrap_or_default();
-        // `postgresql+psycopg2` names the driver, too.
+        // A scheme such as `postgresql+psycopg2` names a driver too.
         let scheme = scheme.split('+').next().unwrap_or_default();
-        // A path may have an `@` too, such as `/users/@me`; a password of a database may have a slash.
+        // The path of an HTTP URL may hold an `@`, such as `/users/@me`, and the password in another URL may hold a slash.
         let is_http = matches!(scheme, "http" | "https");
         let end_of = |text: &str| text.find(['/', '?']).unwrap_or(text.len());
         let user = if is_http { &rest[..end_of(rest)] } else { rest };
@@ -106,8 +106,8 @@ impl Address {
         }
     }
 
-    /// The entry that has the gate try the address itself. `None` where the address has no port, and its scheme no usual one; an HTTP
-    /// request needs none.
+    /// The entry for the address, which the gate tries itself. `None` where the address has no port, and its scheme no usual one; an HTTP
+    /// request needs no port.
     pub(super) fn entry(&self) -> Option<String> {
         let Self {
             host,
@@ -123,7 +123,7 @@ impl Address {
         } else {
             host.clone()
         };
-        // A scheme that a value says is one of the two.
+        // A scheme that comes from a value is `http` or `https`.
         let is_http = matches!(scheme.as_str(), "http" | "https") || scheme.starts_with("{{");
         if *succeeds && is_http {
             let port = if port.is_empty() {
@@ -133,7 +133,8 @@ impl Address {
             };
             return Some(format!("{scheme}://{host}{port}{path}"));
         }
-        // The value of such a variable has a scheme and a port of its own; a script cuts both parts out of one.
+        // The value of a variable such as `DATABASE_URL` has a scheme and a port of its own. A script may also cut the host and the port
+        // out of one variable.
         if port.is_empty() && is_url_variable(&host) || *port == host && host.starts_with("$(") {
             let scheme = if *succeeds { "http" } else { "tcp" };
             return Some(format!("{scheme}://{host}{path}"));
@@ -147,7 +148,7 @@ impl Address {
     }
 }
 
-/// The ports of servers that a scheme names as well as a client does.
+/// The ports of servers that are both the usual port of a scheme and that of a client.
 pub(super) const POSTGRES: &str = "5432";
 pub(super) const MYSQL: &str = "3306";
 pub(super) const REDIS: &str = "6379";

@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) waits: Vec<Wait>,
-    /// Whether the container looks like a wait, even if its commands do not tell for what.
+    /// Whether the container looks like a wait, even if its commands do not tell for which thing.
     pub(super) looks: bool,
-    /// Whether a loop of the container pauses between its rounds. A server may do so as well.
+    /// Whether a loop of the container pauses between its rounds. A server may have such a loop too.
     pub(super) pauses: bool,
     /// The first command of the container that does something else than wait.
     pub(super) does: Option<String>,
@@ -35,7 +35,7 @@ impl Reading {
         self.does = own.or(other.does);
     }
 
-    /// The reading of a container that may be a Job's (`is_job`). A Job comes to an end, so a loop with a pause is a wait there.
+    /// The reading of a container of a Job, if `is_job`. A Job comes to an end, so its loop with a pause is a wait.
     pub(super) fn of_job(mut self, is_job: bool) -> Self {
         self.looks |= is_job && self.pauses;
         self
@@ -48,7 +48,7 @@ pub(super) fn of(container: &Container) -> Reading {
     let mut waits = declared::of(container);
     let is_declared = !waits.is_empty();
     let mut does = None;
-    // The sides of `||` on which waits stand, by the number of the wait.
+    // The statement and the side of `||` of each wait, by the number of the wait.
     let mut sides = BTreeMap::new();
     let named = container.init && is_called_like_a_wait(&container.name);
     for (at, call) in script.calls.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn of(container: &Container) -> Reading {
             does = does.or_else(|| acts::program(call));
             continue;
         }
-        // A server asks others as long as it lives, and begins without them.
+        // A server asks other servers as long as it lives, and begins without them.
         if call.looped == Looped::Endless && !container.init {
             continue;
         }
@@ -73,7 +73,7 @@ pub(super) fn of(container: &Container) -> Reading {
         let found = kubectl::of(call, looks, &container.image);
         let found = found.or_else(|| clients::of(call, looks, &container.env));
         let mut found = found.unwrap_or_default();
-        // What is done to a server, and not told which, is no wait for it.
+        // A client that changes a store, and does not name the store's host, waits for no server.
         found.retain(|it| !matches!(it, For::Nothing(Reason::NoHost(_))) || !acts::changes(call));
         let stops = acts::stops_a_try(call, &script.calls);
         if found.is_empty() && !acts::is_harmless(call) && !stops || acts::changes(call) {
@@ -116,14 +116,14 @@ pub(super) fn of(container: &Container) -> Reading {
             once.push(wait);
         }
     }
-    // A host that answers at a port has a name.
+    // A host that answers at a port has a name, so a wait for the name adds nothing.
     let answers = |it: &Wait| match &it.for_what {
         For::Address(address) => Some(address.host.clone()),
         _ => None,
     };
     let hosts: Vec<String> = once.iter().filter_map(answers).collect();
     once.retain(|it| !matches!(&it.for_what, For::Name(name) if hosts.contains(name)));
-    // A loop over a file is often the mark that another command of it sets.
+    // A file is often only the mark that another command of the container sets.
     let more = |it: &Wait| !matches!(it.for_what, For::File(_));
     if once.iter().any(more) {
         once.retain(more);
@@ -132,13 +132,13 @@ pub(super) fn of(container: &Container) -> Reading {
         looks: !once.is_empty() || named || (script.pauses && container.init),
         pauses: script.pauses,
         waits: once,
-        // A tool that is told by its environment is the wait itself.
+        // A tool that takes its waits from the environment or the arguments does nothing else than wait.
         does: does.filter(|_| !is_declared),
     }
 }
 
-/// Leaves each wait as it is that is one of several of which one is enough: `nc -z a 1 || nc -z b 1`. `sides` has the statement and the
-/// side of `||` of each wait, by its number.
+/// Leaves each wait that is one of several of which one is enough, such as `nc -z a 1 || nc -z b 1`. `sides` has the statement and the side
+/// of `||` of each wait, by the wait's number.
 fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)>) {
     let target = |wait: &Wait| match &wait.for_what {
         For::Address(it) => Some((it.host.clone(), it.port.clone())),
@@ -163,7 +163,7 @@ fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)
     }
 }
 
-/// The program of a command, for a message.
+/// The name of a command's program, for a message.
 fn program_of(call: &Call) -> String {
     call.words[0]
         .rsplit('/')
@@ -172,15 +172,15 @@ fn program_of(call: &Call) -> String {
         .to_owned()
 }
 
-/// Whether a script compares the number in an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. An entry would ask only whether the
-/// address answers, which is less.
+/// Whether a script compares the number in an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. An entry would only ask whether the
+/// address answers, and so would ask less.
 fn counts_answers(script: &str) -> bool {
     let tests = [" -gt ", " -ge ", " -lt ", " -le ", " -eq "];
     let compared = tests.iter().flat_map(|it| script.match_indices(it));
     let names = compared.filter_map(|(at, _)| script[..at].rsplit(char::is_whitespace).next());
     let names = names.map(|it| it.trim_matches(['"', '$', '{', '}', '[', '(']));
     names.filter(|it| !it.is_empty()).any(|name| {
-        // Another name may end like this one.
+        // The name of another variable may end with this name.
         let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
         let start = format!("{name}=$(");
         let set = script.match_indices(start.as_str());
@@ -198,7 +198,7 @@ fn counts_answers(script: &str) -> bool {
     })
 }
 
-/// Whether a name is that of a wait: `wait-for-db`.
+/// Whether a container's name says that it waits, such as `wait-for-db`.
 fn is_called_like_a_wait(name: &str) -> bool {
     let words = name.split(|it: char| !it.is_ascii_alphanumeric());
     let says = |word: &str| {

@@ -1,4 +1,4 @@
-//! The lists that a group (a workload in a template) may get, the best first.
+//! Finds the lists that a group (a workload in a template) may get, the best first.
 
 use super::candidates;
 use super::conditions;
@@ -16,9 +16,9 @@ use super::traces;
 use super::values::{self, Wanted};
 use std::collections::BTreeMap;
 
-/// The ways to write a group's list in its template.
+/// The ways to write a group's list in its template, the best first. Empty where the template cannot carry a list.
 pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
-    // A template of a sub-chart has another author.
+    // A template of a sub-chart has another author, so it is not changed.
     let is_own = !group.source.starts_with("charts");
     if !is_own || known.is_listed(group) || expected::of(known, group).values().all(Vec::is_empty) {
         return Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     };
     let mut all = Vec::from(lists);
     all.extend((0..=AS_WRITTEN).filter_map(|way| by_names(known, group, way, root)));
-    // A made-up name tells nothing about the real one.
+    // A made-up name tells nothing about the real name.
     let is_made_up = |it: &Listed| {
         let text = &it.entry.text;
         Stubs::are_in(text) || switches::is_made_up(text)
@@ -64,13 +64,14 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     all
 }
 
-/// The way in which an entry names its target as the wait does. The lower numbers are the ways of [`candidates::names`].
+/// The way in which an entry names its target as the container's text does. The ways with lower numbers are those of [`candidates::names`].
 const AS_WRITTEN: usize = 2;
 
-/// The list with the names of the targets in the form `way`. Each entry stands under the condition under which its target is rendered.
+/// The list in which each target is named in the way `way`. Each entry stands under the condition under which its target is rendered.
+/// `None` where the sets of values tell no such list.
 fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<Vec<Listed>> {
     let tried = known.tried(group);
-    // A workload that several switches together bring in sight tells nothing about the sets between.
+    // A workload that is rendered only by several switches together does not tell which of them it needs.
     let is_plain = |set: &usize| traces::without(&known.sets[*set]).count() <= 1;
     if !tried.iter().any(is_plain) {
         return None;
@@ -84,7 +85,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
                 let of_text = || known.as_written(seen, at).filter(|_| way == AS_WRITTEN);
                 let is_named = target.object.is_some();
                 let written = written.or_else(|| of_text().filter(|_| is_named));
-                // A host that a value says stays a value.
+                // An address that comes from a value must name the value, or the entry would hold with the present value alone.
                 if written.is_none() && target.form == (Form::Address { of_values: true }) {
                     return None;
                 }
@@ -93,7 +94,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
                     let names = candidates::names(known.texts, known.folder, objects, target);
                     names.get(way).or(names.first()).cloned()
                 };
-                // To look through the templates again for each set would take long.
+                // Each name is looked up once, because the search through the templates is slow.
                 let plain = target.plain().text;
                 let kept = || entries.entry(plain).or_insert_with(name).clone();
                 let entry = written.map(ListEntry::new).or_else(kept)?;
@@ -101,7 +102,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
             }
         }
     }
-    // A mark that no address of the set has decides nothing, and an address is there without the marks of others.
+    // The marks in a set decide about an entry only as far as its addresses have them: an address needs its own marks, and no others.
     let marked = |target: &Target| -> Vec<Vec<Switch>> {
         let is_seen = |set: usize, it: &Switch| {
             let mut names = found.iter().filter(|it| it.0 == set).map(|it| &it.1.name);
@@ -121,12 +122,12 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
         if list.iter().any(|it| it.entry.text == entry.text) {
             continue;
         }
-        // Targets of several names are one where the chart names them by one expression.
+        // Targets with several names are one target where the chart has one expression for these names.
         let same = found.iter().filter(|it| it.2.text == entry.text);
         let same: Vec<_> = same.collect();
         let is_there = |set: &&usize| same.iter().any(|it| it.0 == **set);
         let seen: Vec<usize> = tried.iter().filter(is_there).copied().collect();
-        // The marks of a value are in the sets that follow it alone.
+        // Only the sets with marks show which marks an address has.
         let marks = same.iter().map(|it| it.1);
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
         let sets = marked(marks.unwrap_or(target));
@@ -142,7 +143,8 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
     Some(list)
 }
 
-/// The conditions for an entry with the address `text`: without one of them the container waits for an object in place of that address.
+/// The further conditions for an entry with the address `text`. Where such a condition fails, the container waits for an object and not for
+/// the address.
 fn instead(known: &Known<'_>, group: &Group, text: &str, root: &str) -> Vec<String> {
     let name = |found: &Found| Some(found.target.as_ref().ok()?.as_ref()?.plain().text);
     let is_object = |found: &Found| matches!(&found.target, Ok(Some(it)) if !matches!(it.form, Form::Address { .. }));
@@ -180,7 +182,7 @@ fn instead(known: &Known<'_>, group: &Group, text: &str, root: &str) -> Vec<Stri
     conditions
 }
 
-/// The lists that only values can carry: those of sub-charts, and of containers that stand in values.
+/// The lists that only values can carry: those for sub-charts, and those for containers in the values.
 pub(super) fn by_values(
     known: &Known<'_>,
     groups: &[Group],
@@ -199,7 +201,8 @@ pub(super) fn by_values(
         let same: Vec<_> = same.collect();
         let expected = values::expected(known, group);
         let entries = &expected[&(first.set, first.workload.1.clone())];
-        // Values cannot name each other, so a host that another value says would not follow that value.
+        // A value cannot refer to another value, so an entry with the present host would not follow a change of the value that holds the
+        // host.
         let is_of_values = |it: &Found| matches!(&it.target, Ok(Some(it)) if it.form == (Form::Address { of_values: true }));
         let mut found = same.iter().flat_map(|it| &it.found);
         let written = found.clone().any(is_of_values).then(|| {
@@ -228,7 +231,7 @@ pub(super) fn by_values(
     all
 }
 
-/// The first container of each workload of the group that has a wait which a list can say without marks.
+/// The first container of each workload of the group that has, without marks, a wait which a list can say.
 fn first_of_each<'k>(known: &'k Known<'_>, group: &Group) -> Vec<&'k SeenContainer> {
     let waits = |it: &Found| matches!(it.target, Ok(Some(_)));
     let mut firsts: Vec<&SeenContainer> = Vec::new();

@@ -1,4 +1,4 @@
-//! Finds the target of a wait of a rendered workload: an object among those that were rendered, or beside them.
+//! Finds the target of a wait of a rendered workload: a rendered object, or a thing outside of the chart.
 
 mod jobs;
 
@@ -13,14 +13,14 @@ use super::wait::{Address, Asks, For, NamedObject, Wait};
 use rules::selector::Selector;
 use serde_json::Value;
 
-/// The objects that one set of values renders, in which the target of a wait is looked for.
+/// The objects that one set of values renders, among which the target of a wait is looked for.
 pub(super) struct World<'w> {
     pub(super) objects: &'w [ChartObject],
-    /// The declared sub-charts that are in no folder, so they were not rendered.
+    /// The declared sub-charts that no folder holds, so their objects are unknown.
     pub(super) missing: &'w [String],
     /// The namespace of the workload that waits.
     pub(super) home: &'w str,
-    /// The texts in the chart's values. An address that stands there is the user's choice.
+    /// The texts in the chart's values. The user chooses an address that stands in one of them.
     pub(super) values: &'w [String],
     /// The pod template of the workload that waits.
     pub(super) pods: &'w Value,
@@ -89,7 +89,7 @@ impl World<'_> {
             }
             found => found?,
         };
-        // A word that follows an option may be something else, and no object tells that it is a host.
+        // A word without a port may be the value of an option and no host, so it counts as a host only if a Service has its name.
         let has_port = !address.port.is_empty() || !address.usual.is_empty();
         let is_sure = has_port || !address.scheme.is_empty() || address.host.contains('.');
         if let Some(target) = found.as_ref().filter(|_| !is_sure) {
@@ -124,14 +124,14 @@ impl World<'_> {
         Ok(entry.entry().map(|name| of_address(name, of_values)))
     }
 
-    /// The target of a host's name that the gate looks up itself.
+    /// The target of a host whose name the gate looks up itself.
     fn outside_name(&self, asked: &Address, container: &Container) -> Result<Target, Reason> {
         let host = taken_over(&asked.host, container, self.pods)?;
         let of_values = self.is_of_values(&host);
         Ok(of_address(format!("dns://{host}"), of_values))
     }
 
-    /// Whether a host stands in a value of the chart, so that the user chooses it.
+    /// Whether a value of the chart holds a host, so that the user chooses the host.
     fn is_of_values(&self, host: &str) -> bool {
         let mut texts = self.values.iter();
         texts.any(|it| it == host || host::is_within(it, host))
@@ -158,7 +158,7 @@ impl World<'_> {
             Host::Outside => Err(Reason::Outside(host)),
             Host::Two(name, second) if second == self.home => service(&name, None),
             Host::Two(name, second) => {
-                // A pod of a StatefulSet, by its headless Service.
+                // `POD.SERVICE` names a pod of a StatefulSet by its headless Service.
                 if self.find("Service", &second, None).is_some() {
                     return Ok(Some(pod(&name, None)));
                 }
@@ -182,7 +182,7 @@ impl World<'_> {
         }
     }
 
-    /// The target of a Service by its name, in `namespace` or the release's own.
+    /// The target of a Service by its name, in `namespace` or in the namespace of the release.
     fn service(
         &self,
         name: &str,
@@ -257,7 +257,7 @@ impl World<'_> {
         })
     }
 
-    /// Refuses a target that would never let the gate open: the workload itself, a Service of its own pods, a Service without pods.
+    /// Refuses a target for which the gate would wait for ever: the workload itself, a Service of its own pods, or a Service without pods.
     fn is_another(
         &self,
         at: usize,
@@ -284,7 +284,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The namespace of a host, if it is not that of the release.
+    /// The namespace of a host; `None` for the namespace of the release.
     fn foreign(
         &self,
         namespace: Option<&str>,
@@ -293,7 +293,7 @@ impl World<'_> {
         let Some(namespace) = namespace else {
             return Ok(None);
         };
-        // The pod's own namespace is told to it by a variable.
+        // A variable such as `POD_NAMESPACE` holds the pod's own namespace.
         if namespace.to_uppercase().contains("NAMESPACE)") {
             return Ok(None);
         }
@@ -301,7 +301,7 @@ impl World<'_> {
         Ok(Some(namespace).filter(|it| it != self.home))
     }
 
-    /// The target of the workload that has a container of this name.
+    /// The target of the one workload that has a container of this name.
     fn with_container(&self, name: &str) -> Result<Target, Reason> {
         let has = |object: &&(usize, &ChartObject)| {
             let pods = own_pods(object.1).and_then(|it| it["spec"]["containers"].as_array());
@@ -318,7 +318,7 @@ impl World<'_> {
         Ok(workload(*at, object))
     }
 
-    /// The one workload that makes pods whose names begin like this.
+    /// The target of the one workload that makes pods whose names begin like `name`.
     fn with_pods(
         &self,
         name: &str,
@@ -341,7 +341,7 @@ impl World<'_> {
         Ok(workload(at, object))
     }
 
-    /// The object of a kind by its name, in this namespace or in that of the release.
+    /// The index of the object of a kind by its name, in this namespace or in that of the release.
     fn find(&self, kind: &str, name: &str, namespace: Option<&str>) -> Option<usize> {
         let meant = namespace.unwrap_or(self.home);
         self.objects.iter().position(|object| {
@@ -352,7 +352,7 @@ impl World<'_> {
     }
 }
 
-/// Whether a wait for which no object was found, for this reason, may be an address that the gate tries itself.
+/// Whether a wait for which no object was found, for this reason, may be for an address that the gate tries itself.
 fn may_be_outside(reason: &Reason) -> bool {
     matches!(
         reason,

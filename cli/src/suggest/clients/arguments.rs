@@ -1,4 +1,4 @@
-//! The arguments of a command, and the addresses in these arguments.
+//! Reads the arguments of a command, and the addresses in these arguments.
 
 use crate::suggest::wait::{Address, Asks, For};
 
@@ -18,8 +18,8 @@ pub(super) fn places<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     })
 }
 
-/// The arguments that are neither options nor redirections nor the values of options. `is_value` tells, of an option and the argument
-/// behind it, whether the latter is its value.
+/// The arguments that are neither options nor redirections nor the values of options. `is_value` gets an option and the argument behind it,
+/// and tells whether the argument is the option's value.
 fn no_options<'w>(arguments: &[&'w str], is_value: impl Fn(&str, &str) -> bool) -> Vec<&'w str> {
     let before = std::iter::once("").chain(arguments.iter().copied());
     let plain = before.zip(arguments.iter().copied());
@@ -59,7 +59,7 @@ pub(super) fn option(arguments: &[&str], names: &[&str]) -> Option<String> {
     None
 }
 
-/// The waits for the addresses of a list with commas.
+/// The waits for the addresses in a text, which commas separate.
 pub(super) fn each(text: &str, asks: Asks) -> Vec<For> {
     let texts = text.split(',').filter(|it| !it.is_empty());
     texts.map(|it| address(it.trim(), asks)).collect()
@@ -70,7 +70,7 @@ pub(super) fn address(text: &str, asks: Asks) -> For {
     For::Address(Address::of(text, asks))
 }
 
-/// Whether a text is a port, or a variable whose name says that it is one.
+/// Whether a text is a number of a port, or a variable with `PORT` in its name.
 pub(super) fn is_port(text: &str) -> bool {
     let by_variable = text.starts_with("$(") && text.to_uppercase().contains("PORT");
     by_variable || !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit())

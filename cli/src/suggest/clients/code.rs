@@ -8,7 +8,7 @@ use crate::suggest::wait::{Address, Asks, For};
 use std::collections::BTreeMap;
 use words::{CodeWord, words};
 
-/// The code that a command gives to a language's interpreter; `None` where the command runs no interpreter, or gives it none.
+/// The code that a command gives to the interpreter of a language; `None` where the command runs no interpreter, or gives it no code.
 pub(super) fn given<'c>(program: &str, arguments: &[&'c str]) -> Option<&'c str> {
     let option = match program.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.') {
         "python" => "-c",
@@ -18,7 +18,7 @@ pub(super) fn given<'c>(program: &str, arguments: &[&'c str]) -> Option<&'c str>
     };
     let by_option = arguments.iter().position(|it| *it == option);
     let by_option = by_option.and_then(|at| arguments.get(at + 1).copied());
-    // The text behind `<<` is the interpreter's input.
+    // The lines that follow `<<` are the input of the interpreter; the reader of shells keeps them as a word that begins with `<<<`.
     by_option.or_else(|| arguments.iter().find_map(|it| it.strip_prefix("<<<")))
 }
 
@@ -34,7 +34,7 @@ pub(super) fn runs_once(call: &Call) -> bool {
     !call.is_looped() && given(program, &arguments).is_some_and(|it| !repeats(it))
 }
 
-/// The waits for the addresses to which code connects; empty where the code connects to none, or does not tell the address.
+/// The waits for the addresses to which code connects; empty where the code connects to no server, or does not tell the address.
 pub(super) fn of(code: &str, env: &BTreeMap<String, String>) -> Vec<For> {
     const CONNECTS: [&str; 18] = [
         "socket",
@@ -86,7 +86,7 @@ pub(super) fn of(code: &str, env: &BTreeMap<String, String>) -> Vec<For> {
     found
 }
 
-/// The address with which these words of code begin.
+/// The address with which these words of code begin; `None` where they begin with something else.
 fn at_word(words: &[CodeWord]) -> Option<String> {
     use CodeWord::{Literal, Mark, Name};
     match words {
@@ -124,7 +124,7 @@ fn at_word(words: &[CodeWord]) -> Option<String> {
     }
 }
 
-/// The port among the arguments behind a host.
+/// The port among the arguments that follow a host.
 fn port_beside(words: &[CodeWord]) -> Option<String> {
     use CodeWord::{Literal, Mark, Name};
     words.windows(3).take(40).find_map(|it| match it {
@@ -137,7 +137,7 @@ fn port_beside(words: &[CodeWord]) -> Option<String> {
     })
 }
 
-/// The address that a text is: a URL, `host:port`, or the source of a database, such as `mysql:host=db;port=3306`.
+/// The address in a quoted text of code: a URL, `host:port`, or the source of a database, such as `mysql:host=db;port=3306`.
 fn in_text(text: &str) -> Option<String> {
     if let Some(found) = conninfo(text) {
         return Some(found);
@@ -156,7 +156,7 @@ fn in_text(text: &str) -> Option<String> {
         let is_url = !rest.is_empty() && scheme.chars().all(is_scheme) && scheme != "file";
         return is_url.then(|| text.to_owned());
     }
-    // A variable of a URL is one.
+    // A variable with `URL` in its name counts as an address.
     let is_variable = text.starts_with("$(") && text.ends_with(')') && text.contains("URL");
     let is_address = |(host, port): (&str, &str)| is_host(host) && is_port(port);
     (is_variable || text.split_once(':').is_some_and(is_address)).then(|| text.to_owned())

@@ -1,5 +1,5 @@
-//! Commands that look for data in a store. No entry can replace such a wait: it would have to name the writer of the data, which the
-//! command does not tell.
+//! Finds commands that look for data in a store. No entry can replace such a wait: an entry would have to name the writer of the data,
+//! which the command does not tell.
 
 use super::arguments::places;
 use crate::suggest::shell::Call;
@@ -34,10 +34,11 @@ fn asks_for_rows(text: &str) -> bool {
     asks.iter().any(|it| text.contains(it))
 }
 
-/// Whether a client asks for all of one table, and nothing reads the answer: it gets one as soon as a migration has made the table.
+/// Whether a client asks for all of one table, and nothing reads the answer. Such a client succeeds as soon as a migration has made the
+/// table.
 pub(super) fn asks_for_a_table(program: &str, arguments: &[&str], is_read: bool) -> bool {
     let text = arguments.join(" ").to_lowercase();
-    // The tables of the server itself tell of its databases and users.
+    // The tables of the server itself, such as those of `pg_`, tell about databases and users, and not about a migrated table.
     let of_more = [
         " where ", " join ", "count(", "show ", "_schema.", "pg_", "mysql.", ";select", "; select",
     ];
@@ -47,11 +48,11 @@ pub(super) fn asks_for_a_table(program: &str, arguments: &[&str], is_read: bool)
     is_sql && is_plain && !is_read
 }
 
-/// Whether a client asks for a table, a topic, a key or a node of a tree, rather than whether it is answered. `is_read`: another command
-/// looks for something in the answer.
+/// Whether a client asks for a table, a topic, a key or a node of a tree, and not only whether the server answers. `is_read`: another
+/// command looks for something in the answer.
 pub(super) fn looks_for_data(program: &str, arguments: &[&str], is_read: bool) -> bool {
     let text = arguments.join(" ").to_lowercase();
-    // The root of the tree exists as soon as the server answers.
+    // The root of ZooKeeper's tree exists as soon as the server answers, so only a node below the root is data.
     let of_node = || {
         let mut behind = text.split(" /").skip(1);
         behind.any(|it| it.starts_with(|it: char| it.is_ascii_alphanumeric()))

@@ -1,4 +1,4 @@
-//! The clients that ask an address by HTTP, such as `curl` and `wget`.
+//! Reads the waits of clients that ask an address by HTTP, such as `curl` and `wget`.
 
 use crate::suggest::kubectl;
 use crate::suggest::reason::Reason;
@@ -95,7 +95,7 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
         it.starts_with("--fail") || it.contains("_code}") || is_short && it[1..].contains('f')
     };
     vec![For::Address(Address {
-        // `curl` alone takes any answer.
+        // `curl` takes any answer for success, unless an option such as `--fail` asks for more.
         succeeds: program != "curl" || arguments.iter().any(asks_for_success),
         ..Address::of(url, Asks::Http)
     })]

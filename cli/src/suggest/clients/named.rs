@@ -1,12 +1,12 @@
-//! Waits that only a name tells: functions of images, and scripts, that are called like a wait; and checks of migrations.
+//! Reads waits that only a name tells: a function of an image or a script that is called like a wait, and a check of migrations.
 
 use super::arguments::{address, each, is_port, positional};
 use crate::suggest::reason::Reason;
 use crate::suggest::wait::{Asks, For};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The waits of a function of an image, or of a script, that is called like a wait and is given the address: `x_wait_for_db_connection
-/// URL`.
+/// The waits of a command that is called like a wait and gets the address as an argument: `x_wait_for_db_connection URL`. The command is a
+/// function of an image, or a script.
 pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     let words = || program.split(['_', '-']);
     let waits = words().any(|it| it == "wait" || it == "ready");
@@ -28,8 +28,8 @@ pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     }
 }
 
-/// The waits of an image's function, or of a script, that is called like a wait in any part of its name: `x_wait_for_db_connection`. The
-/// address is that of the one fitting variable of the environment.
+/// The waits of a command that has `wait_for_` in its name, such as `x_wait_for_db_connection`. The command is a function of an image, or a
+/// script. Where no argument is the address, the one fitting variable of the environment is.
 pub(super) fn after_a_wait(
     program: &str,
     arguments: &[&str],
@@ -41,7 +41,8 @@ pub(super) fn after_a_wait(
     waits.then(|| told().unwrap_or_else(unsaid))
 }
 
-/// The address of the server that a wait is named after, where the environment has exactly one: `wait_for_db` with `DATABASE_HOST`.
+/// The address of the server that a wait is named after, such as `wait_for_db` with `DATABASE_HOST`. `None` unless the environment has
+/// exactly one such address.
 fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let name = program.to_lowercase();
     let (_, name) = name
@@ -98,8 +99,8 @@ fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<F
     Some(each(&format!("{found}{port}"), Asks::Protocol))
 }
 
-/// The address of the database that a command of an application only connects to, such as `airflow db check`; `None` where the
-/// environment does not have exactly one such address.
+/// The address of the database to which a command of an application only connects, such as `airflow db check`. `None` unless the
+/// environment has exactly one such address.
 pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let asks = |it: &[String]| matches!(it, [db, check] if db == "db" && check == "check");
     let connects = words.windows(2).any(asks) || words.iter().any(|it| it == "checkdb");
@@ -132,8 +133,8 @@ const THINGS: [&[&str]; 12] = [
     &["nats"],
 ];
 
-/// The script that an interpreter runs, and its arguments: `python wait_for_db.py db:5432`, `python manage.py wait_for_db`. `None` where
-/// the script does not have the name of a wait.
+/// The script that an interpreter runs, and the script's arguments: `python wait_for_db.py db:5432`, `python manage.py wait_for_db`. `None`
+/// where the script is not called like a wait.
 pub(super) fn script<'w>(program: &str, words: &'w [String]) -> Option<&'w [String]> {
     let program = program.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
     if !matches!(program, "python" | "node" | "php" | "ruby" | "perl") {
@@ -147,7 +148,7 @@ pub(super) fn script<'w>(program: &str, words: &'w [String]) -> Option<&'w [Stri
     Some(&words[at..])
 }
 
-/// Whether a command starts a server that starts with a migrated database alone, so that a loop around it asks for the migration.
+/// Whether a command starts a server that needs a migrated database. A loop around such a command waits for the migration.
 pub(super) fn starts_once_migrated(words: &[String]) -> bool {
     let mut words = words
         .iter()
@@ -156,10 +157,10 @@ pub(super) fn starts_once_migrated(words: &[String]) -> bool {
     started == (Some("kong"), Some("start"))
 }
 
-/// Whether a command asks if a database has been migrated.
+/// Whether a command asks whether a database has been migrated.
 pub(super) fn is_migration(words: &[String]) -> bool {
     let text = words.join(" ").to_lowercase();
-    // These three do nothing but migrate.
+    // These three tools do nothing but migrate.
     let tools = ["alembic ", "flyway ", "liquibase "];
     let asks = ["current", "check", "info", "validate", "status"];
     let is_asked = |it: &&str| {

@@ -1,30 +1,31 @@
-//! The clients of stores and brokers, and the options, arguments and variables that tell each client its address.
+//! The table of the clients of stores and brokers, with the options, arguments and variables that tell each client its address.
 
 use crate::suggest::wait::{Asks, MONGODB, MYSQL, POSTGRES, REDIS};
 
-/// The options, arguments and variables that tell a client its address.
+/// A client, and the options, arguments and variables that tell the client its address.
 pub(super) struct Client {
     pub(super) programs: &'static [&'static str],
-    /// The arguments of which the client has one when it only asks whether the server answers; empty for a client that does nothing else.
+    /// The arguments that make the client ask whether the server answers: it has one of these, or its command is no wait. Empty for a
+    /// client that does nothing else.
     pub(super) asks_with: &'static [&'static str],
     /// The options that give the address.
     pub(super) options: &'static [&'static str],
     /// The options that give a URL, the parameters of a connection, or the name of a database.
     pub(super) connections: &'static [&'static str],
     pub(super) plain: Plain,
-    /// The variables that give the address where no argument does.
+    /// The variables that give the address where no argument gives it.
     pub(super) variables: &'static [&'static str],
     pub(super) asks: Asks,
-    /// The port that the client uses where no port is named; empty where that is not known.
+    /// The port that the client uses where nothing names a port; empty where that port is not known.
     pub(super) port: &'static str,
     /// Whether the option `-p` always gives the port. For most clients `-p` is the password, so it counts as a port only where it is a
     /// number.
     pub(super) p_is_port: bool,
-    /// The variable that gives the port where no argument does; empty where there is no such variable.
+    /// The variable that gives the port where no argument gives it; empty where there is no such variable.
     pub(super) port_variable: &'static str,
-    /// The text that may stand before the host; empty where there is none.
+    /// The text that the client allows in front of the host; empty where there is none.
     pub(super) prefix: &'static str,
-    /// The character between host and port.
+    /// The character between the host and the port.
     pub(super) before_port: char,
 }
 
@@ -58,7 +59,7 @@ impl Plain {
     }
 }
 
-/// A client without an option, an argument or a variable that tells it an address. Each row of [`CLIENTS`] adds to it.
+/// A client to which no option, argument or variable tells an address. Each row of [`CLIENTS`] begins with these fields.
 const CLIENT: Client = Client {
     programs: &[],
     asks_with: &[],
@@ -74,7 +75,7 @@ const CLIENT: Client = Client {
     before_port: ':',
 };
 
-/// The clients that an option, an argument or a variable tells their address.
+/// The clients whose address an option, an argument or a variable tells.
 pub(super) const CLIENTS: [Client; 29] = [
     Client {
         programs: &["pg_isready", "psql", "pg_dump"],

@@ -25,7 +25,7 @@ fn found(script: &str, env: &[(&str, &str)]) -> Vec<String> {
     told.collect()
 }
 
-/// Commands of clients, and the waits that are read from each.
+/// Commands of clients, and the waits that `suggest` reads from each.
 const CALLS: &[(&str, &str)] = &[
     ("nc -zv -w 3 db 5432", "db:5432"),
     (
@@ -219,7 +219,7 @@ fn a_variable_of_the_environment_says_it_too() {
             ][..],
             "db:",
         ),
-        // Two hosts tell none.
+        // With two hosts, the environment does not tell which one is meant.
         (
             &[("DB_HOST", "a"), ("MYSQL_HOST", "b")][..],
             "nothing: NoHost(\"x_wait_for_db_connection\")",
@@ -227,7 +227,7 @@ fn a_variable_of_the_environment_says_it_too() {
     ] {
         assert_eq!(found("x_wait_for_db_connection", env), [expected]);
     }
-    // Without the address the Job that migrates is as good.
+    // Where the environment has no address, `airflow db check` becomes a wait for the migration.
     let env = [
         ("DATABASE_HOST", "db"),
         ("DATABASE_PORT", "5433"),

@@ -1,11 +1,11 @@
-//! The tools that do nothing but wait for addresses, such as `wait-for-it` and `dockerize`.
+//! Reads the waits of tools that do nothing but wait for addresses, such as `wait-for-it` and `dockerize`.
 
 use super::arguments::{address, is_port, option, positional};
 use crate::suggest::image::PROTOCOLS;
 use crate::suggest::reason::Reason;
 use crate::suggest::wait::{Asks, For};
 
-/// Reads the addresses of a tool that does nothing but wait, wherever it stands; `None` where the program is no such tool.
+/// Reads the addresses of a tool that does nothing but wait, in a loop or not; `None` where the program is no such tool.
 pub(super) fn of(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     match program {
         "wait-for-it" | "wait-for-it.sh" | "wait-for" | "wait-for.sh" | "wait4x"
@@ -17,7 +17,7 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     }
 }
 
-/// The waits for the addresses that the options of these names give, such as `-wait tcp://db:5432`.
+/// The waits for the addresses that the options with these names give, such as `-wait tcp://db:5432`.
 fn said_by(arguments: &[&str], names: &[&str]) -> Vec<For> {
     let said = arguments.iter().enumerate().filter_map(|(at, argument)| {
         let name = argument.strip_prefix('-')?.trim_start_matches('-');
@@ -33,7 +33,7 @@ fn said_by(arguments: &[&str], names: &[&str]) -> Vec<For> {
 }
 
 fn addresses(program: &str, arguments: &[&str]) -> Vec<For> {
-    // The program that follows the wait is no address.
+    // The words behind `--` are the program that the tool runs after the wait, and no addresses.
     let end = arguments.iter().position(|it| *it == "--");
     let arguments = &arguments[..end.unwrap_or(arguments.len())];
     let host = option(arguments, &["--host", "-host", "-address", "-h"]);
@@ -50,7 +50,7 @@ fn addresses(program: &str, arguments: &[&str]) -> Vec<For> {
         },
         (None, Some(place)) if !is_port(place) => match plain.get(1) {
             Some(port) if is_port(port) && !place.contains(':') => format!("{place}:{port}"),
-            // These take several addresses.
+            // `wait4x` and `wait-on` take several addresses.
             _ if matches!(program, "wait4x" | "wait-on") => {
                 let places = plain.iter().filter(|it| it.contains([':', '.']));
                 places.copied().collect::<Vec<_>>().join(",")
@@ -64,12 +64,13 @@ fn addresses(program: &str, arguments: &[&str]) -> Vec<For> {
     by_scheme(&found, asks_for_success)
 }
 
-/// The waits for the addresses of a list with commas. A URL is asked by HTTP; `asks_for_success`: the tool wants a status of success.
+/// The waits for the addresses in a text, which commas separate. A URL is asked by HTTP. `asks_for_success`: the tool wants a status of
+/// success.
 fn by_scheme(text: &str, asks_for_success: bool) -> Vec<For> {
     let texts = text.split(',').map(str::trim).filter(|it| !it.is_empty());
     texts
         .map(|it| {
-            // `http-get://api/ready` is how `wait-on` writes it.
+            // `wait-on` writes a URL as `http-get://api/ready`.
             let it = it.replace("-get:", ":");
             let it = it.trim_start_matches("//");
             let is_http = it.starts_with("http://") || it.starts_with("https://");

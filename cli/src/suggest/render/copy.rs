@@ -1,4 +1,4 @@
-//! Copies a chart's folder together with the sub-charts that stand beside it.
+//! Copies a chart's folder, together with the sub-charts in the folders around it.
 
 use super::MADE_UP;
 use crate::manifest::Entries;
@@ -7,16 +7,16 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The deepest level of sub-charts within sub-charts that is copied, so that charts which contain each other end.
+/// The deepest level of sub-charts within sub-charts that is copied, so that the copy of charts which contain each other ends.
 const DEEPEST: usize = 4;
 
-/// The names of the declared sub-charts that are in no folder.
+/// The names of the declared sub-charts that no folder holds.
 pub(super) struct Missing(pub(super) Vec<String>);
 
-/// The file with the schema of a chart's values. It is left out, because Helm needs a second for a large one in each render.
+/// The file with the schema of a chart's values. The copy leaves it out, because a large one costs Helm a second in each render.
 const SCHEMA: &str = "values.schema.json";
 
-/// The file with the notes for a chart's user. It is left out, because it holds no object, and many charts refuse values there.
+/// The file with the notes for a chart's user. The copy leaves it out, because it holds no object, and many charts refuse values in it.
 const NOTES: &str = "NOTES.txt";
 
 /// The functions of templates that generate a key or a hash, which takes a second or more in each render. No wait depends on the result.
@@ -29,7 +29,7 @@ const SLOW: [&str; 6] = [
     "derivePassword",
 ];
 
-/// A template with made-up keys in place of generated ones; `None` where the template generates none.
+/// A template with made-up keys in place of generated ones; `None` where the template generates no keys.
 fn without_keys(template: &str) -> Option<String> {
     if !SLOW.iter().any(|it| template.contains(it)) {
         return None;
@@ -41,7 +41,8 @@ fn without_keys(template: &str) -> Option<String> {
     ];
     let mut text = template.to_owned();
     for function in with_key.iter().chain(&SLOW) {
-        // A certificate has two parts; its arguments are as good as more of them.
+        // A certificate is a mapping of two parts. The arguments of the former function become further pairs of the mapping, which do no
+        // harm.
         let given = if function.contains("Cert") || function.contains("CA") {
             format!("dict \"Cert\" \"{MADE_UP}\" \"Key\" \"{MADE_UP}\" ")
         } else {
@@ -52,7 +53,7 @@ fn without_keys(template: &str) -> Option<String> {
     Some(text)
 }
 
-/// Writes a text of the chart, without what makes a render slow.
+/// Writes a text of the chart without the functions that make a render slow.
 pub(super) fn write(path: &Path, text: &str) -> std::io::Result<()> {
     match without_keys(text) {
         Some(short) => fs::write(path, short),
@@ -60,14 +61,14 @@ pub(super) fn write(path: &Path, text: &str) -> std::io::Result<()> {
     }
 }
 
-/// Copies a folder without its hidden files and folders, and without what makes no object.
+/// Copies a folder without hidden files and folders, and without files that hold no object.
 pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let name = entry.file_name();
         let (from, to) = (entry.path(), to.join(&name));
-        // A link is followed; a link that leads nowhere is left out.
+        // The copy follows a link, and leaves out a link without a target.
         let Ok(metadata) = fs::metadata(&from) else {
             continue;
         };
@@ -85,8 +86,8 @@ pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes the sub-charts that a copy declares and lacks from the folders around the chart. Removes the declaration of those that are
-/// nowhere, because Helm renders no chart that lacks one.
+/// Takes the sub-charts that a copy declares and lacks from the folders around the chart. Removes the declaration of a sub-chart that no
+/// folder holds, because Helm renders no chart that lacks a sub-chart.
 pub(super) fn complete(chart: &Path, copy: &Path, depth: usize) -> Result<Missing> {
     let mut missing = Vec::new();
     for file in ["Chart.yaml", "requirements.yaml"] {
@@ -113,7 +114,7 @@ pub(super) fn complete(chart: &Path, copy: &Path, depth: usize) -> Result<Missin
             taken
         });
         if declared.len() < before {
-            // JSON is YAML.
+            // The rest of the file is written as JSON, which is YAML too.
             fs::write(copy.join(file), about.to_string())?;
             for lock in ["Chart.lock", "requirements.lock"] {
                 let _ = fs::remove_file(copy.join(lock));
@@ -136,7 +137,7 @@ fn read(path: &Path) -> Option<Value> {
     Some(Entries::new(&text).next()?.ok()?.object)
 }
 
-/// Whether a sub-chart is in `charts/`, as a folder or packed.
+/// Whether `charts/` holds a sub-chart, as a folder or packed.
 fn is_there(chart: &Path, name: &str) -> bool {
     let Ok(inside) = fs::read_dir(chart.join("charts")) else {
         return false;
@@ -148,7 +149,7 @@ fn is_there(chart: &Path, name: &str) -> bool {
     })
 }
 
-/// The folder of a sub-chart, if it is one of the folders around the chart.
+/// The folder of a sub-chart among the folders around the chart; `None` where none of them is that sub-chart.
 fn beside(chart: &Path, name: &str, repository: &str) -> Option<PathBuf> {
     let chart = fs::canonicalize(chart).ok()?;
     let declared = repository.strip_prefix("file://").map(|it| chart.join(it));

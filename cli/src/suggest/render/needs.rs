@@ -1,4 +1,4 @@
-//! Reads an error of Helm: the template that does not render, and the values that the template lacks.
+//! Reads an error of Helm: which template does not render, and which values the template lacks.
 
 use super::Values;
 use crate::suggest::in_text::actions;
@@ -7,22 +7,22 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The text of a value that the command makes up so that a chart renders.
+/// The text that the command makes up for a value so that a chart renders.
 pub(in crate::suggest) const MADE_UP: &str = "sluice";
 
-/// The made-up text of a value that holds a port.
+/// The number that the command makes up for a value that holds a port.
 const MADE_UP_PORT: &str = "1";
 
 /// An error of Helm, with the facts that tell which values are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RenderFault {
-    /// The template, below the chart's folder.
+    /// The path of the template, below the chart's folder.
     pub(super) template: Option<PathBuf>,
     /// The line of the template with the error, from 1.
     line: usize,
     /// Whether the rendered text of the template is no YAML, so that any of its values may be missing.
     is_no_yaml: bool,
-    /// The values that the error itself names.
+    /// The paths of the values that the error names.
     named: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn of(error: &str) -> RenderFault {
             continue;
         }
         fault.line = parts.next().and_then(|it| it.parse().ok()).unwrap_or(0);
-        // Sub-charts are below the chart too.
+        // The templates of sub-charts are below the chart's folder too.
         let (before, _) = word.split_once("/templates/").unwrap_or_default();
         let within = before
             .split_once('/')
@@ -75,7 +75,7 @@ pub(super) fn of(error: &str) -> RenderFault {
     fault
 }
 
-/// The path of the chart's value that a word names; `None` for another word.
+/// The path of the chart's value that a word of an error names; `None` for any other word.
 fn path(word: &str) -> Option<String> {
     let word = word.trim_matches(['\'', '"', '`', ':', ',', '(', ')']);
     let word = word
@@ -87,7 +87,7 @@ fn path(word: &str) -> Option<String> {
 }
 
 impl RenderFault {
-    /// The values that may be missing: the values that the error names, and the empty values on its line.
+    /// The made-up values for the values that may be missing: those that the error names, and the empty values on the error's line.
     pub(super) fn values(&self, chart: &Path, own: &Value, made_up: &[String]) -> Values {
         let mut paths = self.named.clone();
         let text = self.text(chart);
@@ -106,8 +106,8 @@ impl RenderFault {
         made_of(paths, made_up)
     }
 
-    /// The values that the helpers of a template print, and that the chart has as empty ones: the text of the template may be no YAML
-    /// because of these.
+    /// The made-up values for the empty values that the helpers of a template print. The text of the template may be no YAML because of
+    /// these.
     pub(super) fn values_of_helpers(
         &self,
         chart: &Path,
@@ -120,14 +120,14 @@ impl RenderFault {
         }
         let texts = Texts::read(chart, &[]).unwrap_or_default();
         let mut paths = printed(&texts.reach(&text)[text.len()..]);
-        // An empty name is the usual one: the helper makes another in its place.
+        // A value that overrides a name is usually empty, and the helper makes a name in its place.
         let is_empty =
             |it: &String| value_at(own, it) == Some(&Value::Null) && !it.ends_with("Override");
         paths.retain(is_empty);
         made_of(paths, made_up)
     }
 
-    /// The text of the template; empty where the error names none.
+    /// The text of the template; empty where the error names no template.
     fn text(&self, chart: &Path) -> String {
         let read = |it: &PathBuf| fs::read_to_string(chart.join(it)).ok();
         self.template.as_ref().and_then(read).unwrap_or_default()
@@ -155,7 +155,7 @@ fn value_at<'v>(values: &'v Value, path: &str) -> Option<&'v Value> {
         .try_fold(values, |value, key| value.get(key))
 }
 
-/// The made-up values of these paths that are not among those made up before.
+/// The made-up values for these paths, without those that were made up before.
 fn made_of(mut paths: Vec<String>, made_up: &[String]) -> Values {
     paths.sort();
     paths.dedup();
@@ -173,7 +173,7 @@ fn made_of(mut paths: Vec<String>, made_up: &[String]) -> Values {
     pairs.filter(|it| !made_up.contains(it)).collect()
 }
 
-/// The last line of an error that says something, shortened for a message.
+/// The last line of an error that tells something, shortened for a message.
 pub(super) fn shown(error: &str) -> String {
     let error = error
         .split_once("Error:")

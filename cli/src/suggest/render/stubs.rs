@@ -1,18 +1,18 @@
-//! Made-up helpers, in place of those of charts that are not at hand, so that the templates that include them render. A helper gives a
-//! text of its own where a name is expected, else nothing.
+//! Makes up helpers in place of those of charts that are not at hand, so that the templates with them render. A made-up helper prints a
+//! text of its own where its name asks for a name, and otherwise nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The words in Helm's error about a helper that nothing defines.
+/// The words in Helm's error about a helper that no template defines.
 pub(super) const NO_HELPER: &str = "no template \"";
-/// The beginning of each name that a made-up helper gives.
+/// The beginning of each name that a made-up helper prints.
 const MARK: &str = "zqstub-";
 /// The file in the chart's copy that defines the made-up helpers.
 const FILE: &str = "templates/_zqstubs.tpl";
 
-/// The made-up helpers, each with the text that it gives, by name.
+/// The made-up helpers: each name with the text that the helper prints.
 #[derive(Debug, Clone, Default)]
 pub(in crate::suggest) struct Stubs(BTreeMap<String, String>);
 
@@ -34,8 +34,8 @@ fn lacking(text: &str) -> Vec<String> {
 }
 
 impl Stubs {
-    /// Defines the helpers that the templates of a chart's copy include and that nothing defines. A packed sub-chart may define some of
-    /// them, so then only the helper that Helm's error names is defined.
+    /// Defines the helpers that the templates of a chart's copy include and that no template defines. A packed sub-chart may define some of
+    /// them, so with such a sub-chart only the helper in Helm's error is defined.
     pub(super) fn write(&mut self, chart: &Path, error: &str) -> std::io::Result<()> {
         let mut text = String::new();
         if gather(chart, &mut text) {
@@ -55,20 +55,20 @@ impl Stubs {
         self.0.iter().map(define).collect()
     }
 
-    /// The names of the made-up helpers, for a message; `None` where there are none.
+    /// The names of the made-up helpers, for a message; `None` where no helper was made up.
     pub(in crate::suggest) fn names(&self) -> Option<String> {
         let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Whether a text contains a name that a made-up helper gives.
+    /// Whether a text contains a name that a made-up helper prints.
     pub(in crate::suggest) fn are_in(text: &str) -> bool {
         text.contains(MARK)
     }
 
-    /// A text for a message, with the name of the helper in place of the text that it gives.
+    /// A text for a message, with the name of the helper in place of the text that the helper prints.
     pub(in crate::suggest) fn shown(&self, text: &str) -> String {
-        // A made-up name may be the beginning of a longer one.
+        // One made-up name may be the beginning of another, so the longer names are replaced first.
         let names = self.0.iter().rev().filter(|it| it.1.starts_with(MARK));
         names.fold(text.to_owned(), |text, (name, given)| {
             text.replace(given, &format!("{{{{ include \"{name}\" . }}}}"))
@@ -76,7 +76,7 @@ impl Stubs {
     }
 }
 
-/// The text that a made-up helper gives: a port where its name says so, nothing where it may give several lines, else a name.
+/// The text that a made-up helper prints, by the helper's name: a port, nothing where the name asks for several lines, or else a name.
 fn given(name: &str) -> String {
     const OF_LINES: [&str; 15] = [
         "label",
@@ -110,8 +110,8 @@ fn given(name: &str) -> String {
     format!("{MARK}{}", letters.collect::<String>())
 }
 
-/// Adds the texts of a chart and of its sub-charts to `text`, and returns whether one of the sub-charts is packed. A folder that cannot
-/// be read defines nothing.
+/// Adds the texts of a chart and of its sub-charts to `text`, and returns whether a sub-chart is packed. A folder that cannot be read
+/// defines no helper.
 fn gather(folder: &Path, text: &mut String) -> bool {
     let mut is_packed = false;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,16 +1,16 @@
-//! Drops the branches of a shell's `if` that are never taken, where the environment decides the condition.
+//! Drops the branches of a shell's `if` that the container's environment rules out.
 
 use super::expand::Scope;
 use super::tokens::Token;
 use std::collections::BTreeSet;
 
-/// The words that another command follows.
+/// The words that a further command follows.
 const OPENING: [&str; 9] = [
     "do", "then", "else", "elif", "if", "!", "{", "while", "until",
 ];
 
-/// The tokens without the branches that are never taken. `env` has the variables of the container alone: a condition on a variable that
-/// the script sets is left open.
+/// The tokens without the branches that `env` rules out. `env` has the variables of the container alone, so a condition on a variable that
+/// the script sets stays open.
 pub(super) fn taken(tokens: &[Token], env: &Scope) -> Vec<Token> {
     let reader = BranchReader {
         tokens,
@@ -19,7 +19,7 @@ pub(super) fn taken(tokens: &[Token], env: &Scope) -> Vec<Token> {
     };
     let mut taken = Vec::new();
     let mut at = 0;
-    // A word that closes nothing, such as a stray `fi`, stays.
+    // A word that closes no branch, such as a stray `fi`, stays among the tokens.
     while at < tokens.len() {
         at = reader.copy(at, &[], &mut taken);
     }
@@ -41,7 +41,7 @@ fn set_names(tokens: &[Token]) -> BTreeSet<String> {
         if matches!(before, "for" | "read" | "unset" | "let") {
             names.insert(word.clone());
         }
-        // The options of `read` stand before the names.
+        // The options of `read` stand before the names of its variables.
         if before != "read" || !word.starts_with('-') {
             before = word;
         }
@@ -56,7 +56,7 @@ struct BranchReader<'t> {
 }
 
 impl BranchReader<'_> {
-    /// Copies the tokens from `at` up to the first of the words `ends` at the beginning of a command. Returns the place of that word.
+    /// Copies the tokens from `at` up to the first of the words `ends` that begins a command. Returns the place of that word.
     fn copy(&self, mut at: usize, ends: &[&str], to: &mut Vec<Token>) -> usize {
         let mut begins = true;
         while let Some(token) = self.tokens.get(at) {
@@ -76,7 +76,7 @@ impl BranchReader<'_> {
         at
     }
 
-    /// Copies the branches of the `if` or `elif` at `at` that may be taken, without its `fi`. Returns the place behind the `fi`.
+    /// Copies the branches of the `if` or `elif` at `at` that may be taken, without the `fi`. Returns the place behind the `fi`.
     fn branch(&self, at: usize, to: &mut Vec<Token>) -> usize {
         let mut condition = Vec::new();
         let then = self.copy(at + 1, &["then"], &mut condition);
@@ -93,7 +93,7 @@ impl BranchReader<'_> {
             to.extend([Token::End, Token::Word("then".to_owned())]);
             to.extend(body);
         }
-        // What the branches behind one that is taken say is dropped.
+        // The branches that follow a branch which is always taken are read to find their end, and then dropped.
         let mut dropped = Vec::new();
         let rest = if holds == Some(true) {
             &mut dropped
@@ -123,7 +123,7 @@ impl BranchReader<'_> {
         });
         let words: Option<Vec<String>> = words.collect();
         let words = words?;
-        // A sum stands as a zero among the tokens.
+        // The reader of tokens puts a 0 in place of every sum, so a condition with a 0 may be unknown.
         let reads = |it: &Token| matches!(it, Token::Word(it) if it.contains('$'));
         if words.iter().any(|it| it == "0") && !condition.iter().any(reads) {
             return None;
@@ -141,8 +141,7 @@ impl BranchReader<'_> {
         }
     }
 
-    /// A word with the values of the environment's variables; `None` where the script sets one of the variables, or where a value is
-    /// unknown.
+    /// A word with the values of the container's variables. `None` where the script sets one of the variables, or where a value is unknown.
     fn known(&self, word: &str) -> Option<String> {
         let names = word.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
         let mut names = names.filter(|it| !it.is_empty());
@@ -150,13 +149,13 @@ impl BranchReader<'_> {
             return None;
         }
         let [value]: [String; 1] = self.env.expand(word).try_into().ok()?;
-        // An action of a template, and a pattern, may be any text.
+        // A masked action and a pattern may stand for any text.
         let is_known = |it: &String| it.is_ascii() && !it.contains(['$', '*', '?']);
         Some(value).filter(is_known)
     }
 }
 
-/// The result of a test on known words; `None` where the test asks for something else, such as a file.
+/// The result of a test on known words; `None` for a test that the words do not decide, such as one for a file.
 fn says(test: &[&str]) -> Option<bool> {
     let number = |it: &str| it.parse::<i64>().ok();
     match test {
@@ -208,7 +207,7 @@ mod tests {
                 "while x; do if [ ! $KIND = my ]; then a; fi; done",
                 "while x do if then a done",
             ),
-            // What nothing decides stays.
+            // The environment does not decide this condition, so both branches stay.
             (
                 "if [ $OTHER = pg ]; then a; else b; fi",
                 "if [ $OTHER = pg ] then a else b",

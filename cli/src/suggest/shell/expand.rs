@@ -1,4 +1,4 @@
-//! Replaces the variables in a word of a shell by their values, as far as these are known.
+//! Replaces the variables in a word of a shell by their values, as far as the values are known.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ const DEEPEST: usize = 6;
 /// The variables and arguments whose values are known at one place of a script.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
-    /// The values of each variable by its name; the variable of a `for` has several.
+    /// The values of each variable, by the variable's name. The variable of a `for` has several values.
     pub(super) variables: BTreeMap<String, Vec<String>>,
-    /// The arguments of the function around the place.
+    /// The arguments of the function that contains the place.
     pub(super) arguments: Vec<String>,
-    /// The value of `$0`, where a command sets it.
+    /// The value of `$0`, where a command such as `sh -c TEXT NAME` sets it.
     pub(super) own_name: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl Scope {
         self.variables.insert(name.to_owned(), values);
     }
 
-    /// The texts that a word may stand for. A variable without a known value stays, as `$(NAME)`.
+    /// The texts that a word may stand for. A variable without a known value stays in them, in the form `$(NAME)`.
     pub(super) fn expand(&self, word: &str) -> Vec<String> {
         self.expanded(word, 0)
     }
@@ -75,8 +75,8 @@ impl Scope {
     }
 }
 
-/// The first variable of a word: the text before it, its name, the operator on it with its operand, such as `:-default`, and the text
-/// behind. A container's own fields write a variable as `$(NAME)`.
+/// The first variable of a word: the text before it, its name, the operator on it with the operand, such as `:-default`, and the text
+/// behind it. The fields of a container write a variable as `$(NAME)`, and that form counts too.
 fn first_variable(word: &str) -> Option<(&str, &str, &str, &str)> {
     let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut from = 0;
@@ -117,8 +117,8 @@ fn is_unknown(text: &str) -> bool {
     text.contains("$(")
 }
 
-/// The part of a value that an operator of the shell leaves: with `%%:*` and `%:*` the part before a colon, with `##*:` and `#*:` the
-/// part behind it. Other patterns change nothing.
+/// The part of a value that an operator of the shell leaves: with `%%:*` and `%:*` the part before a colon, with `##*:` and `#*:` the part
+/// behind it. Any other pattern leaves the whole value.
 fn cut<'v>(value: &'v str, operator: &str) -> &'v str {
     let Some(sign) = operator.chars().next().filter(|it| matches!(it, '%' | '#')) else {
         return value;
@@ -136,7 +136,7 @@ fn cut<'v>(value: &'v str, operator: &str) -> &'v str {
     if literal.is_empty() || literal.contains(['*', '?', '[', '$']) {
         return value;
     }
-    // The longest cut from the front ends at the last such text, and the longest from the back begins at the first.
+    // The longest cut from the front ends at the last place of the literal, and the longest cut from the back begins at the first place.
     let found = if longest.is_some() == takes_behind {
         value.rfind(literal)
     } else {

@@ -1,9 +1,9 @@
-//! Finds the lines that a shell's loop reads from the text behind its end.
+//! Finds the lines that a loop of a shell reads from the text behind its end.
 
 use super::tokens::Token;
 
-/// The variable into which a loop `while read NAME` reads lines, and the text that its end feeds it with. `head` is the command that
-/// begins the loop, and `behind` are the tokens that follow it.
+/// The variable into which a loop `while read NAME` reads lines, and the text behind the loop's end that holds these lines. `head` is the
+/// command that begins the loop, and `behind` are the tokens that follow it.
 pub(super) fn of<'t>(head: &'t [String], behind: &'t [Token]) -> Option<(&'t str, &'t str)> {
     let is_loop = matches!(head.first()?.as_str(), "while" | "until");
     let read = head.iter().position(|it| it == "read")?;
@@ -14,7 +14,7 @@ pub(super) fn of<'t>(head: &'t [String], behind: &'t [Token]) -> Option<(&'t str
     Some((name.as_str(), text(behind)?)).filter(|_| is_loop)
 }
 
-/// The text behind the `done` of a loop, as in `done <<EOF` or `done <<< "$LINES"`. `tokens` are those behind the head of the loop.
+/// The text behind the `done` of a loop, such as `done <<EOF` or `done <<< "$LINES"`. `tokens` are the tokens behind the head of the loop.
 fn text(tokens: &[Token]) -> Option<&str> {
     let mut open = 1;
     let mut starts = true;

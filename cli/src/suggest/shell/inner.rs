@@ -1,4 +1,4 @@
-//! Finds the text that a command hands on to a shell of its own, such as `sh -c TEXT`.
+//! Finds the text that a command gives to a shell of its own, such as `sh -c TEXT`.
 
 /// The text that a command gives to a shell, and the words that become `$0` and the arguments.
 pub(super) fn shell_text(words: &[String]) -> Option<(&str, &[String])> {
@@ -7,10 +7,10 @@ pub(super) fn shell_text(words: &[String]) -> Option<(&str, &[String])> {
     script_of(&words[1..]).filter(|_| is_shell)
 }
 
-/// The text that a shell gets by `-c`, and the words behind it, which become `$0` and the arguments.
+/// The text behind a shell's option `-c`, and the words behind the text, which become `$0` and the arguments.
 fn script_of(arguments: &[String]) -> Option<(&str, &[String])> {
     let is_option = |at: usize| arguments[at].starts_with(['-', '+']);
-    // `-o` and `-eo` have a value.
+    // The options `-o` and `-eo` have a value.
     let of_option = |at: usize| at > 0 && is_option(at - 1) && arguments[at - 1].ends_with('o');
     let named = |it: &String| !it.starts_with("--") && it.starts_with('-') && it.contains('c');
     let at = arguments.iter().position(named)?;

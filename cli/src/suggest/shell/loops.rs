@@ -3,7 +3,7 @@
 use super::tokens::Token;
 use std::collections::BTreeMap;
 
-/// The commands that end a loop, or the shell that runs it.
+/// The commands that end a loop, or the shell that runs the loop.
 const ENDING: [&str; 5] = ["break", "exit", "return", "exec", "kill"];
 
 /// Whether a loop can end: its condition may cease to hold, or a command in it ends it. `head` is the command that begins the loop, and
@@ -29,7 +29,7 @@ pub(super) fn ends(
     !is_for_ever || body(behind).iter().any(is_end)
 }
 
-/// Whether one command is the whole condition of a loop: `do` follows, and neither a pipe nor another command.
+/// Whether one command is the whole condition of a loop: `do` follows the command, and not a pipe or another command.
 pub(super) fn is_head(head: &[String], behind: &[Token]) -> bool {
     let begins = head
         .iter()

@@ -1,4 +1,4 @@
-//! The outputs of commands that can be known without running the commands.
+//! Knows the outputs of commands that need not run for that.
 
 /// The variable that holds the pod's own namespace.
 pub(in crate::suggest) const OWN_NAMESPACE: &str = "OWN_NAMESPACE";
@@ -25,7 +25,7 @@ pub(super) fn variable(command: &str) -> Option<String> {
     if name.is_empty() || !name.chars().all(is_name) {
         return None;
     }
-    // A list with commas is split wherever it is read.
+    // Every reader of a list splits it at commas, so `tr` changes nothing.
     if cut.trim_start().starts_with("tr ") && cut.contains(',') {
         return Some(format!("${{{name}}}"));
     }
@@ -41,8 +41,8 @@ pub(super) fn variable(command: &str) -> Option<String> {
     Some(format!("${{{name}{operator}}}"))
 }
 
-/// The host whose addresses a command prints, such as `nslookup db | grep Address`: such an address stands for the host. `None` for a
-/// command that prints something else, such as the number of addresses.
+/// The host whose addresses a command prints, such as `nslookup db | grep Address`. The entry names the host in place of an address. `None`
+/// for a command that prints something else, such as the number of addresses.
 pub(super) fn looked_up(command: &str) -> Option<&str> {
     let (look, behind) = command.split_once('|').unwrap_or((command, ""));
     let mut filters = behind.split_whitespace();

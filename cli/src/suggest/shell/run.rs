@@ -1,5 +1,5 @@
-//! Lists the commands that a shell runs, with the values of their variables and the bodies of their functions. Every branch counts that
-//! the environment does not rule out.
+//! Lists the commands that a shell runs, with the values of their variables and the bodies of their functions. Every branch counts that the
+//! environment does not rule out.
 
 use super::branches;
 use super::expand::Scope;
@@ -9,9 +9,9 @@ use super::loops;
 use super::tokens::{Token, body, tokens};
 use std::collections::BTreeMap;
 
-/// The deepest level of functions that call each other.
+/// The deepest level of calls of functions within functions that is read.
 const DEEPEST: usize = 5;
-/// The most commands that are read of one container, since a script may be of any length.
+/// The most commands of one container that are read, since a script may have any length.
 const MOST: usize = 2000;
 
 /// A command that a script runs, with its arguments and the loops around it.
@@ -20,14 +20,14 @@ pub(in crate::suggest) struct Call {
     pub(in crate::suggest) words: Vec<String>,
     /// The loops around the command.
     pub(in crate::suggest) looped: Looped,
-    /// The variables that the script sets before the command, each with its value where that is only one.
+    /// The variables that the script sets before the command, each with its value. A variable with several values is left out.
     pub(in crate::suggest) own: BTreeMap<String, String>,
     /// Whether another command reads what the command prints.
     pub(in crate::suggest) is_read: bool,
-    /// Whether a loop goes on while the command succeeds, so that the loop waits for the command to fail.
+    /// Whether the loop goes on while the command succeeds, and so waits for the command to fail.
     pub(in crate::suggest) while_it_succeeds: bool,
-    /// The number of the command's statement, and the number of the command's side of `||` in it. Commands on different sides are
-    /// alternatives.
+    /// The number of the command's statement, and the number of the command's side of `||` within the statement. Commands of one statement
+    /// on different sides are alternatives.
     pub(in crate::suggest) side: (usize, usize),
 }
 
@@ -37,7 +37,7 @@ pub(in crate::suggest) enum Looped {
     /// No loop is around the command.
     #[default]
     No,
-    /// A loop around the command may end, or a program repeats the command.
+    /// One of the loops around the command may end, or a program repeats the command.
     MayEnd,
     /// No loop around the command ends, such as the main loop of a server.
     Endless,
@@ -50,7 +50,7 @@ impl Call {
     }
 }
 
-/// The commands of a container, and whether a loop among them pauses.
+/// The commands of a container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::suggest) struct Script {
     pub(in crate::suggest) calls: Vec<Call>,
@@ -58,8 +58,8 @@ pub(in crate::suggest) struct Script {
     pub(in crate::suggest) pauses: bool,
 }
 
-/// The commands that a container with these words runs: those of the script that the words give to a shell, else the one command that the
-/// words are.
+/// The commands that a container with these words runs: the commands of a script, where the words give a script to a shell, or else the one
+/// command that the words are.
 pub(in crate::suggest) fn of_words(words: &[String], env: &BTreeMap<String, String>) -> Script {
     let mut runner = Runner::default();
     for (name, value) in env {
@@ -68,7 +68,7 @@ pub(in crate::suggest) fn of_words(words: &[String], env: &BTreeMap<String, Stri
     runner.env = runner.scope.clone();
     match words {
         [] => {}
-        // A whole line stands where a program belongs.
+        // A single word with blanks is a whole command line in the place of a program.
         [line] if line.contains(' ') => runner.run(&tokens(line), 0),
         words => runner.call(words, 0),
     }
@@ -80,9 +80,9 @@ struct Runner {
     scope: Scope,
     functions: BTreeMap<String, Vec<Token>>,
     script: Script,
-    /// The variables of the container alone, without those that the script sets.
+    /// The variables of the container alone, without the variables that the script sets.
     env: Scope,
-    /// The loops around the present place; each says whether it may end.
+    /// The loops around the present place, the outermost first; each says whether the loop may end.
     loops: Vec<bool>,
     /// Whether the loop whose head is read next may end.
     ends: bool,
@@ -90,7 +90,7 @@ struct Runner {
     is_read: bool,
     /// Whether the command that is read next is the whole condition of a loop.
     is_head: bool,
-    /// The number of the present statement, and of the present side of `||` in it.
+    /// The number of the present statement, and the number of the present side of `||` in the statement.
     side: (usize, usize),
     /// The variables that the script has set.
     set: BTreeMap<String, String>,
@@ -164,7 +164,7 @@ impl Runner {
                     }
                     return;
                 }
-                // Behind `done` only the input and the output of the loop are named.
+                // Only the input and the output of the loop follow `done`, and no command.
                 [word, ..] if word == "done" => {
                     self.loops.pop();
                     return;
@@ -183,7 +183,7 @@ impl Runner {
         }
         let first = self.script.calls.len();
         self.call(rest, depth);
-        // A function may succeed where its command fails.
+        // A function may succeed although the command in it fails.
         let is_function = rest
             .first()
             .is_some_and(|it| self.functions.contains_key(it));
@@ -192,7 +192,7 @@ impl Runner {
         }
     }
 
-    /// Reads an assignment, `NAME=value`. Returns whether the word was one.
+    /// Reads an assignment, `NAME=value`. Returns whether the word is an assignment.
     fn assign(&mut self, word: &str) -> bool {
         let Some((name, value)) = word.split_once('=') else {
             return false;
@@ -201,7 +201,7 @@ impl Runner {
         if name.is_empty() || !name.chars().all(is_name) {
             return false;
         }
-        // An empty value may be the unknown output of a command, and replaces no known value.
+        // An empty value may stand for the unknown output of a command, so it replaces no known value.
         if !value.is_empty() {
             let values = self.scope.expand(value);
             if let [value] = values.as_slice() {
@@ -223,7 +223,7 @@ impl Runner {
             }
             return;
         };
-        // The text is another shell's: its variables are not read before it has set them.
+        // The text is a script of another shell, so its variables are replaced only once that script is read.
         let own = arguments.iter().flat_map(|it| self.scope.expand(it));
         let own: Vec<String> = own.collect();
         let outer = self.scope.clone();
@@ -238,11 +238,11 @@ impl Runner {
         self.scope.arguments = outer.arguments;
     }
 
-    /// The commands that the words may stand for: one for each value of the variables in them.
+    /// The commands that the words may stand for: one for each value of each variable in them.
     fn each(&self, words: &[String]) -> Vec<Vec<String>> {
         let mut each: Vec<Vec<String>> = vec![Vec::new()];
         for word in words {
-            // The arguments stay words of their own.
+            // `$@` becomes one word for each argument.
             if matches!(word.as_str(), "$@" | "${@}") && !self.scope.arguments.is_empty() {
                 for words in &mut each {
                     words.extend(self.scope.arguments.iter().cloned());
@@ -276,7 +276,7 @@ impl Runner {
             self.scope.arguments = outer;
             return;
         }
-        // A variable may hold a whole command.
+        // The value of a variable may be a whole command.
         if words[0].contains(' ') {
             return self.run(&again(&words.join(" ")), depth + 1);
         }
@@ -296,7 +296,7 @@ impl Runner {
             "exec" | "command" | "sudo" | "nohup" | "env" | "time" | "xargs" => {
                 self.inner(rest, depth);
             }
-            // The first word is the user.
+            // The first argument is the name of a user.
             "gosu" | "su-exec" if !rest.is_empty() => self.inner(&rest[1..], depth),
             "tini" | "dumb-init" | "busybox" | "toybox" | "npx" | "stdbuf" => {
                 let start = rest.iter().take_while(|it| it.starts_with('-')).count();
@@ -314,7 +314,7 @@ impl Runner {
                 }
                 self.loops.pop();
             }
-            // A function of an image that runs one of the script's.
+            // A function of the image may run a function of the script, which is then one of its arguments.
             _ => match run_by_it {
                 Some(body) => self.run(&body, depth + 1),
                 None => self.keep(words),
@@ -357,8 +357,8 @@ impl Runner {
     }
 }
 
-/// The functions of images and of scripts that run a command until it succeeds. The name alone counts, however a script defines the
-/// function.
+/// The functions of images and of scripts that run a command until the command succeeds. The name alone decides, and not the body that a
+/// script gives to the function.
 const ASKING_AGAIN: [&str; 5] = [
     "retry",
     "retry_while",
@@ -371,15 +371,15 @@ const STEERING: [&str; 10] = [
 ];
 const DECLARING: [&str; 5] = ["local", "export", "declare", "readonly", "typeset"];
 
-/// Whether a word is an option of `timeout` or a time, such as `30` or `1.5m`, and not the command to run.
+/// Whether a word is an option of `timeout` or a time, such as `30` or `1.5m`. The first other word is the command to run.
 fn is_time(word: &str) -> bool {
     let number = word.trim_end_matches(['s', 'm', 'h', 'd']);
     let is_number = |it: char| it.is_ascii_digit() || it == '.';
     word.starts_with('-') || !number.is_empty() && number.chars().all(is_number)
 }
 
-/// The tokens of a text in which variables have been replaced by their values. There `$(NAME)` is a variable without a known value, and
-/// not the output of a command.
+/// The tokens of a text in which values have replaced the variables. In such a text `$(NAME)` is a variable without a known value, and not
+/// the output of a command.
 fn again(text: &str) -> Vec<Token> {
     let mut plain = String::new();
     let mut rest = text;
@@ -393,7 +393,7 @@ fn again(text: &str) -> Vec<Token> {
     tokens(&plain)
 }
 
-/// The parts of the list that a `for` walks through.
+/// The items of the list of a `for`.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\n', '\t', ',', ';'])
         .filter(|it| !it.is_empty())

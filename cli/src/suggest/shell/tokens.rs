@@ -1,23 +1,23 @@
 //! Splits a shell's text into words. Quotes are removed, and a quoted text stays one word.
 
-/// A word or a sign of a shell's text.
+/// A word, or a sign between words, of a shell's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
     /// The end of a command: `;`, `|`, `&`, a line break, or a bracket.
     End,
-    /// The mark behind an end by `;`, a line break or a closing bracket: the next command does not depend on the one before.
+    /// The mark that follows an end by `;`, a line break or a closing bracket: the next command does not depend on the one before.
     Next,
-    /// The mark behind an end by `||`: the next command runs where the one before fails.
+    /// The mark that follows an end by `||`: the next command runs where the one before fails.
     Or,
-    /// The mark behind an end by `|` or by the end of `$( )`: another command reads the output of the one before.
+    /// The mark that follows an end by `|` or by the end of `$( )`: another command reads the output of the one before.
     Pipe,
     /// The head of a function, `name()`: its body follows in braces.
     Function(String),
 }
 
-/// Splits a text into tokens. A text in `$( )` or in backticks is a command of its own, and its tokens follow those of the command that
-/// it stands in.
+/// Splits a text into tokens. A text in `$( )` or in backticks is a command of its own, and its tokens follow the tokens of the command
+/// that contains it.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut reader = ShellReader {
         letters: text.chars().collect(),
@@ -32,12 +32,12 @@ struct ShellReader {
     letters: Vec<char>,
     at: usize,
     word: String,
-    /// Whether a word has begun. It may still be empty, as `''` is.
+    /// Whether a word has begun. A word may be empty, such as `''`.
     begun: bool,
     found: Vec<Token>,
-    /// The texts in `$( )` or backticks within the present command, which are read after it.
+    /// The texts in `$( )` or backticks of the present command, which are read after the command.
     inside: Vec<String>,
-    /// The words, as `EOF` in `<<EOF`, that end the texts which follow the present line.
+    /// The words, such as `EOF` in `<<EOF`, that end the texts which follow the present line.
     here: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl ShellReader {
         self.end();
     }
 
-    /// Whether the present command consists of one whole word so far.
+    /// Whether the present command consists of one word so far.
     fn is_alone(&self) -> bool {
         let words = self
             .found
@@ -136,8 +136,8 @@ impl ShellReader {
         }
     }
 
-    /// Takes the lines of a text up to the word that ends it, such as `EOF`. The lines become a word of an interpreter's command, or of
-    /// the end of a loop; any other command drops them.
+    /// Takes the lines of a text up to the word that ends the text, such as `EOF`. The lines become a word of an interpreter's command, or
+    /// of the end of a loop. Any other command drops them.
     fn take_here(&mut self) {
         const READERS: [&str; 7] = ["python", "python3", "node", "ruby", "perl", "php", "done"];
         for end in std::mem::take(&mut self.here) {
@@ -199,8 +199,8 @@ impl ShellReader {
         }
     }
 
-    /// Reads on behind a `$`. `$( )` and backticks are commands, `$(( ))` is a sum, and `$(NAME)` is a variable as a container's
-    /// arguments write it.
+    /// Reads on behind a `$` or a backtick. `$( )` and backticks are commands, `$(( ))` is a sum, and `$(NAME)` is a variable in the form
+    /// of a container's arguments.
     fn dollar(&mut self, letter: char) {
         if letter == '$' && self.peek(0) == Some('{') {
             self.push('$');
@@ -231,7 +231,7 @@ impl ShellReader {
             self.word.push_str(&variable);
             return;
         }
-        // The command is a wait of its own, too.
+        // The look-up is a wait of its own too, so its command is also read.
         if let Some(host) = super::outputs::looked_up(&inside) {
             self.word.push_str(host);
         }
@@ -244,7 +244,7 @@ impl ShellReader {
         }
     }
 
-    /// Reads the items of an array, `name=(a b)`, as one word, `name=a b`: a loop over the array splits the word again.
+    /// Reads the items of an array, `name=(a b)`, as one word, `name=a b`. A loop over the array splits the word again.
     fn array(&mut self) {
         let inside = self.up_to(')');
         let items = tokens(&inside).into_iter().filter_map(|it| match it {
@@ -255,7 +255,7 @@ impl ShellReader {
         self.word.push_str(&items.join(" "));
     }
 
-    /// The text up to the bracket that closes.
+    /// The text up to the bracket that closes the open one.
     fn up_to(&mut self, close: char) -> String {
         let mut inside = String::new();
         let mut open = 1;
@@ -282,7 +282,7 @@ impl ShellReader {
         }
     }
 
-    /// Reads a redirection as a word that begins with `>` or `<`, so that its target is no argument.
+    /// Reads a redirection as a word that begins with `>` or `<`, so that the target of the redirection does not count as an argument.
     fn redirect(&mut self, letter: char) {
         let number = self.word.chars().all(|it| it.is_ascii_digit());
         if !number {
@@ -304,7 +304,7 @@ impl ShellReader {
     }
 }
 
-/// The body of a function: the tokens between its braces. The number is the place behind the body.
+/// The body of a function, which is the tokens between its braces, and the place behind the body.
 pub(super) fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
     let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
     let mut start = from;

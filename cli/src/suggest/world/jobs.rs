@@ -1,4 +1,4 @@
-//! Finds the Job that a wait is for: which Job of the chart migrates, and whether Helm runs it in time.
+//! Finds the Job that a wait is for: which Job of the chart migrates, and whether Helm runs the Job in time.
 
 use super::{World, workload};
 use crate::suggest::container::Container;
@@ -10,13 +10,13 @@ use rules::scope;
 use serde_json::Value;
 
 impl World<'_> {
-    /// The target for a wait for the migration: the one Job of the chart that migrates.
+    /// The target of a wait for the migration: the one Job of the chart that migrates. `own` is the workload that waits.
     pub(super) fn migration(&self, own: &ChartObject) -> Result<Target, Reason> {
         let migrates = |(_, object): &(usize, &ChartObject)| {
             let is_job = object.value["kind"] == "Job" && !std::ptr::eq(*object, own);
             let name = text(&object.value, "/metadata/name").to_lowercase();
             let migrates = name.contains("migrat") || says_migrate(&object.value);
-            // A pod that starts with the first revision waits for no hook of a later one.
+            // A hook of upgrades does not run at the installation, when the pods of the first revision wait.
             is_job && migrates && !is_of_upgrades(&object.value)
         };
         let found: Vec<_> = self.objects.iter().enumerate().filter(migrates).collect();
@@ -35,7 +35,7 @@ impl World<'_> {
         }
     }
 
-    /// The Job that makes a table, which `program` looks for at `host`: the one that migrates, where it works on the same host.
+    /// The target of a wait for a table, which `program` looks for at `host`: the Job that migrates, if it names the same host.
     pub(super) fn table(
         &self,
         program: &str,
@@ -65,7 +65,7 @@ impl World<'_> {
         })
     }
 
-    /// Refuses a Job that Helm runs after everything else, or that it has run before.
+    /// Refuses a Job that Helm runs after all other objects, or before any other object.
     pub(super) fn runs_in_time(&self, job: usize, own: &ChartObject) -> Result<(), Reason> {
         let value = &self.objects[job].value;
         let name = || text(value, "/metadata/name").to_owned();
@@ -83,13 +83,13 @@ impl World<'_> {
     }
 }
 
-/// Whether Helm runs an object at upgrades, and so on, and not at the installation.
+/// Whether Helm runs an object at upgrades or other events, and not at the installation.
 fn is_of_upgrades(object: &Value) -> bool {
     let hook = scope::hook(object).filter(|it| !it.trim().is_empty());
     hook.is_some_and(|it| !it.contains("-install"))
 }
 
-/// Whether a Job's own command migrates.
+/// Whether the commands of a Job migrate.
 fn says_migrate(job: &Value) -> bool {
     let containers = job
         .pointer("/spec/template/spec/containers")

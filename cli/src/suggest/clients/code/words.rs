@@ -1,4 +1,4 @@
-//! Splits code of Python, JavaScript, PHP, Ruby or Perl into words, as far as addresses stand in them.
+//! Splits code of Python, JavaScript, PHP, Ruby or Perl into words, as far as the search for addresses needs them.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) enum CodeWord {
 
 use CodeWord::{Literal, Mark, Name};
 
-/// Reads the words of code. A variable of the environment, or a name that is set to a literal, is replaced by its value.
+/// Reads the words of code. A variable of the environment is replaced by its value, and so is a name that the code sets to a literal.
 pub(super) fn words(code: &str, env: &BTreeMap<String, String>) -> Vec<CodeWord> {
     let split = split(code);
     let mut set: BTreeMap<String, String> = BTreeMap::new();
@@ -35,7 +35,7 @@ pub(super) fn words(code: &str, env: &BTreeMap<String, String>) -> Vec<CodeWord>
         found.push(word);
         at = next;
         simplify(&mut found);
-        // `host = 'db'` alone on its line, and no argument of a call.
+        // The words are an assignment such as `host = 'db'`, and no argument of a call.
         if let [before @ .., Name(name), Mark('='), Literal(value)] = found.as_slice()
             && !matches!(before.last(), Some(Mark('(' | ',' | '=')))
         {
@@ -59,8 +59,8 @@ fn simplify(found: &mut Vec<CodeWord>) {
     }
 }
 
-/// The variable whose reading these words begin, and the number of words that the reading takes: `environ['HOST']`, `getenv('HOST')`,
-/// `env.HOST`.
+/// The variable of the environment that these words read, and the number of words that the reading takes: `environ['HOST']`,
+/// `getenv('HOST')`, `env.HOST`.
 fn variable(words: &[CodeWord]) -> Option<(String, usize)> {
     let Name(source) = words.first()? else {
         return None;
@@ -88,7 +88,7 @@ fn variable(words: &[CodeWord]) -> Option<(String, usize)> {
     }
 }
 
-/// The first text inside of these brackets, and the number of words up to the closing bracket.
+/// The first quoted text in the brackets with which these words begin, and the number of words up to the closing bracket.
 fn in_brackets(words: &[CodeWord]) -> Option<(String, usize)> {
     let [Mark('(' | '[' | '{'), Literal(name), ..] = words else {
         return None;
