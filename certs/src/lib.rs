@@ -2,9 +2,9 @@
 //!
 //! * The **CA** is shared: every replica of the controller signs with the same CA, so one bundle is enough to trust all
 //!   replicas. Former CAs vouch for it, because a gate carries the bundle of its injection for the life of its pod.
-//! * A **leaf** belongs to one process, is never stored, and lives for a week.
-//! * The **bundle** is what clients trust: the CA's certificate, the next CA's, and the former CA's.
-//! * The [`plan`] compares the store, the memory of this process and the clock, and says what to do and why.
+//! * A **leaf** belongs to one process, is never stored, and lives for a week by default.
+//! * The **bundle** holds the certificates that clients trust: those of the CA, of the next CA and of the former CA.
+//! * The [`plan`] compares the store, the memory of this process and the clock, and decides the next step and its reason.
 //! * The [`Resolver`] puts a leaf behind a TLS listener and swaps it without a restart.
 //!
 //! This crate knows PEM and time. It does not know Kubernetes, does no I/O and reads no clock.

@@ -24,15 +24,15 @@ pub(crate) struct Client {
     token_file: PathBuf,
     patience: Duration,
     silence: Duration,
-    /// The boot of the node, where the gate has opened in an earlier one.
+    /// The present boot of the node, if the gate has opened in an earlier boot.
     rebooted: Option<Booted>,
     /// The connection that gave the last answer.
     kept: Option<Connection>,
 }
 
 impl Client {
-    /// Returns a client that trusts only the configured authorities and those in the authority file.
-    /// `rebooted`: the boot of the node, where the gate has opened in an earlier one.
+    /// Returns a client that trusts only the configured authorities and those in the authority file. `rebooted`: the present boot of the
+    /// node, if the gate has opened in an earlier boot.
     pub(crate) fn new(config: Config, rebooted: Option<Booted>) -> Self {
         let Config {
             addresses,
@@ -66,8 +66,8 @@ impl Client {
         }
     }
 
-    /// Sends a request over a connection. A connection that gave an answer is kept; another one is dropped, since a
-    /// new connection may reach another replica.
+    /// Sends a request over a connection. A connection that gave an answer is kept. Any other connection is dropped, since a new connection
+    /// may reach another replica.
     fn exchange(
         &mut self,
         mut connection: Connection,

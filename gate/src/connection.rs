@@ -17,7 +17,7 @@ pub(crate) struct Connection(StreamOwned<ClientConnection, Timed>);
 
 /// The gate's work while its request is held.
 pub(crate) trait Aside {
-    /// The service has given a sign.
+    /// Notes a sign of the service that it still holds the request.
     fn sign(&mut self);
 
     /// The time until the next work; `None` without work.

@@ -209,7 +209,7 @@ fn status(line: &str) -> Result<u16, Bad> {
     code.parse().map_err(|_| unreadable())
 }
 
-/// How the end of the body is found.
+/// The way in which the end of the body is found.
 enum Framing {
     Length(usize),
     Chunks,
@@ -254,7 +254,7 @@ impl Framing {
 /// A body, and the bytes after its last chunk.
 type Chunked<'a> = (Vec<u8>, &'a [u8]);
 
-/// Reads the body of a chunked response; `None` while it is incomplete. Trailers are not waited for.
+/// Reads the body of a chunked response; `None` while it is incomplete. The body ends with its last chunk, even if trailers follow.
 fn chunks(mut rest: &[u8]) -> Result<Option<Chunked<'_>>, Bad> {
     /// The longest line that states a size, with its extensions.
     const SIZE_LINE: usize = 256;

@@ -17,7 +17,7 @@ const FOR_GOOD: &str = "for-good";
 /// The seconds since the node's boot.
 const UPTIME: &str = "/proc/uptime";
 
-/// What the marker of a pod says.
+/// The statement of a pod's marker.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Marked {
     /// The gate has not opened in this pod.

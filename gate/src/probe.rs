@@ -1,6 +1,7 @@
-//! The tries beside the gate's question: the addresses, the times, and the outcomes.
+//! Tries addresses outside of the cluster while the service holds the gate's question: decides when to try each address, and keeps the
+//! outcomes.
 //!
-//! Time, chance and the try itself are arguments.
+//! Time, chance and the try itself are arguments, so tests need neither sockets nor sleep.
 
 mod dial;
 mod target;
@@ -16,11 +17,11 @@ use wire::probe::{self, Outcome, Probe};
 /// thousand times a second.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(10);
-/// The most by which a pause is longer: gates that came together need not come back together.
+/// The most by which chance lengthens a pause, as a part of the pause, so that gates that began together do not go on trying together.
 const SPREAD: f64 = 0.25;
 /// The most addresses that are tried at a time.
 const AT_ONCE: usize = 8;
-/// Room for a TLS handshake.
+/// The stack of a thread that tries an address, in bytes: a TLS handshake fits.
 const STACK: usize = 256 * 1024;
 
 /// Tries one address.
@@ -68,7 +69,7 @@ impl<T: Try> Prober<T> {
         self.all = wanted.collect();
     }
 
-    /// The time of the next try, since the gate started.
+    /// The time of the next try, since the gate started; `None` without addresses.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.all.iter().map(|it| it.due).min()
     }
@@ -113,7 +114,7 @@ fn outcomes(by: &impl Try, some: &[&mut Wanted]) -> Vec<Outcome> {
             .map(|wanted| {
                 let thread = thread::Builder::new().stack_size(STACK);
                 let probe = &wanted.probe;
-                // Where a pod may have no more threads they are tried one after the other.
+                // A pod may have no more threads. Then the addresses are tried one after the other.
                 thread
                     .spawn_scoped(scope, move || by.outcome(probe))
                     .map_err(|_| probe)

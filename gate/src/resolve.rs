@@ -11,19 +11,19 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a server has for one question: the second time longer.
+/// The time limits for a server's answer to one question: for the first try, and for the second.
 const TRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 /// The number of name servers in `resolv.conf` that count, as in the C libraries; further servers are passed over.
 const SERVERS: usize = 3;
-/// A response without extensions is no longer.
+/// The longest response over UDP without extensions, in bytes.
 const DATAGRAM: usize = 512;
 
-/// Why a name has no address.
+/// The reason why a name has no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unresolved {
     /// No server knows the name, or the name has no address.
     NoName,
-    /// No server has answered, or none that answered could say.
+    /// No server has answered, or each server that answered has failed.
     NoServer,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct Resolver {
     configuration: PathBuf,
     /// The port of every name server.
     port: u16,
-    /// How a name was called in full when it was found last: its search domains are not asked again each time.
+    /// The full name under which each host was found last. So the search domains of a host are not asked again each time.
     called: Mutex<HashMap<String, String>>,
 }
 
 impl Resolver {
-    /// By the files of the pod.
+    /// Returns a resolver that reads the files of the pod.
     pub(crate) fn of_the_pod() -> Self {
         Self::by("/etc/hosts".into(), "/etc/resolv.conf".into(), 53)
     }
@@ -118,7 +118,7 @@ impl Resolver {
         Err(worst)
     }
 
-    /// The addresses of one name in full; none where there is no such name. An error where no server has said so.
+    /// The addresses of one full name; empty where a server says that there is no such name. An error where no server has said either.
     fn named(
         &self,
         name: &str,
@@ -136,7 +136,7 @@ impl Resolver {
                 match exchange(server, &query, family, until) {
                     Ok(Said::Addresses(found)) => return Ok(found),
                     Ok(Said::NoName) => return Ok(Vec::new()),
-                    // Another one may know.
+                    // Another server may know the name.
                     Ok(Said::Failed | Said::Truncated) | Err(_) => {}
                 }
             }
@@ -172,7 +172,7 @@ impl Configuration {
                         .servers
                         .extend(words.next().and_then(|it| it.parse::<IpAddr>().ok()));
                 }
-                // The last of either counts.
+                // The last line with `search` or `domain` counts, and so does the last `ndots`.
                 Some("search" | "domain") => found.search = words.map(str::to_owned).collect(),
                 Some("options") => {
                     let mut dots = words.filter_map(|it| it.strip_prefix("ndots:")?.parse().ok());
@@ -202,7 +202,7 @@ impl Configuration {
     }
 }
 
-/// One question to one server, once more over TCP where the response is too long for a datagram.
+/// Asks one server one question over UDP, and again over TCP where the response is too long for a datagram.
 fn exchange(server: SocketAddr, query: &[u8], family: Family, until: Instant) -> io::Result<Said> {
     let own: IpAddr = if server.is_ipv4() {
         Ipv4Addr::UNSPECIFIED.into()

@@ -70,7 +70,7 @@ pub(crate) enum Outcome {
     Refused(String),
 }
 
-/// Asks until the answer is `open` or `refuse`, and tries meanwhile what an answer wants tried. `chance` is uniform in 0..1.
+/// Asks until the answer is `open` or `refuse`, and meanwhile tries the addresses that an answer names. `chance` is uniform in 0..1.
 pub(crate) fn until_decided(
     source: &mut impl Source,
     prober: &mut Prober<impl Try>,

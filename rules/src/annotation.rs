@@ -1,14 +1,14 @@
-//! The lists: text to [`Dependency`] values, or an error that names the place.
+//! Reads the lists: text to [`Dependency`] values, or an error that names the place.
 //!
-//! [`declared`] reads the lists of a dependent and checks everything else that its annotations say; [`terms`] reads the
-//! latter. Admission refuses on an error; the status service reads both again when a gate asks.
+//! [`declared`] reads the lists of a dependent and checks its other annotations; [`terms`] reads these others. Admission refuses on an
+//! error; the status service reads both again when a gate asks.
 //!
-//! Three grammars share the same checks: the short form (`short`), the long form (`item`, on top of `yaml`), and that of
-//! cli-utils (`config`). Inside, each part of the text is a `piece` that knows its place, and a flaw carries a byte
-//! offset; only the finished error counts lines and columns.
+//! Three grammars share the same checks: the short form (`short`), the long form (`item`, on top of `yaml`), and that of cli-utils
+//! (`config`). Inside, each part of the text is a `piece` that knows its place, and a flaw carries a byte offset; only the finished error
+//! counts lines and columns.
 //!
-//! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: any user that may create a
-//! pod writes the text.
+//! Every step is linear in the text, and a text beyond [`MAX_BYTES`] is refused by its length alone: any user that may create a pod writes
+//! the text.
 
 mod address;
 mod config;
@@ -135,7 +135,8 @@ pub fn variables(annotations: &Map<String, Value>, pod: &Value) -> Result<Vec<Va
     variables::definitions(&entries, pod).map_err(no_variable)
 }
 
-/// Refuses variables in a list on a workload: of that the pods carry nothing.
+/// Refuses variables in a list on a workload. Its pods do not carry such a list, and admission copies variables into the gate by the list
+/// of the pod.
 ///
 /// # Errors
 ///
@@ -163,7 +164,7 @@ fn no_variable(fault: VariableFault) -> ParseError {
     }
 }
 
-/// Reads only [`keys::TERMS`], each by itself, so that neither a list nor another of them that cannot be read hides one.
+/// Reads only [`keys::TERMS`], and reads each key by itself: neither an unreadable list nor an unreadable key hides another key.
 pub fn terms(annotations: &Map<String, Value>) -> ReadTerms {
     terms_by(|key| annotations.get(key))
 }
@@ -234,8 +235,8 @@ pub fn parse_config_depends_on(text: &str) -> Result<Vec<Dependency>, ParseError
     parse(keys::CONFIG_DEPENDS_ON, text, config::list)
 }
 
-/// The first entry under [`keys::CONFIG_DEPENDS_ON`] that is in no form of cli-utils; `None` where there is none. Such a text is
-/// another product's. One beyond [`MAX_BYTES`] is not looked at.
+/// The first entry under [`keys::CONFIG_DEPENDS_ON`] that is in no form of cli-utils; `None` where there is none. A text with such an entry
+/// is another product's. A text beyond [`MAX_BYTES`] is not searched.
 pub fn foreign(annotations: &Map<String, Value>) -> Option<&str> {
     let text = annotations.get(keys::CONFIG_DEPENDS_ON)?.as_str()?;
     let short = text.len() <= MAX_BYTES;

@@ -117,7 +117,7 @@ pub fn told<'a>(outcomes: impl IntoIterator<Item = (&'a str, Outcome)>) -> Strin
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Reads the value of [`HEADER`]; what cannot be read is passed over, and so is what comes after [`MOST`].
+/// Reads the value of [`HEADER`]. Passes over an outcome that cannot be read, and over those beyond [`MOST`].
 pub fn read(value: &str) -> Vec<(String, Outcome)> {
     let parts = value.split(',').map(str::trim);
     let outcomes = parts.filter_map(|part| {

@@ -26,7 +26,7 @@ const NAME: usize = 320;
 const WORD: usize = 64;
 /// The longest printed message or note.
 const MESSAGE: usize = 400;
-/// The unsatisfied dependencies that have a line of their own, beside the first one.
+/// The most unsatisfied dependencies that have a line of their own, beside the first one.
 pub const FURTHER: usize = 20;
 
 /// A line of the log that says how a wait stands.

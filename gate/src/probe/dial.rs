@@ -1,7 +1,7 @@
-//! One try of one address: a lookup, a connection, and where it is asked for, one request and the first line of its answer.
+//! Tries one address once: looks its name up, connects and, for a URL, sends one request and reads the first line of the answer.
 //!
-//! Nothing else: no redirect is followed, nothing beyond the status line is read, no credentials are sent, and as with a probe of the
-//! kubelet no certificate is checked.
+//! A try follows no redirect, reads nothing beyond the status line and sends no credentials. It checks no certificate, and neither does a
+//! probe of the kubelet.
 
 use super::target::{Place, Target};
 use crate::connection::Timed;
@@ -15,11 +15,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use wire::probe::Outcome;
 
-/// How long a try may take in all.
+/// The longest time of one try.
 const WITHIN: Duration = Duration::from_secs(5);
-/// A proxy without anything behind it accepts a connection, and resets it at once.
+/// The time in which a proxy without a server behind it resets a connection that it has accepted.
 const RESET_WITHIN: Duration = Duration::from_millis(100);
-/// The longest status line.
+/// The longest status line that is read, in bytes.
 const LINE: usize = 1024;
 
 /// Tries addresses.
@@ -70,8 +70,8 @@ impl Dialer {
         Err(last)
     }
 
-    /// A connection to a place: to the first of its addresses that accepts one. Where no way leads to those of IPv4, as in a
-    /// network of IPv6 alone, those of IPv6 are tried.
+    /// Connects to the first address of a place that accepts. In a network of IPv6 alone no route leads to the place's IPv4 addresses, so
+    /// then its IPv6 addresses are tried.
     fn connect(&self, place: &Place, until: Instant) -> Result<TcpStream, Outcome> {
         let found = self.addresses(&place.host, until)?;
         match to_first(&found, place.port, until) {
@@ -129,7 +129,7 @@ fn to_first(addresses: &[IpAddr], port: u16, until: Instant) -> Result<TcpStream
     Err(last)
 }
 
-/// Whether a connection is not reset as soon as it is made. Nothing is read of it.
+/// Whether a connection is not reset as soon as it is made. The check takes no bytes from the connection.
 fn stays(stream: &TcpStream) -> Result<(), Outcome> {
     let seen = stream
         .set_read_timeout(Some(RESET_WITHIN))
@@ -184,7 +184,7 @@ fn status_of(stream: &mut (impl Read + Write), request: &str) -> Result<Outcome,
     code(&line).map(Outcome::Status).ok_or(Outcome::NoHttp)
 }
 
-/// How a status line begins.
+/// The beginning of a status line.
 const HTTP: &[u8] = b"HTTP/1.";
 
 /// The status code of a status line such as `HTTP/1.1 200 OK`; `None` where the line has no code from 100 to 599.

@@ -6,20 +6,20 @@ use wire::probe::{Outcome, Probe, what};
 /// The target of a try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Whether one of these accepts a connection; never empty.
+    /// One of these places has to accept a connection; never empty.
     Connection(Vec<Place>),
-    /// The status of the answer to one request.
+    /// A server has to answer one request with a right status.
     Answer {
         place: Place,
         tls: bool,
         /// The path of the request, with its query, such as `/health?deep=1`.
         path: String,
     },
-    /// Whether a name has an address.
+    /// The name has to have an address.
     Name(String),
 }
 
-/// A host, an IPv6 address without brackets, and a port.
+/// A host, which may be an IPv6 address without brackets, and a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) host: String,
@@ -105,11 +105,11 @@ fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, 
     Ok(out)
 }
 
-/// `HOST:PORT`, or a URL; of several hosts, as databases have them, one is enough.
+/// The target of `HOST:PORT` or of a URL. The URL of a database may list several hosts, and one of them is enough.
 fn connection(text: &str) -> Option<Target> {
     let (default, rest) = match text.split_once("://") {
         None => (None, text),
-        // Which hosts it means stands in records of the name.
+        // The hosts of such a URL stand in DNS records of its name, which the gate does not read.
         Some((scheme, _)) if scheme.to_ascii_lowercase().ends_with("+srv") => return None,
         Some((scheme, rest)) => (port_of(scheme), rest),
     };
@@ -158,7 +158,7 @@ fn place(text: &str, default: Option<u16>) -> Option<Place> {
     })
 }
 
-/// A URL. The value of a variable may have a scheme of its own, which counts.
+/// The target of a URL for a request. The value of a variable may begin with a scheme of its own, which then counts.
 fn answer(text: &str) -> Option<Target> {
     let mut text = text;
     let mut tls = false;
@@ -186,7 +186,7 @@ fn answer(text: &str) -> Option<Target> {
     Some(Target::Answer { place, tls, path })
 }
 
-/// The host of a URL, or of a host with a port.
+/// The target of a name: the host of a URL, or of a text `HOST:PORT`.
 fn name(text: &str) -> Option<Target> {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     place(authority(rest), Some(1)).map(|place| Target::Name(place.host))

@@ -1,4 +1,4 @@
-//! When addresses are tried, by a clock of the test's own.
+//! Tests when addresses are tried, by a clock of the test's own.
 
 use super::*;
 use std::cell::Cell;
@@ -71,7 +71,7 @@ fn a_crowd_does_not_come_back_together_nor_more_often() {
         let pause = prober.due().unwrap().saturating_sub(last);
         assert_eq!(pause, Duration::from_millis(expected));
     }
-    // Ten thousand of them, each as often as it may.
+    // Ten thousand gates that wait for one address try it a thousand times a second at most.
     assert!(10_000.0 / LONGEST.as_secs_f64() <= 1_000.0);
 }
 

@@ -1,4 +1,5 @@
-//! Messages of the DNS, as far as a name's addresses are asked for (RFC 1035 section 4, RFC 3596). Pure, and made for hostile bytes.
+//! Writes and reads messages of the DNS, as far as they ask for the addresses of a name (RFC 1035 section 4, RFC 3596). Pure, and made for
+//! hostile bytes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -24,7 +25,7 @@ pub(super) enum Said {
 
 const HEADER: usize = 12;
 const IN: u16 = 1;
-/// The name in a response may be a pointer to where it stands already.
+/// The bits that mark a pointer: a name in a response may point to an earlier place of the message.
 const POINTER: u8 = 0xc0;
 
 impl Family {
@@ -37,11 +38,11 @@ impl Family {
     }
 }
 
-/// A question for a name without the dot at its end; `None` where it is none that the DNS could have.
+/// A question for a name without the dot at its end; `None` for a text that the DNS cannot have as a name.
 pub(super) fn query(id: u16, name: &str, family: Family) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(HEADER + name.len() + 6);
     bytes.extend(id.to_be_bytes());
-    // It asks for recursion, and has one question.
+    // The flags ask for recursion, and the counts tell of one question.
     bytes.extend([1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
     for label in name.split('.') {
         let length = u8::try_from(label.len()).ok();
@@ -54,7 +55,7 @@ pub(super) fn query(id: u16, name: &str, family: Family) -> Option<Vec<u8>> {
     (name.len() <= 253).then_some(bytes)
 }
 
-/// The content of a response to that question; `None` for a message that is no such response.
+/// The content of a response to `query`; `None` for a message that is no such response.
 pub(super) fn read(bytes: &[u8], query: &[u8], family: Family) -> Option<Said> {
     let question = &query[HEADER..];
     let echoes = bytes.get(..2)? == query.get(..2)?
@@ -87,7 +88,8 @@ pub(super) fn read(bytes: &[u8], query: &[u8], family: Family) -> Option<Said> {
     Some(Said::Addresses(found))
 }
 
-/// The address in the record that begins there, if it is of this family, and where the next one begins.
+/// The address in the record that begins at `at`, if it is of this family, and the place at which the next record begins. `None` for a
+/// record that is cut off.
 fn record(bytes: &[u8], at: usize, family: Family) -> Option<(Option<IpAddr>, usize)> {
     let at = behind_name(bytes, at)?;
     let (kind, length) = (number(bytes, at)?, usize::from(number(bytes, at + 8)?));

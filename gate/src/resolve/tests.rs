@@ -1,4 +1,4 @@
-//! Lookups, with files and name servers of the test's own.
+//! Tests lookups, with files and name servers of the test's own.
 
 use super::*;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The loop, with the test's own answers and clock.
+//! Tests the loop, with the test's own answers and clock.
 
 mod log;
 
@@ -92,7 +92,7 @@ struct Run {
     told: Vec<String>,
 }
 
-/// An address that refuses so often, and then accepts.
+/// An address that refuses `times` connections, and then accepts.
 #[derive(Default)]
 struct Refuses {
     times: usize,
@@ -297,7 +297,7 @@ fn spreads_the_holds() {
     assert!(hold(1.0) > HOLD / 2);
 }
 
-/// An answer that wants this tried.
+/// An answer that names addresses to try.
 fn tries(digest: &str, to: &[&str]) -> Step {
     let mut answer = answer(Decision::Wait, digest, &["a"]);
     let probe = |to: &&str| Probe {

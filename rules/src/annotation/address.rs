@@ -12,7 +12,7 @@ pub(super) const KEYS: [&str; 3] = ["tcp", "http", "dns"];
 /// The schemes with which an entry of the short form is an address.
 const SCHEMES: [&str; 4] = ["tcp", "http", "https", "dns"];
 
-/// The environment of a gate is its own from here on: such a variable would change how the gate asks.
+/// The beginning of the names of the gate's own variables. A list may name none of them, because the value would change how the gate asks.
 const OURS: &str = wire::env::PREFIX;
 
 /// Whether an entry of the short form is an address. An unknown scheme counts too, so that the refusal can name it.

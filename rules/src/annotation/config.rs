@@ -8,7 +8,7 @@ use super::reference;
 use crate::dependency::Dependency;
 use crate::kinds::{self, Kind};
 
-/// The entries; a text without any is an empty list, so that a template may render nothing.
+/// Reads the entries of a list. A text without entries is an empty list, so that a template may render nothing.
 pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -70,7 +70,7 @@ fn build(
     Ok(Dependency::on(reference::object(kind, namespace, name)))
 }
 
-/// The likely word is a kind here, never one of kubectl's other spellings.
+/// Reads a kind that is spelled exactly. The likely word of a refusal is a kind too, and never one of kubectl's other spellings.
 fn exact_kind(group: &str, kind: Piece<'_>) -> Result<Kind, Flaw> {
     reference::in_group(kinds::builtin(group, kind.text), group, kind).map_err(|mut flaw| {
         if let Problem::UnknownKindIn { likely, .. } = &mut flaw.problem {

@@ -1,8 +1,8 @@
-//! How a name, a duration or another part breaks its rule, mostly as the end of a sentence.
+//! The faults of a name, a duration or another part, mostly as the end of a sentence.
 
 use crate::text::Quoted;
 
-/// How a name breaks its rule.
+/// The fault of a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum NameFault {
@@ -29,7 +29,7 @@ fn shown(letter: char) -> String {
     }
 }
 
-/// Why a text is no duration.
+/// The fault of a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum DurationFault {
@@ -52,7 +52,7 @@ pub enum DurationFault {
     },
 }
 
-/// How an address outside of the cluster is not one.
+/// The fault of an address outside of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum AddressFault {
@@ -84,7 +84,7 @@ pub enum AddressFault {
     Variable,
 }
 
-/// How a node rule of the chart is none, as a sentence.
+/// The fault of a node rule in the chart's value, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum NodeRuleFault {

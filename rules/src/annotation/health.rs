@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 ///
 /// # Errors
 ///
-/// An expression that cannot be read, a list of none, or a key that begins like ours and is not.
+/// An expression that cannot be read, a list without expressions, or an unknown key that begins like [`keys::HEALTH`].
 pub fn health(annotations: &Map<String, Json>) -> Result<Vec<(&str, Expression)>, ParseError> {
     let mut expressions = Vec::new();
     for (key, value) in annotations {
@@ -47,7 +47,7 @@ fn one(key: &str, path: &str, value: &str) -> Result<Expression, ParseError> {
     })
 }
 
-/// A YAML or JSON list of texts; or, as no expression begins like one, an expression a line.
+/// Reads a YAML or JSON list of texts. No expression begins like such a list, so any other text has one expression on each line.
 fn list(text: Piece<'_>) -> Result<Vec<Expression>, Flaw> {
     let mut expressions = Vec::new();
     if yaml::applies(text) {

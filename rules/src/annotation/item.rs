@@ -89,7 +89,7 @@ impl<'n> Fields<'n> {
         })
     }
 
-    /// Reads the object or objects that the item waits for; `patience` and `stable` are read beside it.
+    /// Reads the object or objects that the item waits for. [`Self::patience`] and [`Self::stable`] read the item's times.
     fn what(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         if let Some(field) = self.find("any") {
             return self.alternatives(field, count);
@@ -195,7 +195,7 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// `kind` alone is read as in the short form; `apiVersion` gives it the group.
+    /// Reads `kind`, in the forms of the short form. `apiVersion`, where it is there, gives the group.
     fn kind(&self) -> Result<Kind, Flaw> {
         let Some(kind) = self.text("kind")? else {
             return Err(Flaw::at(self.at, Problem::MissingKey("kind")));
@@ -217,7 +217,7 @@ impl<'n> Fields<'n> {
         reference::in_group(kinds::by_word_in(group, word.text), group, word)
     }
 
-    /// `state`, unless it does not fit what the item names.
+    /// Reads `state`. `fits` refuses a state that the item's objects cannot have.
     fn state(&self, fits: impl Fn(Piece<'_>, State) -> Result<(), Flaw>) -> Result<State, Flaw> {
         let Some(word) = self.text("state")? else {
             return Ok(State::default());

@@ -63,7 +63,7 @@ impl NameRule {
     }
 }
 
-/// Checks `name`, which is the `what` of a reference, e.g. its `"namespace"`.
+/// Checks `name`. `what` is the word for it in a refusal, such as `namespace`.
 pub(super) fn check(what: &'static str, name: Piece<'_>, rule: NameRule) -> Result<(), Flaw> {
     if name.is_empty() {
         return Err(name.flaw(Problem::Empty { what }));

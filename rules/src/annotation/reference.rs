@@ -131,7 +131,7 @@ fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
 pub(super) fn group(written: Piece<'_>) -> Result<(), Flaw> {
     names::check("group", written, NameRule::Subdomain)?;
     let text = written.text;
-    // A CustomResourceDefinition needs a dot in its group, so nothing can ever be served from another one without.
+    // A CustomResourceDefinition needs a dot in its group, so a group without a dot that Kubernetes does not have can never be served.
     if text.contains('.') || kinds::knows_group(text) {
         return Ok(());
     }
@@ -140,7 +140,7 @@ pub(super) fn group(written: Piece<'_>) -> Result<(), Flaw> {
     Err(written.flaw(Problem::UnknownGroup { group, likely }))
 }
 
-/// The group of `apps/v1`; of `v1` the core group.
+/// The group in an `apiVersion`: `apps` in `apps/v1`, and the core group, which is empty, in `v1`.
 pub(super) fn group_of(api_version: Piece<'_>) -> Result<&str, Flaw> {
     let (core, _) = api_version.split_at(0);
     let (group, version) = api_version.rsplit_once('/').unwrap_or((core, api_version));
@@ -159,7 +159,7 @@ pub(super) fn group_of(api_version: Piece<'_>) -> Result<&str, Flaw> {
     Ok(group.text)
 }
 
-/// The kind `word` of a group that is empty for the core group; `found` is the built-in one of that name.
+/// The kind `word` of `group`, which is empty for the core group. `found` is the built-in kind of that name, if there is one.
 pub(super) fn in_group(
     found: Option<&'static Builtin>,
     group: &str,
@@ -181,8 +181,8 @@ pub(super) fn in_group(
     })
 }
 
-/// A group of Kubernetes may have a kind that is younger than this table, so only a near miss is refused; the core group grows no
-/// more.
+/// The refusal of a kind that a group of Kubernetes does not have; `None` where the group may have it. The group may have kinds that are
+/// younger than this table, so only a near miss is refused. The core group gets no new kinds, so every unknown kind of it is refused.
 fn unknown_in(group: &str, word: &str) -> Option<Problem> {
     if !kinds::knows_group(group) {
         return None;
@@ -246,7 +246,7 @@ fn state_of_custom(word: Piece<'_>, state: State) -> Result<(), Flaw> {
     Err(word.flaw(Problem::IdleState { state, kind, only }))
 }
 
-/// The name of an object of this kind, and the namespace that a name may have brought with it.
+/// Checks the name of an object of this kind, and its namespace where the reference has one.
 pub(super) fn named(
     kind: &Kind,
     namespace: Option<Piece<'_>>,

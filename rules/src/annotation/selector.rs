@@ -40,7 +40,7 @@ fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, Flaw> {
     Ok(Requirement { key, test })
 }
 
-/// Reads the test that follows a key; none is a test for existence.
+/// Reads the test behind a key. A key alone tests whether the label exists.
 fn test(tokens: &mut Tokens<'_>) -> Result<Test, Flaw> {
     let (found, token) = tokens.peek();
     if matches!(token, Token::End | Token::Symbol(",")) {
@@ -71,7 +71,7 @@ fn values(tokens: &mut Tokens<'_>) -> Result<Vec<String>, Flaw> {
     }
 }
 
-/// A label's value; nothing at all is the empty value, as in Kubernetes.
+/// Reads the value of a label. A missing word is the empty value, as in Kubernetes.
 fn value(tokens: &mut Tokens<'_>) -> Result<String, Flaw> {
     let (word, Token::Word) = tokens.peek() else {
         return Ok(String::new());
@@ -101,7 +101,7 @@ enum Token {
 }
 
 impl Token {
-    /// The token stands at `found`, where something else is expected.
+    /// The flaw of a token at `found` that stands in the place of `expected`.
     fn unexpected(self, found: Piece<'_>, expected: &'static str) -> Flaw {
         let text = match self {
             Self::Word | Self::Symbol(_) => Quoted(found.text).to_string(),

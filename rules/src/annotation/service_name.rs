@@ -1,4 +1,4 @@
-//! A Service by its DNS name: charts have hosts where lists want names.
+//! Reads the DNS name of a Service, because charts have hosts where lists need names.
 
 use super::piece::Piece;
 use super::problem::{Flaw, Problem};
@@ -7,7 +7,7 @@ use crate::kinds::Kind;
 /// The label behind the namespace in the DNS name of a Service.
 const SVC: &str = "svc";
 
-/// Returns the namespace and the name of an object of this kind, as they are written; of a Service, out of `db.prod.svc`,
+/// Returns the written namespace and name of an object of this kind. For a Service, reads both out of `db.prod.svc`,
 /// `db.prod.svc.cluster.local` or the like under any cluster domain.
 ///
 /// # Errors
@@ -38,7 +38,8 @@ pub(super) fn parts<'t>(
                 service: format!("{own}/service/{service}"),
             }))
         }
-        // `db.prod`, as a resolver inside the cluster takes it: also the beginning of a host outside, so the user decides.
+        // A resolver inside of the cluster takes `db.prod` for a Service in the namespace `prod`. The text may also begin the name of a
+        // host outside, so the user decides.
         [service, own]
             if namespace.is_none() && !service.text.is_empty() && !own.text.is_empty() =>
         {

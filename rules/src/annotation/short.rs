@@ -57,7 +57,7 @@ pub(super) fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
     if address::is_address(text) {
         return address::entry(written);
     }
-    // One more than the longest grammar that is recognized; the number of pieces beyond it does not matter.
+    // The longest known form has 5 fields, so a sixth one tells that there are too many.
     let fields: Vec<_> = written.split('/').take(6).collect();
     match fields.as_slice() {
         [_] => Err(written.flaw(Problem::NoName(text.to_owned()))),

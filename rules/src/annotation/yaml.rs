@@ -114,7 +114,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Recursion is no deeper than [`MAX_LEVELS`].
+    /// Reads the node that begins with `event`. The recursion is no deeper than [`MAX_LEVELS`].
     fn node(&mut self, event: Event<'t>, span: Span, level: usize) -> Result<Node<'t>, Flaw> {
         let at = self.start(span);
         let value = match event {
@@ -184,7 +184,7 @@ impl<'t> Reader<'t> {
         self.invalid(at, error.info())
     }
 
-    /// The parser reports an incomplete text as an error of its own, so this is said of no text that is known.
+    /// The refusal of an incomplete text. The parser reports such a text as an error of its own, so no known text leads here.
     fn cut_short(&self) -> Flaw {
         self.invalid(self.text.len(), "it ends too early".to_owned())
     }

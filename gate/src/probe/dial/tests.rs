@@ -1,4 +1,4 @@
-//! Tries of real sockets on loopback.
+//! Tests tries with real sockets on loopback.
 
 use super::*;
 use rcgen::{CertificateParams, KeyPair};
@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::thread;
 use wire::probe::Probe;
 
-/// A server on loopback that does this with each connection; its port.
+/// Starts a server on loopback that calls `serve` with each connection. Returns the server's port.
 fn server(serve: impl Fn(TcpStream) + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -17,7 +17,7 @@ fn server(serve: impl Fn(TcpStream) + Send + 'static) -> u16 {
     port
 }
 
-/// Reads a request to its end, and says this.
+/// Reads a request to its end, and answers with `text`.
 fn says(text: &'static str) -> impl Fn(TcpStream) + Send + 'static {
     move |mut stream| {
         heard(&mut stream);
@@ -77,7 +77,7 @@ fn reserved() -> (socket2::Socket, u16) {
     (socket, port)
 }
 
-/// Keeps each connection for so long, and says nothing.
+/// Keeps each connection for `time`, and sends nothing.
 fn keeps(time: Duration) -> impl Fn(TcpStream) + Send + 'static {
     move |stream| {
         thread::spawn(move || {
@@ -87,7 +87,7 @@ fn keeps(time: Duration) -> impl Fn(TcpStream) + Send + 'static {
     }
 }
 
-/// A connection that is closed while something is left unread is reset.
+/// Resets a connection: a connection that is closed with unread bytes is reset.
 fn resets(stream: TcpStream) {
     let _ = stream.peek(&mut [0]);
     drop(stream);

@@ -1,4 +1,4 @@
-//! The pairs of the mapping: no key twice, each of them known, and each value of its kind.
+//! Reads the pairs of an item's mapping: each key is known and stands once, and each value has the form of its key.
 
 use super::super::MAX_ENTRIES;
 use super::super::piece::Piece;
@@ -49,7 +49,7 @@ impl Count {
     }
 }
 
-/// The pairs of one mapping that begins at `at`; no key twice, and each of them known.
+/// The pairs of one mapping that begins at `at`. Each key is known and stands once.
 pub(super) struct Fields<'n> {
     pub(super) at: usize,
     pub(super) pairs: Vec<Field<'n>>,

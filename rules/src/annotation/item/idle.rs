@@ -1,4 +1,4 @@
-//! Keys that mean nothing beside the rest of the item.
+//! Refuses keys of an item that mean nothing beside its other keys.
 
 use super::super::problem::{Flaw, Problem};
 use super::fields::Fields;

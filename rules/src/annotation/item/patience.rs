@@ -1,4 +1,4 @@
-//! `timeout`, `on-timeout` and `stable`: for how long an item is waited for, and has to stand.
+//! Reads `timeout`, `on-timeout` and `stable` of an item: how long the gate waits for it, and how long it has to stay satisfied.
 
 use super::super::piece::Piece;
 use super::super::problem::{Flaw, Problem};
@@ -32,7 +32,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Reads `stable` of an item; zero says that nothing has to last.
+    /// Reads `stable` of an item. Zero asks for no time.
     pub(super) fn stable(&self) -> Result<Option<Duration>, Flaw> {
         self.duration("stable", duration::duration_or_zero)
     }

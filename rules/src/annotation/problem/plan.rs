@@ -2,7 +2,7 @@
 
 use crate::text::Quoted;
 
-/// Why a plan is none.
+/// The fault of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each variant's sentence is its description")]
 pub enum PlanFault {
