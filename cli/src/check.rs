@@ -116,8 +116,8 @@ pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every check, in the order in which one needs the other: where nothing is installed, the rest says nothing. For a caller that may not
-/// list Deployments the published settings count.
+/// Every check, in the order in which one needs the other: where no controller is installed, the later checks are left out. For a caller
+/// that may not list Deployments the published settings count.
 fn judge(seen: &Seen) -> Vec<Checked> {
     let installation = &seen.installation;
     let found = controller::find(&installation.deployments);
@@ -161,8 +161,8 @@ fn withheld(published: &Published) -> Option<Checked> {
     })
 }
 
-/// The lines where there is not one controller to look at, as `finding` says. Only a caller that sees that there is none may remove what
-/// another installation has left.
+/// The lines of `check` where there is not exactly one controller; `finding` says why. Only a caller that sees that there is none may
+/// remove the objects that another installation has left.
 fn without_controller(finding: Checked, seen: &Seen) -> Vec<Checked> {
     let mut findings = vec![finding];
     if seen.is_not_installed() {

@@ -1,7 +1,7 @@
-//! A Compose file: its `depends_on` as labels, of which kompose makes annotations.
+//! Reads a Compose file, and writes its `depends_on` as labels, from which kompose makes annotations.
 //!
-//! kompose leaves `depends_on` out, makes a Deployment of most services and a Service only of those with ports, and makes a liveness
-//! probe of a health check. The names and kinds here are those that kompose gives.
+//! kompose leaves `depends_on` out, makes a Deployment of most services and a Service only of those with ports, and makes a liveness probe
+//! of a health check. The names and kinds here are those that kompose gives.
 
 mod additions;
 mod probe;
@@ -14,7 +14,7 @@ pub(crate) use unlabelled::Unlabelled;
 use crate::manifest::Entries;
 use serde_json::Value;
 
-/// The Compose file that a text is, if it is one.
+/// Reads a text as a Compose file; `None` for a text that is none.
 pub(crate) fn of(text: &[u8]) -> Option<Value> {
     let mut documents = Entries::new(text).filter_map(Result::ok);
     let says = documents.next()?.object;

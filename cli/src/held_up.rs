@@ -85,8 +85,8 @@ pub(crate) fn held_up<'a>(pods: &[WaitingPod<'a>]) -> Vec<HeldUp> {
     found
 }
 
-/// What holds these pods up, which is one pod or one object, and the cause as most of the pods tell it. Of causes with as many pods one
-/// that time alone does not end comes first.
+/// The root cause of these waits, which all end at one pod or one object, in the words that most of the pods have for it. Where two causes
+/// have equally many pods, a cause that does not end with time comes first.
 fn of_one(namespace: &str, told: &[(&WaitingPod<'_>, &RootCause)]) -> Option<HeldUp> {
     let mut causes: BTreeMap<&RootCause, usize> = BTreeMap::new();
     for (_, cause) in told {

@@ -1,6 +1,6 @@
 //! The installed sluice, read with the caller's own rights: its settings, and its rights.
 //!
-//! `check` looks at whether that is in order; `status` and `graph` judge by it.
+//! `check` tests whether the installation is in order; `status` and `graph` judge by its settings and rights.
 
 mod published;
 mod read;

@@ -70,7 +70,7 @@ impl<'a> Installed<'a> {
         )
     }
 
-    /// The memory, from all of its ConfigMaps; an entry that stands in several counts from the one in its place.
+    /// The memory, from all of its ConfigMaps. An entry that several of them hold counts from the one of its namespace.
     fn remembered(&self, namespace: Option<&str>) -> Lookup<Value> {
         let names = self.basis.settings.memory();
         let (mut data, mut there) = (Map::new(), false);
@@ -203,7 +203,7 @@ impl Scopes for Installed<'_> {
                 Lookup::Found(ours) => ours,
                 Lookup::NotFound => continue,
                 Lookup::Unavailable(why) if leaves_out(self, &kind, why) => continue,
-                // All kinds are asked for in one round then.
+                // The loop goes on, so that one round asks for all kinds.
                 Lookup::Unavailable(why) => {
                     unread.get_or_insert(why);
                     continue;

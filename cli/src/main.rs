@@ -74,7 +74,7 @@ fn end_where_nothing_can_be_written() {
         match said.strip_prefix("failed printing to std") {
             Some(why) if why.ends_with(BROKEN_PIPE) => std::process::exit(128 + 13),
             Some(why) => {
-                // Standard error may be the full one.
+                // The output that cannot be written may be standard error itself.
                 let _ = writeln!(std::io::stderr(), "error: cannot write to std{why}");
                 std::process::exit(1);
             }

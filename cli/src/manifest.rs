@@ -117,7 +117,7 @@ impl<'t> Entries<'t> {
 
     fn read(&mut self) {
         match self.documents.read() {
-            // An empty document is nothing, as it is to kubectl.
+            // An empty document is skipped, as kubectl does.
             Ok(Some(RawDocument { value, flaw, .. })) if value.is_null() && flaw.is_none() => {}
             Ok(Some(document)) => {
                 self.count += 1;

@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 /// cause and a cycle some objects further.
 const MAX_ROUNDS: usize = 64;
 
-/// The number of questions about one place from which on all objects of the place are asked for in their stead.
+/// The number of questions about one place from which on one question asks for all objects of the place.
 const MANY: usize = 4;
 
 /// One question to the API server.
@@ -112,7 +112,7 @@ impl Reader {
         }
     }
 
-    /// The rules' answer, asked again until nothing is left that they want to know.
+    /// The rules' answer. The rules are asked again until every question of theirs has an answer.
     pub(crate) async fn settle<T>(&mut self, ask: impl Fn(&Self) -> Result<T>) -> Result<T> {
         for _ in 0..MAX_ROUNDS {
             let answer = ask(self);

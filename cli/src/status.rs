@@ -119,7 +119,7 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     let now = Timestamp::now();
     let answer = reader.settle(|reader| {
         let installed = Installed::of_pod(reader, &basis, &pod);
-        // A pod that has opened is no other pod of its revision to itself.
+        // Once the pod's own gate has opened, the memory of its revision may come from this very pod, so the memory is ignored.
         let afresh = installed.afresh || word.has_opened();
         judge(
             &Installed {

@@ -1,4 +1,4 @@
-//! Marks and colours, where there is a terminal to show them.
+//! The marks and colours of lines, for a terminal that shows them.
 
 use clap::ValueEnum;
 
@@ -38,7 +38,7 @@ impl Style {
         colors: false,
     };
 
-    /// `terminal` is whether standard output is one, `no_color` whether its user wants none.
+    /// The style for these wishes. `terminal`: standard output is a terminal. `no_color`: the user wants no colours.
     pub(crate) fn new(color: Color, terminal: bool, no_color: bool) -> Self {
         let colors = match color {
             Color::Auto => terminal && !no_color,

@@ -29,7 +29,7 @@ pub(crate) struct PageOptions {
     pub(crate) release: Option<String>,
     /// The port of the page's server; 0 for one that is free.
     pub(crate) port: u16,
-    /// Where the user sits, for a browser that opens by itself.
+    /// The place of the user, which decides whether a browser opens by itself.
     pub(crate) seat: Seat,
 }
 

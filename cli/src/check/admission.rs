@@ -106,7 +106,7 @@ const OF_ROOM: [&str; 5] = [
     "failed quota",
 ];
 
-/// What to do about a rule of the cluster that refuses the tried pod.
+/// The way out where a rule of the cluster refuses the tried pod.
 fn way_out(why: &str) -> &'static str {
     if OF_ROOM.iter().any(|words| why.contains(words)) {
         return "the tried pod asks for 10m and 16Mi, and a gate for what its pod's smallest container asks for: pods that fit are admitted with \

@@ -154,7 +154,7 @@ fn installed(before: &Before) -> Checked {
     }
 }
 
-/// A gate asks port 9764: where nothing may leave a namespace it waits for ever.
+/// Checks the NetworkPolicies. A gate asks port 9764 of sluice's namespace, and waits for ever in a namespace that no traffic may leave.
 fn network(policies: &Lookup<Vec<Value>>) -> Checked {
     let policies = match policies {
         Lookup::Found(policies) => policies.as_slice(),

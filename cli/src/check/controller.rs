@@ -43,7 +43,8 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> 
     }
 }
 
-/// Whether replicas answer. Fewer than are asked for still do the work, and one alone takes admission with it.
+/// Checks that replicas answer. Fewer replicas than the Deployment asks for still do the work, but while only one runs, admission ends with
+/// it.
 pub(super) fn replicas(deployment: &Value) -> Checked {
     let count = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_u64);
     let wanted = count("/spec/replicas").unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Pods that wait with a gate that cannot be told anything any more.
+//! Finds stranded pods: their gates trust no certificate that the controller serves, so they never get an answer.
 
 use super::Checked;
 use super::controller::text;

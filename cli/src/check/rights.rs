@@ -29,7 +29,8 @@ const NEEDED: [&str; 13] = [
     "StorageClass",
 ];
 
-/// `watch_role`: the ClusterRole that names custom kinds, where the controller waits for one.
+/// Checks the kinds that the controller may read. `watch_role`: the ClusterRole that names custom kinds; `None` where the controller waits
+/// for none.
 pub(super) fn kinds(
     roles: &Lookup<Vec<Value>>,
     watch_role: Option<&str>,
@@ -85,7 +86,7 @@ fn missing(rights: &Rights) -> Vec<&'static str> {
         .collect()
 }
 
-/// The groups that rules are for and that nothing may be read of. `*.example.com` is a whole domain.
+/// The groups for which there are health rules, and of which the controller may read no kind. `*.example.com` is a whole domain.
 fn unread_groups<'a>(rights: &Rights, rules: &'a Rules) -> BTreeSet<&'a str> {
     let may = |group: &str| match group.strip_prefix('*') {
         Some(domain) => rights.groups().any(|it| it.ends_with(domain) || it == "*"),

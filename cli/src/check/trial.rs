@@ -45,7 +45,7 @@ pub(super) async fn post(client: &Client, namespace: &str, pod: &Value) -> Resul
         },
         Ok(_) => TrialOutcome::Ungated,
         Err(Error::Api(refusal)) if refusal.code == 404 => TrialOutcome::NoNamespace,
-        // A right that is missing, by the API server's own words; a policy may forbid as well.
+        // Only the API server's own words tell a missing right, because a policy may forbid the pod with the same code.
         Err(Error::Api(refusal)) if refusal.message.contains("cannot create resource") => {
             TrialOutcome::Forbidden
         }

@@ -1,4 +1,4 @@
-//! The additions to the services of a Compose file, as a Compose file that goes over it.
+//! The additions to the services of a Compose file, as a second Compose file, which Compose merges over the first.
 
 use super::probe::{self, Readiness};
 use super::service::{Awaited, Condition, Made, Service};

@@ -9,7 +9,7 @@ pub(crate) enum Unlabelled {
     Listed,
     /// No service of this name is in the file.
     NotHere(String),
-    /// A service of which kompose makes a CronJob.
+    /// The service becomes a CronJob, for which nothing can wait.
     CronJob(String),
     /// The service is started again whenever it has ended.
     Endless(String),
@@ -19,7 +19,7 @@ pub(crate) enum Unlabelled {
     Refused(String),
 }
 
-/// Writes the reason, as it stands behind the service.
+/// Writes the reason in the form that follows the name of the service.
 impl fmt::Display for Unlabelled {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -73,7 +73,7 @@ pub(super) fn page(name: &str, text: &str) -> Vec<GlossaryEntry> {
 /// The cells of a row of a Markdown table.
 fn row(line: &str) -> Option<Vec<String>> {
     let cells = line.strip_prefix('|')?.strip_suffix('|')?;
-    // A bar behind a backslash is none between cells.
+    // A bar behind a backslash does not separate cells.
     let cells = cells.replace("\\|", "\0");
     let cell = |cell: &str| cell.trim().replace('\0', "|");
     Some(cells.split('|').map(cell).collect())
@@ -130,7 +130,7 @@ fn place(page: &str, target: &str) -> String {
     }
 }
 
-/// The text without the marks of Markdown: of a link its words.
+/// The text without the marks of Markdown. Of a link only the words stay.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

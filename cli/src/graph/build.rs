@@ -146,7 +146,7 @@ fn home(graph: &Graph<'_>, shown: &BTreeSet<usize>) -> String {
     most.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
-/// Whether one is followed by the other on a cycle.
+/// Whether `to` follows `from` on a cycle.
 fn follows(cycle: &[usize], from: &Key, to: &Key) -> bool {
     let (Key::Object(from), Key::Object(to)) = (from, to) else {
         return false;
@@ -162,7 +162,7 @@ struct Arrow {
     must: bool,
     because: Option<String>,
     implied: bool,
-    /// The lines that lead there, one for each wait.
+    /// The lines that make up this link, one for each wait.
     lines: Vec<Line>,
 }
 
@@ -227,7 +227,7 @@ fn links(
 }
 
 impl Arrow {
-    /// Merges another wait that leads there: if one of them must have the object, the link must.
+    /// Merges another wait for the object into the link. If one of the waits needs the object, the link does.
     fn beside(&mut self, next: Self) {
         let mut lines = std::mem::take(&mut self.lines);
         lines.extend_from_slice(&next.lines);

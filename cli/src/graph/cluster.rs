@@ -89,7 +89,7 @@ pub(super) fn see(
     let home = Kind::Builtin(kinds::NAMESPACE);
     match world.object(&home, None, namespace) {
         Lookup::Found(object) => seen.objects.push(place("", 0, object)),
-        // Its label tells whether the rules hold the pods.
+        // The label of the Namespace tells whether node rules hold its pods, so the user learns that it could not be read.
         Lookup::Unavailable(Unavailable::Forbidden) if !rules.0.is_empty() => seen.hide(&home),
         Lookup::NotFound | Lookup::Unavailable(_) => {}
     }

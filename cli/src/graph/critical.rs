@@ -115,7 +115,7 @@ fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize
     left.map(|(at, ..)| *at).collect()
 }
 
-/// The workload behind a Service whose pods were there first.
+/// The workload behind a Service whose pods were ready first.
 fn behind(model: &Model, spans: &BTreeMap<usize, Span>, service: usize) -> Option<usize> {
     let edges = model.edges.iter().filter(|edge| edge.from_node == service);
     let workloads = edges.map(|edge| edge.to_node);

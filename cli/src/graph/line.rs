@@ -33,7 +33,8 @@ pub(super) struct Lines<'a, 'o> {
 }
 
 impl Lines<'_, '_> {
-    /// The line to an object because of the wait of this number; `None` of a Service, whose pods are behind it.
+    /// The line to an object because of the wait with the number `wait`. `None` stands for the wait of a Service for the workloads behind
+    /// it.
     pub(super) fn line(&self, wait: Option<usize>, to: End<'_>) -> Option<Line> {
         let Some(wait) = wait else {
             return self.behind(to);

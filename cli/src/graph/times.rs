@@ -158,7 +158,7 @@ impl Times {
             let answers = self.gates.iter().filter(|gate| gate.of == node.id);
             let waiting = answers.filter(|gate| gate.until.is_none());
             let mut answers = waiting.filter_map(|gate| gate.answer.as_ref());
-            // Another one tells of a gate that opens at this moment.
+            // Any other answer is that of a gate that opens at this moment.
             let answer = answers.find(|answer| answer.verdict == Decision::Wait);
             let told = answer.and_then(said::unsatisfied);
             let told = told.map(|told| format!("its gate waits for {told}"));
@@ -266,7 +266,7 @@ fn pod(value: &Value) -> Option<PodTimes<'_>> {
         }
         Gate::NotStarted | Gate::Refused { .. } => None,
     };
-    // The wait of one that was held is as long as it is there.
+    // A pod that was held has waited since its creation.
     let since = made.filter(|_| gate::was_held(value));
     Some(PodTimes {
         value,
@@ -340,7 +340,7 @@ fn job(job: &Value, pods: &[&PodTimes<'_>]) -> Span {
     }
 }
 
-/// The pod that was ready last decides. A StatefulSet makes one pod after the other, so it began with the first.
+/// The times of a workload. The pod that was ready last decides. A StatefulSet makes one pod after the other, so it began with the first.
 fn workload(object: &Object, pods: &[&PodTimes<'_>]) -> Span {
     // An unready pod is not left out: the workload is not ready then.
     let Some(last) = pods.iter().max_by_key(|pod| (pod.ready, pod.made)) else {

@@ -112,7 +112,7 @@ impl DependentTold {
         // A gate that opens without asking is told of nothing.
         let decided = decided.filter(|edges| !edges.is_empty());
         let declared = waits.iter().map(|wait| wait.edge.clone());
-        // To ask for a slot is to wish for one.
+        // To judge a slot is to ask for one, so a slot counts only among the pod's own edges.
         let declared = declared.filter(|edge| !matches!(edge, Edge::Slot(_)));
         let entries = waits.iter().filter_map(|wait| wait.edge.entry());
         let alternatives = entries

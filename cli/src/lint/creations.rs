@@ -28,7 +28,7 @@ fn holds_creation(object: &Object) -> bool {
 
 fn of_object(graph: &Graph<'_>, at: usize, object: &Object) -> Vec<Finding> {
     let entries = list(object).into_iter();
-    // What is absent and optional holds nothing back, and another alternative may do.
+    // An optional object that is absent holds nothing back, and of several alternatives one is enough.
     let needed = entries.filter(|it| !it.optional && !matches!(it.reference, Reference::Any(_)));
     let meant = needed.flat_map(|entry| graph.meant(at, &entry));
     let meant: BTreeSet<usize> = meant.filter(|it| *it != at).collect();

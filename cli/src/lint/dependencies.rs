@@ -16,14 +16,14 @@ use std::collections::BTreeSet;
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // A Job that goes away is one matter, however many wait for it.
+    // A Job that goes away is reported once, however many objects wait for it.
     let mut removed = BTreeSet::new();
     for (at, object) in graph.objects.iter().enumerate() {
         let advice = advice(graph, at).into_iter().filter(|advice| match advice {
             Advice::Removed { dependency, .. } => {
                 removed.insert((object.namespace(), dependency.clone()))
             }
-            // It is told once, of the workload: `targets` sees those behind Services, too.
+            // `targets` reports a missing probe once for each workload, and looks behind Services too.
             Advice::NoReadinessProbe(_) => false,
             _ => true,
         });

@@ -17,7 +17,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     if ranges.is_empty() && quotas.is_empty() {
         return Vec::new();
     }
-    // A workload that takes no part in an order is no matter of lint.
+    // `lint` looks only at workloads that take part in an order.
     let mut ordered = BTreeSet::new();
     for at in (0..graph.objects.len()).filter(|at| graph.is_gated(*at)) {
         ordered.insert(at);
@@ -61,7 +61,7 @@ fn of_object(object: &Object, ranges: &[&Object], quotas: &[&Object]) -> Vec<Fin
     misfits.into_iter().map(told).collect()
 }
 
-/// Whether a LimitRange or a quota is in the namespace of an object. Two charts that leave their namespaces open may go into two.
+/// Whether a LimitRange or a quota counts for an object. Two charts that leave their namespaces open may be installed into different ones.
 fn counts_for(bounds: &Object, object: &Object) -> bool {
     let is_open = object.namespace().is_empty() && (bounds.rendered || object.rendered);
     let is_beside = bounds.place.file == object.place.file;

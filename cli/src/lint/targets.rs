@@ -1,4 +1,4 @@
-//! What is waited for of the workloads at the ends of the edges: those of which Kubernetes asks nothing.
+//! Finds the workloads that others wait for although Kubernetes does not ask whether their pods are ready.
 
 use super::finding::{Finding, Where};
 use super::spots;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // A workload without a probe is one matter, however many wait for it.
+    // A workload without a probe is reported once, however many objects wait for it.
     let mut unasked: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, object) in graph.objects.iter().enumerate() {
         let mut open = Vec::new();
@@ -49,7 +49,7 @@ fn ends<'e>(graph: &Graph<'_>, from: usize, entry: &'e Dependency) -> Vec<(&'e D
     meant.map(|target| (entry, target)).collect()
 }
 
-/// Whether the state `available` of a Deployment is there before any of its pods is.
+/// Whether a Deployment has the state `available` before any of its pods is ready.
 fn is_available_at_once(entry: &Dependency, workload: &Object) -> bool {
     let asks = entry.state == State::Available && entry.health.is_empty();
     asks && workload.is_deployment() && rollout::needs_no_pod(&workload.value)
@@ -76,7 +76,7 @@ fn asked(graph: &Graph<'_>, entry: &Dependency, target: usize) -> Vec<usize> {
     }
 }
 
-/// The note on a workload whose pods nothing asks if they are ready.
+/// The note on a workload whose pods have no readiness probe.
 fn unprobed(graph: &Graph<'_>, target: usize, dependents: &[usize]) -> Option<Finding> {
     let object = &graph.objects[target];
     let template = object.template().filter(|_| object.serves())?;

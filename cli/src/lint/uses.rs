@@ -1,4 +1,4 @@
-//! Pods that use an object which their installer makes only after them: the Secret of a hook that is no earlier hook.
+//! Pods that use an object which their installer makes only after them, such as a Secret that a later hook makes.
 
 use super::finding::{Finding, Where};
 use crate::objects::{Graph, Object};

@@ -50,7 +50,7 @@ impl<'t> Documents<'t> {
         }
     }
 
-    /// The JSON value that begins there, behind blank lines and comments. A text that only looks like JSON is left to YAML, which
+    /// The JSON value that begins at `from`, behind blank lines and comments. A text that only looks like JSON is left to YAML, which
     /// accepts more (`{"a": 1,}`) and reports the place of an error.
     fn json(&mut self, from: usize) -> Option<RawDocument> {
         let blank = |line: &&str| matches!(line.trim_start().bytes().next(), None | Some(b'#'));

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 /// The items of a list, not read yet.
 ///
-/// A short way through the text for [`super::Entries`]. An unusual text is left to the latter, which also finds its faults: the
-/// two agree wherever this one answers.
+/// This is a short way through the text for [`super::Entries`]. An unusual text is left to `Entries`, which also finds its faults. Wherever
+/// this way gives an answer, both agree.
 pub(crate) struct List<'t> {
     items: Vec<&'t RawValue>,
     item_kind: String,
@@ -18,7 +18,7 @@ pub(crate) struct List<'t> {
     at: usize,
 }
 
-/// A key that is missing, or there twice, makes it no such list.
+/// The fields of a list in JSON. A text in which one is missing or repeated is left to [`super::Entries`].
 #[derive(Deserialize)]
 struct Written<'t> {
     kind: String,

@@ -1,4 +1,4 @@
-//! How a scalar is spelled: at which byte of the text each of its characters is written.
+//! Finds how a scalar is spelled: at which byte of the text each of its characters is written.
 
 use granit_parser::ScalarStyle;
 use std::iter::Peekable;
@@ -51,7 +51,7 @@ fn block(source: &str, indent: usize, mut says: Peekable<Chars<'_>>) -> Option<V
     Some(letters)
 }
 
-/// Between quotes, or without any.
+/// The byte in `source` of each letter of a scalar in quotes, or of a plain one; `None` where the letters do not match.
 fn flow(
     source: &str,
     style: ScalarStyle,
@@ -88,7 +88,7 @@ fn flow(
     Some(letters)
 }
 
-/// How long the escape is that a text begins with.
+/// The length of the escape with which a text begins.
 fn escape(text: &str) -> Option<usize> {
     let letter = text[1..].chars().next()?;
     Some(match letter {

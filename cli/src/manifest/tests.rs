@@ -88,7 +88,7 @@ fn a_list_is_its_items() {
     for empty in ["kind: List\nitems: []", "kind: List\nitems:", "kind: List"] {
         assert!(objects(empty).is_empty(), "{empty}");
     }
-    // Not lists: kinds that are named so.
+    // Kinds whose names end like a list's.
     for kind in ["kind: AllowList", "kind: AllowList\nitems: {a: 1}"] {
         assert_eq!(objects(kind).len(), 1, "{kind}");
     }

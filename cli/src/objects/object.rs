@@ -56,7 +56,7 @@ pub(crate) struct Holder<'a> {
 pub(crate) enum Role {
     /// The annotations of the object itself.
     Own,
-    /// The annotations of the pods that it makes.
+    /// The annotations of the pods that the object makes.
     Template,
     /// The annotations of a template between the object and its pods.
     Copied,

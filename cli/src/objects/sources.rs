@@ -40,7 +40,7 @@ impl Spot<'_> {
     }
 }
 
-/// A file, and as far as it is known where in it.
+/// A file and, as far as it is known, the position in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Location {
     pub(crate) file: String,

@@ -1,4 +1,4 @@
-//! The kinds that the API server serves: one answer tells of all groups, but for those whose server does not answer.
+//! The kinds that the API server serves: one answer tells of all groups, except those whose server does not answer.
 
 use kube::core::Version;
 use kube::core::discovery::v2::APIGroupDiscovery;

@@ -12,7 +12,7 @@ use rules::{gate, job};
 use serde_json::Value;
 use strum::IntoStaticStr;
 
-/// How often an object is read again that changed while it was released.
+/// The most times that an object is read again because it changed while it was released.
 const TRIES: usize = 3;
 
 /// The kinds of objects that can be held.
@@ -103,7 +103,7 @@ pub(super) async fn free(
     ))
 }
 
-/// The names of the scheduling gates of others that keep a pod from its node still, as the end of a sentence.
+/// The names of the scheduling gates of other programs that still keep a pod from its node, as the end of a sentence.
 pub(super) fn kept_by_others(pod: &Value) -> Option<String> {
     let others: Vec<_> = gate::others(pod).collect();
     (!others.is_empty()).then(|| {

@@ -13,7 +13,7 @@ pub(super) struct TreeRow<'t> {
     pub(super) pods: Vec<&'t Pod>,
 }
 
-/// The number of alike workloads from which on they share a block: of a few each one is shown.
+/// The number of alike workloads from which on they share one block.
 const MANY: usize = 4;
 
 /// The blocks of a tree. `apart`: each workload and each pod by itself.

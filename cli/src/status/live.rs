@@ -11,8 +11,8 @@ use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-/// How many seconds an API server that fails is asked again, and one that knows none of the followed objects: a StatefulSet makes
-/// its pod anew under the same name.
+/// The seconds for which an API server is asked again that fails, or that knows none of the followed objects: a StatefulSet makes its pod
+/// anew under its former name.
 const PATIENCE: usize = 20;
 
 pub(super) async fn follow(

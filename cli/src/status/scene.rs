@@ -258,7 +258,7 @@ pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value>
     }
 }
 
-/// A pod to be has neither name nor UID yet.
+/// The pod that a suspended Job will make. It has neither name nor UID yet.
 fn to_be(job: &Value) -> Value {
     let mut pod = job::pod_to_be(job);
     pod["metadata"]["name"] = "(no pod yet)".into();
@@ -369,7 +369,7 @@ pub(crate) fn exists(reader: &Reader, namespace: &str) -> Result<()> {
 
 fn unreadable(kind: &Kind, namespace: Option<&str>, why: Unavailable) -> Result<()> {
     match why {
-        // The next round knows.
+        // The next round has the answer.
         Unavailable::Syncing => Ok(()),
         why => bail!(access::unread(why, "get", kind, namespace)),
     }

@@ -120,7 +120,7 @@ fn paged(summary: Vec<String>, rest: Vec<String>, rows: usize, turn: usize) -> V
     lines
 }
 
-/// A line for each pod that is not as it was, and one when nothing waits any more.
+/// A line for each pod that has changed, and one when nothing waits any more.
 fn changes(last: Option<&Tree>, tree: &Tree, begin: Timestamp, now: Timestamp) -> String {
     let before: BTreeMap<&str, (&str, String)> = last
         .into_iter()

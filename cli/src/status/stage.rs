@@ -59,7 +59,7 @@ impl Stage {
         self.into()
     }
 
-    /// The word as it follows the names of so many pods: one waits, two wait.
+    /// The word as it follows the names of `count` pods: one waits, two wait.
     pub(super) fn verb(self, count: usize) -> &'static str {
         match self {
             Self::Waits if count != 1 => "wait",

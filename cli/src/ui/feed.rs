@@ -77,7 +77,7 @@ pub(super) struct Feeds {
 }
 
 impl Feeds {
-    /// The feeds, and the task that must run for them to tell anything.
+    /// The feeds, and the task that has to run so that they get answers.
     pub(super) fn new(client: Client) -> (Self, impl Future<Output = ()>) {
         let (begin, subjects) = mpsc::unbounded_channel();
         let running = run(client.clone(), subjects);
@@ -199,7 +199,7 @@ impl PageUpdate {
             }),
         };
         Self {
-            // Nothing that is told has keys that are no texts.
+            // Serialization fails only for a key that is no text, and there is none.
             json: json.unwrap_or_default().into(),
             mermaid: told.as_ref().ok().map(|told| told.drawing.mermaid().into()),
             failed: told.is_err(),

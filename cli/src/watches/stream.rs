@@ -1,4 +1,4 @@
-//! One watch after the other of the objects at a path, each from where the last one ended.
+//! Watches the objects at a path, one watch after the other, each from the place where the last one ended.
 
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, stream};

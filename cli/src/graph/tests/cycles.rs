@@ -1,4 +1,4 @@
-//! Workloads that never start, and one whose list is none.
+//! Workloads that never start, and one with an unreadable list.
 
 use super::*;
 

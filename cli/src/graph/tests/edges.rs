@@ -108,7 +108,7 @@ fn what_is_not_needed_is_no_trouble() {
                 "ConfigMap/c Satisfied ready",
             ],
         ),
-        // Another one cannot do without it.
+        // The second entry needs `cm/a`.
         (
             "[{any: [cm/a, cm/b]}, cm/a]",
             vec!["b"],
@@ -159,7 +159,7 @@ fn what_is_not_permitted_is_not_ready_and_names_the_way_out() {
     let [there] = both;
     let told = waits_for("data/cm/a", &[namespace("shop"), there]);
     assert_eq!(shown(&told), ["data/ConfigMap/a Satisfied ready"]);
-    // Each of several is as little known.
+    // None of several selected objects may be told of.
     let labelled = |name: &str| {
         let mut it = config_map("data", name);
         it["metadata"]["labels"] = json!({"app": "a"});

@@ -18,7 +18,7 @@ pub(super) fn check(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> 
             return of.flat_map(|it| check(graph, from, it)).collect();
         }
         _ if dependency.optional => None,
-        // Whether it is there only a gate can tell.
+        // Only a gate can tell whether an address answers.
         Reference::Address(_) => None,
         Reference::Object(object) => named(graph, from, object),
         Reference::Selected(selection) => selected(graph, from, selection),
@@ -71,7 +71,7 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
     }
     let others = objects().filter(of_kind).filter(here);
     let others = others.map(|it| it.place.name.clone());
-    // A slip in the name of the set, not in its ordinal.
+    // The name of the StatefulSet may be misspelt while the ordinal is right.
     let sets = objects().filter(here).filter(|_| kind.is_pod());
     let ordinal = ordinals::of(name).map(|(_, ordinal)| ordinal);
     let pods = sets.filter_map(|it| {
@@ -81,7 +81,7 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
     });
     let all: Vec<String> = others.chain(pods).collect();
     let others = || all.iter().map(String::as_str);
-    // A workload of another kind that is called the same.
+    // A workload of another kind may have the name.
     let namesake = || {
         let mut named = objects().filter(|it| is_there(it));
         let found = named.find(|it| here(it) && it.is_dependent() && it.word() != "Pod")?;
@@ -94,7 +94,7 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
         let here = moved.any(|it| it.namespace() == own.namespace());
         here.then(|| format!("{kind}/{name}"))
     };
-    // Its name changes with each rollout, so no list is to name it.
+    // The name of a ReplicaSet changes with each rollout, so a list names the Deployment.
     let by_deployment = || {
         let deployment = Some(of_deployment(name)).filter(|_| kind.is_replica_set())?;
         let mut named = objects().filter(|it| it.place.name == deployment);
@@ -212,7 +212,7 @@ fn of_part(
         Part::SubChart(_) if namespace.is_some() => {
             "of which these objects have none there: it waits until there is one"
         }
-        // Advice says where.
+        // Advice reports a sub-chart in another namespace.
         Part::SubChart(_) if !graph.elsewhere(from, part).is_empty() => return None,
         // A sub-chart that is switched off holds nothing back.
         Part::SubChart(_) => {

@@ -6,7 +6,7 @@ use rules::dependency::{ObjectRef, Part, Selection};
 use rules::kinds::Kind;
 use rules::lookup::{Lookup, Unavailable};
 
-/// The objects beside one of them.
+/// The objects of the input, as one of them sees the others.
 #[derive(Debug)]
 pub(super) struct Files<'g, 'o> {
     pub(super) graph: &'g Graph<'o>,
@@ -45,7 +45,7 @@ impl Seen for Files<'_, '_> {
         };
         let others = behind.into_iter().filter(|at| *at != self.at);
         let stopped = others.map(|at| self.graph.objects[at].value["spec"]["replicas"] == 0);
-        // Stopped only if each of them is.
+        // A Service is stopped only if each workload behind it is.
         match stopped.reduce(|one, other| one && other) {
             None => Served::Never,
             Some(true) => Served::Stopped,

@@ -1,4 +1,4 @@
-//! What is waited for of the objects at the ends of the edges, and what pods need before they start.
+//! Findings on the objects at the ends of the edges, and on the objects that pods need before they start.
 
 use super::{NOTHING, deployment, lint, service};
 
