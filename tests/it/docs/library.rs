@@ -58,8 +58,6 @@ fn row(file: &LibraryFile) -> String {
     let place = |text: &String| {
         let words: Vec<&str> = text.split(' ').collect();
         match words[..] {
-            ["unverified"] => "not verified".to_owned(),
-            ["unverified", project] => format!("{project}, not verified"),
             [project, version, ..] => format!("{project} {version}"),
             [] | [_] => text.clone(),
         }

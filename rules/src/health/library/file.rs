@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 struct File {
     /// The place at which the author of the file read how the kinds work: `OWNER/NAME VERSION FILE` of a public project, or a list of
-    /// such texts. `unverified`, with the project where that is known, says that the author noted no place.
+    /// such texts.
     read: Value,
     /// The kinds of one rule, separated by commas (`*`: every other kind of the group), and the rule.
     kinds: BTreeMap<String, Written>,
