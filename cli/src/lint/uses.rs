@@ -38,7 +38,7 @@ fn of_object(graph: &Graph<'_>, at: usize, object: &Object) -> Vec<Finding> {
 fn told(object: &Object, used: &Use, late: &Late) -> Option<Finding> {
     let Use { kind, name, field } = used;
     let (late, way_out) = match late {
-        // Without --wait Helm comes to its later hooks although these pods do not start.
+        // Helm waits for these pods only with --wait. Otherwise Helm comes to its later hooks although the pods do not start.
         Late::RunsAfterwards(hook)
             if hook != "PostSync" && !installer::is_addressed(&object.value) =>
         {

@@ -38,7 +38,7 @@ impl<'t> Documents<'t> {
                         return Ok(json);
                     }
                 }
-                // Without marks the span of a start is that of the first token.
+                // The start of a document without `---` has the span of the first token, so no JSON is sought behind that span.
                 (Event::StreamStart | Event::DocumentEnd | Event::DocumentStart(..), _) => {}
                 (Event::StreamEnd, _) => return Ok(None),
                 (event, span) => {

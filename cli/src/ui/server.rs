@@ -153,7 +153,7 @@ async fn live(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Answ
 }
 
 async fn namespaces(State(site): State<Arc<Site>>) -> Response {
-    // Without them a name can still be typed.
+    // A user who may not list namespaces can still type a name.
     let names = site.feeds.namespaces().await.unwrap_or_default();
     Json(names).into_response()
 }

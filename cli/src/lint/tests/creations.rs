@@ -96,7 +96,7 @@ fn what_its_installer_sends_only_afterwards_is_an_error() {
     assert!(later.contains("in sync wave 1"), "{later}");
     let hook = behind(operator(", helm.sh/hook: post-install") + &held("Issuer", LIST, ""));
     assert!(hook.unwrap_or_default().contains("post-install hook"));
-    // Without an installer that sorts, the order of the file is the order of sending.
+    // kubectl does not sort objects, so the order of the file is the order in which they are sent.
     assert_eq!(behind(operator("") + &held("Issuer", LIST, "")), None);
     let file = behind(held("Issuer", LIST, "") + &operator("")).unwrap_or_default();
     assert!(

@@ -1,13 +1,13 @@
-// The graph to take along: as text for Mermaid, and as a drawing that stands alone.
+// Copies of the graph for other documents: a text for Mermaid, and an SVG drawing.
 
-/// `kubectl sluice graph -o mermaid`, in the words of the process.
+/// The graph as `kubectl sluice graph -o mermaid` prints it, which the process answers.
 async function mermaidText() {
   const answer = await fetch(`${base}api/mermaid${location.search}`);
   if (!answer.ok) throw new Error(await answer.text());
   return answer.text();
 }
 
-/// The boxes and lines as SVG, in the colours that they have now.
+/// The graph as SVG, with the colours that the page shows now.
 function svgText(model) {
   const { width, height } = graph.laid;
   const colour = (element, property) => getComputedStyle(element)[property];
@@ -38,11 +38,11 @@ function svgText(model) {
   ].join("\n");
 }
 
-/// A button that copies a text once it is there, and says whether that worked.
+/// A button that copies a text, and says for two seconds whether that worked. `make_text` may be asynchronous.
 function copyButton(label, make_text) {
   const button = make("button", { type: "button" }, label);
   button.addEventListener("click", async () => {
-    // A browser lets a page write only at once after a click, so the text is promised.
+    // Browsers let a page write to the clipboard only right after a click, so the page writes a promise of the text.
     const text = Promise.resolve(make_text()).then((it) => new Blob([it], { type: "text/plain" }));
     try {
       await navigator.clipboard.write([new ClipboardItem({ "text/plain": text })]);

@@ -1,4 +1,4 @@
-// The panel beside the graph: the object that is selected, else what waits, and why.
+// The panel beside the graph. It tells of the selected object, or gives an overview: the waiting objects, and why they wait.
 
 function drawDetails(model) {
   const panel = find("details");
@@ -18,20 +18,20 @@ function badge(node) {
   return make(`span.badge.${node.state}`, {}, icon(node.state), STATES[node.state][0]);
 }
 
-/// `Deployment/recommendation`, which a narrow column breaks behind the kind and not within the name.
+/// Writes `Deployment/recommendation` so that a narrow column breaks the line behind the kind, and not within the name.
 function breakable(id) {
   const [kind, ...rest] = id.split("/");
   return rest.length ? [`${kind}/`, make("wbr"), rest.join("/")] : [kind];
 }
 
-/// A button that leads to another object.
+/// A button that selects another object, and further elements in its row.
 function link(node, ...after) {
   const button = make("button.link", { type: "button", onclick: () => select(node.id) }, icon(node.state), make("span", {}, ...breakable(node.id)));
   button.dataset.key = node.id;
   return make("div.row", {}, button, ...after);
 }
 
-/// `InProgress (JobNotComplete): Job in progress`
+/// A paragraph on the state of an object: `InProgress (JobNotComplete): Job in progress`
 function told({ state, status, reason, message, rootCause }) {
   if (rootCause && state !== "ready") return make("p.told", {}, make("b", {}, `Pod ${rootCause.pod}`), ` ${rootCause.message}`);
   if (state === "missing" && (!reason || reason === "NotFound")) return make("p.told", {}, "It is not there.");
@@ -41,7 +41,7 @@ function told({ state, status, reason, message, rootCause }) {
   return make("p.told", {}, make("b", {}, `${status}${why}`), message ? `: ${message}` : "");
 }
 
-/// What holds it back, in the words of its gate.
+/// The dependencies that hold an object back, in the words of its gate, and the note that the gate got.
 function held(node, model) {
   const rows = heldBy(node, model).map((it) => make("div.row", {}, make("b", {}, it.dependency), told(it)));
   const notes = node.waiting.map((gate) => gate.note).filter(Boolean).slice(0, 1);
@@ -94,7 +94,7 @@ function gates(node) {
   return make("table", {}, make("thead", {}, head), make("tbody", {}, rows));
 }
 
-/// What to type next.
+/// The command for a terminal that tells more of an object's pod; none for an object without gates.
 function commands(node) {
   const pod = (node.waiting[0] ?? node.gates[0])?.pod;
   if (!pod) return [];
@@ -109,7 +109,7 @@ function cycles(model, node) {
 /// Whether an object is in a cycle: `Deployment a -> Deployment b -> Deployment a`.
 const isIn = (node, { path }) => `-> ${path} `.includes(`-> ${node.kind} ${node.name} `);
 
-/// Leads to the first object of the cycle, and from there to the next.
+/// A card that tells of a cycle. A click selects the first object of the cycle, and each further click the next one.
 function cycleCard(cycle, model) {
   const all = model.nodes.filter((it) => it.cycle && isIn(it, cycle));
   const next = () => all[(all.findIndex((it) => it.id === page.selected) + 1) % all.length]?.id;
@@ -120,7 +120,7 @@ function cycleCard(cycle, model) {
   return card;
 }
 
-/// What waits, and why; what is wrong; and where the time went.
+/// The panel while no object is selected: cycles, root causes, waiting and broken objects, the critical path, and a list of all objects.
 function overview(model) {
   const of = (...states) => model.nodes.filter((it) => states.includes(it.state));
   const [failed, never] = [of("broken", "failed"), of("never")];
@@ -144,13 +144,13 @@ function overview(model) {
   ];
 }
 
-/// A root cause, which leads to its object where the graph shows one.
+/// A row for a root cause. A click selects its object, where the graph has it.
 function rootCause({ node, object, message, pods }) {
   const count = make("span.since", {}, holdsUp(pods));
   return node ? link(node, count, told(node)) : make("div.row", {}, make("b", {}, object), count, make("p.told", {}, message));
 }
 
-/// What needs a look first, each state in the order of the start.
+/// The objects that pass the filter, the worst state first; of one state in the order in which they start.
 function byState(model) {
   const place = (node) => Object.keys(STATES).indexOf(node.state);
   return model.nodes.filter(passes).sort((one, other) => place(one) - place(other));

@@ -1,8 +1,8 @@
-// The graph: a box for each object, which is a button, and lines between them.
+// The graph: a box for each object, and a line for each edge. A box is a button that selects its object.
 
 const find = (id) => document.getElementById(id);
 
-/// An element with properties and children; a text becomes text and nothing else.
+/// Makes an element with properties and children. A child that is a text becomes a text node, so markup in it has no effect.
 function make(tag, properties = {}, ...children) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name);
@@ -27,25 +27,25 @@ function icon(name) {
   return svg;
 }
 
-/// Time that runs on, or that is over; `tick` keeps it right.
+/// The duration of a wait. `tick` updates it while the wait goes on, that is without `until`.
 function lasting(since, until) {
   const element = make("span.lasting", { "data-since": since, "data-until": until });
   element.textContent = duration((until ? stamp(until) : now()) - stamp(since));
   return element;
 }
 
-/// The least size at which all of it is fitted into the window: below, boxes cannot be read.
+/// The least scale to which the whole graph is fitted into the window. In a smaller one the boxes cannot be read.
 const LEAST = 0.5;
 
 const graph = {
   scale: 1,
-  /// Whether the size is that which fits, since none has been chosen.
+  /// Whether the graph is fitted into the window: the user has chosen no scale.
   fits: true,
-  /// Whether the subject is drawn for the first time.
+  /// Whether the next drawing is the first one of a namespace or release.
   begins: true,
-  /// Whether the reader has touched the page: then the window stays where it is.
+  /// Whether the user has clicked, scrolled or typed. From then on the page does not scroll by itself.
   touched: false,
-  /// Whether the window shows some trouble.
+  /// Whether the page has scrolled to an object in trouble.
   showsTrouble: false,
   boxes: new Map(),
   shape: "",
@@ -67,12 +67,12 @@ const graph = {
     this.drawLines(new Map(drawn.map((edge) => [`${edge.from} ${edge.to}`, edge])));
     this.mark(model);
     map.draw(model);
-    // Trouble that begins later is shown too.
+    // The page scrolls to trouble that begins later, too.
     const trouble = !this.showsTrouble && !this.touched && firstTrouble(model);
     if (this.begins || trouble) this.look(model);
   },
 
-  /// Brings what a reader looks for first into the window.
+  /// Scrolls to the selected object, else to the one in the worst trouble.
   look(model) {
     this.begins = false;
     const trouble = firstTrouble(model);
@@ -123,13 +123,13 @@ const graph = {
       line.dataset.to = edge.to;
       return line;
     });
-    // What matters is drawn last, above the others.
+    // Lines that hold an object back, or belong to a path or a cycle, are drawn last, so above the others.
     const weight = (line) => ["holds", "critical", "cycle"].filter((it) => line.classList.contains(it)).length;
     lines.sort((one, other) => weight(one) - weight(other));
     find("lines").replaceChildren(...lines);
   },
 
-  /// Shows what is selected, and what the filter leaves.
+  /// Marks the selected object and its neighbours, and dims the others and those that the filter leaves out.
   mark(model) {
     const chosen = model.byId.get(page.selected);
     const near = chosen && new Set([chosen, ...chosen.waitsOn, ...chosen.waitedBy].map((it) => it.id));
@@ -150,12 +150,12 @@ const graph = {
     }
   },
 
-  /// All of it where that can still be read.
+  /// Fits the whole graph into the window, unless its boxes could not be read then.
   fit() {
     this.fits = true;
     const { clientWidth, clientHeight } = find("graph");
     const [wide, high] = [clientWidth / this.laid.width, clientHeight / this.laid.height];
-    // Where it has to be scrolled anyway, it is as large as the width allows.
+    // A graph that is too large for the window is scrolled anyway, so the scale takes the width alone into account.
     const scale = Math.min(wide, high) < LEAST ? Math.min(0.75, Math.max(wide, LEAST)) : Math.min(wide, high);
     this.rescale(Math.min(1, scale));
   },
@@ -202,7 +202,7 @@ const graph = {
     map.follow();
   },
 
-  /// Moves the focus to an object.
+  /// Moves the keyboard focus to the box of an object.
   focus(id) {
     const box = this.boxes.get(id);
     if (!box) return;
@@ -212,7 +212,7 @@ const graph = {
     box.scrollIntoView({ block: "nearest", inline: "nearest" });
   },
 
-  /// From the object that has the focus in a direction: along an edge, or within the column.
+  /// Moves the focus by an arrow key: to the left and right along an edge, up and down within the column.
   step(key, model) {
     const from = model.byId.get(document.activeElement.dataset.id);
     const { y, rank } = this.places.get(from.id);
@@ -227,23 +227,23 @@ const graph = {
 
 const isAway = (node, model) => Boolean(node.namespace) && node.namespace !== model.namespace;
 
-/// The namespace, where it is another one.
+/// The namespace of an object, where the graph is of another one.
 function away(node, model) {
   return isAway(node, model) ? [make("span.away", { title: `in namespace ${node.namespace}` }, node.namespace)] : [];
 }
 
-/// How many pods it holds up, else its wave.
+/// The number of pods that an object holds up, else its wave where the graph has several.
 function tag(node, model) {
   if (node.holdsUpMany) return [make("span.many", { title: holdsUp(node.holdsUpMany) }, `holds ${node.holdsUpMany}`)];
   const weighs = model.nodes.some((it) => it.wave);
   return weighs && node.wave !== undefined ? [make("span.wave", {}, `wave ${node.wave}`)] : [];
 }
 
-/// The line below the name: why an object is as it is.
+/// The line below the name in a box: why the object is in its state.
 function why(node, model) {
   if (node.state === "waiting") {
     const [first, ...others] = heldBy(node, model).map((it) => it.dependency.split("/").at(-1));
-    // The time first: a long name is cut at its end, and the arrow leads to it.
+    // The duration stands first, because the end of a long line is cut off; the line of the edge shows the name too.
     const what = first ? ` for ${first}${others.length ? ` and ${others.length} more` : ""}` : "";
     return [isHeld(node) ? "held " : "", lasting(waitsSince(node)), what];
   }
@@ -261,10 +261,10 @@ function why(node, model) {
   return [node.reason && node.reason !== "Satisfied" ? node.reason : STATES[node.state][0]];
 }
 
-/// A cause without what comes before the name of an image: `cannot pull postgres:17.9: not found`
+/// Shortens the words of a cause by the registry and the path of an image: `cannot pull postgres:17.9: not found`
 const brief = (message) => message.replace(/\bimage (\S*\/)?(?=\S)/, "");
 
-/// What a box shows by its colour and its place, in words behind those that it shows.
+/// The facts that a box shows by colour and place, as words for a screen reader. They follow the words that the box shows.
 function spoken(node, model) {
   const held = heldBy(node, model).map((it) => it.dependency).join(", ");
   const parts = ["", STATES[node.state][0], node.state === "ready" ? "" : node.rootCause?.message ?? node.reason ?? ""];

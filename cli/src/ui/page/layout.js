@@ -1,5 +1,5 @@
-// Where the objects stand: columns from left to right by the step at which each can start, in each the order with few
-// crossings, and lines that go around boxes. Knows nothing of the document.
+// The places of the boxes and lines. An object stands in the column of the step at which it can start, from left to right. The order
+// within a column has few crossings of lines, and lines go around boxes. Nothing here touches the document.
 
 const BOX = { width: 204, height: 70 };
 const GAP = { x: 52, y: 16, line: 12 };
@@ -7,7 +7,7 @@ const MARGIN = 20;
 /// How far the line of a cycle reaches below its boxes, and to their sides.
 const LOOP = { below: 26, side: 44 };
 
-/// Places of the nodes and lines of the edges: `{places, lines, width, height}`.
+/// Lays the graph out: the place of each node and the line of each edge, in pixels: `{places, lines, width, height}`.
 function layout(nodes, edges) {
   const { ranks, links } = layered(nodes, edges);
   ordered(ranks);
@@ -30,7 +30,7 @@ function layout(nodes, edges) {
   };
 }
 
-/// The column of each: its step; what never starts comes behind all others, in the order of what it waits for.
+/// The column of each node, from 0: its step less one. Nodes that never start come behind all others, each behind those that it waits on.
 function rankOf(nodes, edges) {
   const last = Math.max(0, ...nodes.map((it) => it.step ?? 0));
   const ranks = new Map();
@@ -47,7 +47,7 @@ function rankOf(nodes, edges) {
   return new Map(nodes.map((node) => [node.id, rank(node, new Set())]));
 }
 
-/// Columns of boxes, and of bends where a line passes a column.
+/// The columns, each with its boxes, and with a bend for each line that passes the column; and the way of each edge through them.
 function layered(nodes, edges) {
   const at = rankOf(nodes, edges);
   const ranks = [];
@@ -77,7 +77,8 @@ function layered(nodes, edges) {
   return { ranks: Array.from(ranks, (rank) => rank ?? []), links };
 }
 
-/// The order within the columns: each goes to the middle of its neighbours, in turn from the left and from the right; the best counts.
+/// Sorts the columns: each entry moves to the mean place of its neighbours in the column before, in the next turn in the column behind.
+/// The order with the fewest crossings is kept.
 function ordered(ranks) {
   const number = (rank) => rank.forEach((it, at) => { it.at = at; });
   ranks.forEach(number);
@@ -117,7 +118,8 @@ function crossings(ranks) {
   return count;
 }
 
-/// The heights: each as near as can be to the middle of its neighbours, in its order and without overlap.
+/// Sets the height at which each entry stands: as near as possible to the mean of its neighbours, in the order of its column, without
+/// overlap.
 function positioned(ranks) {
   for (const rank of ranks) spread(rank, (it) => it.at * (BOX.height + GAP.y));
   for (let turn = 0; turn < 24; turn += 1) {
@@ -134,7 +136,7 @@ function positioned(ranks) {
   for (const it of all) it.y += MARGIN - top;
 }
 
-/// Puts each where it wishes to be, or with those that it would overlap around the middle of their wishes.
+/// Puts each entry of a column at the height that `wish` gives. Entries that would overlap stand together around the mean of their wishes.
 function spread(rank, wish) {
   const blocks = [];
   let offset = 0;
@@ -158,7 +160,7 @@ function spread(rank, wish) {
   }
 }
 
-/// Where lines meet a box: beside each other in the order of their other ends.
+/// Sets the points at which lines meet each box: one below the other, in the order of the lines' other ends.
 function ported(ranks) {
   const ports = (others) => {
     const sorted = [...others].sort((one, other) => one.y - other.y);
@@ -174,7 +176,7 @@ function ported(ranks) {
 /// How low the line of a cycle runs.
 const lowest = ({ way }) => Math.max(way[0].y, way.at(-1).y) + BOX.height / 2 + LOOP.below;
 
-/// From the box that is waited for to the one that waits.
+/// The path of an edge's line in SVG, from the dependency to the dependent. A line back to the left goes below both boxes.
 function line(link) {
   const { way, back } = link;
   const [first, last] = [way[0], way.at(-1)];

@@ -1,9 +1,9 @@
-// The page as a whole: asks the process, keeps what is chosen, and hears the keys.
+// The page as a whole: it hears the process, keeps the selection and the filter, and handles the keys.
 
 const page = { model: undefined, selected: undefined, only: new Set(), text: "", offset: 0, spoken: "" };
 const base = location.pathname.replace(/\/?$/, "/");
 
-/// By the clock that the times were written with.
+/// The present time in milliseconds since 1970, by the clock of the process, since the clock of the browser may differ.
 function now() {
   return Date.now() + page.offset;
 }
@@ -13,7 +13,7 @@ function passes(node) {
   return (!page.only.size || page.only.has(node.state)) && words.includes(page.text);
 }
 
-/// Shows an object, or the overview.
+/// Selects an object and scrolls to it; shows the overview for an unknown or missing `id`.
 function select(id) {
   page.selected = page.model?.byId.has(id) ? id : undefined;
   keep();
@@ -23,7 +23,7 @@ function select(id) {
   for (const element of shown) element?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-/// The address keeps the selection, for a reload and for a colleague.
+/// Writes the selection into the address, so a reload or a shared address shows the same object.
 function keep() {
   const to = `${location.pathname}${location.search}${page.selected ? `#${encodeURIComponent(page.selected)}` : ""}`;
   history.replaceState(undefined, "", to);
@@ -72,7 +72,7 @@ function drawCounts(model) {
   if (spoken !== page.spoken) find("spoken").textContent = page.spoken = spoken;
 }
 
-// What the process tells.
+// Answers of the process.
 
 const ENDED = "kubectl sluice ui does not answer";
 let source;
@@ -83,7 +83,7 @@ function listen() {
   source = new EventSource(`${base}api/live${location.search}`);
   source.onmessage = (event) => hear(JSON.parse(event.data));
   source.onerror = () => {
-    // One that was refused is not tried again by the browser.
+    // The browser repeats a request that broke off, but not one that was refused.
     if (source.readyState === EventSource.CLOSED) refused();
     else lost(ENDED, "If it was ended, start it again and open the address that it prints; if not, this page goes on by itself.");
   };
@@ -112,7 +112,7 @@ async function refused() {
   setTimeout(listen, 3000);
 }
 
-/// Keeps what was there last, and says so.
+/// Shows a notice that no news comes. The last graph stays, and the notice tells its time.
 function lost(what, why) {
   connection("lost", "not live");
   document.body.classList.add("stale");
@@ -129,7 +129,7 @@ function connection(state, text) {
   find("live").textContent = text;
 }
 
-// What is chosen.
+// The choices of the user: namespace, release, colours, filter.
 
 function controls(view) {
   const fields = [find("namespace"), find("release")];
@@ -147,7 +147,7 @@ function show(namespace, release) {
   again();
 }
 
-/// For another subject nothing of the last one counts.
+/// Begins anew for another namespace or release: forgets the graph, the selection and the filter of states.
 function again() {
   Object.assign(page, { model: undefined, selected: undefined, only: new Set() });
   graph.shape = "";
@@ -175,7 +175,7 @@ function nextTheme() {
 }
 
 function nextTrouble() {
-  // What holds the others up comes first.
+  // The objects of root causes come first.
   const { roots, nodes } = page.model;
   const all = [...new Set([...roots.map((it) => it.node).filter(Boolean), ...nodes.filter((it) => TROUBLE.includes(it.state))])];
   const next = all[(all.findIndex((it) => it.id === page.selected) + 1) % all.length];
@@ -220,7 +220,7 @@ function pressed(event) {
   }
 }
 
-/// Waits that go on, second by second.
+/// Updates, once a second, the durations of waits that go on and the timeline that runs on.
 function tick() {
   for (const element of document.querySelectorAll(".lasting:not([data-until])")) {
     element.textContent = duration(now() - stamp(element.dataset.since));
@@ -259,7 +259,7 @@ find("graph").addEventListener("wheel", (event) => {
 }, { passive: false });
 document.addEventListener("keydown", pressed);
 for (const touch of ["pointerdown", "wheel", "keydown"]) addEventListener(touch, () => (graph.touched = true), { passive: true, capture: true });
-// Who does not look is not told, and costs the cluster nothing.
+// A hidden page asks nothing, so it costs the cluster nothing.
 document.addEventListener("visibilitychange", () => (document.hidden ? source?.close() : listen()));
 addEventListener("popstate", again);
 new ResizeObserver(() => graph.resized()).observe(find("graph"));

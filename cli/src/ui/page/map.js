@@ -1,5 +1,5 @@
-// The overview map: where the boxes are, and which part of the graph is in the window. Drawn where not all of it is, beside the graph:
-// over it the map would hide boxes.
+// The overview map: all boxes of the graph, and a frame around the part that the window shows. The map stands beside the graph, because
+// over it the map would hide boxes, and is hidden while the window shows the whole graph.
 
 const MAP = { width: 316, height: 130 };
 
@@ -28,7 +28,7 @@ const map = {
     return rect;
   },
 
-  /// Shows which part is in the window.
+  /// Draws the frame around the part of the graph that the window shows.
   follow() {
     const area = find("graph");
     const whole = area.scrollWidth <= area.clientWidth + 1 && area.scrollHeight <= area.clientHeight + 1;
@@ -38,7 +38,7 @@ const map = {
     for (const [key, value] of Object.entries(of)) this.frame.setAttribute(key, (value / graph.scale) * this.scale);
   },
 
-  /// Moves the window to a point of the map.
+  /// Scrolls the graph to the point of the map that was clicked.
   go(event) {
     if (!event.buttons && event.type !== "pointerdown") return;
     const { left, top } = find("map-drawing").getBoundingClientRect();

@@ -1,8 +1,9 @@
-// The last line of a gate's log, and the Events of an object: asked for when it is selected, and when its state changes.
+// The last line of a gate's log, and the Events of an object. The page asks for them when an object is selected, and when the state of
+// the selected object changes.
 
 const news = { of: "", told: undefined };
 
-/// The object as it has to be for the same news.
+/// The facts of an object that call for new Events when one of them changes.
 const newsKey = (node) => [node.id, node.state, node.reason, node.waiting.length].join(" ");
 
 async function askNews(node) {

@@ -1,6 +1,6 @@
-// What is known: the last answer of the process, with what follows from it. Knows nothing of the document.
+// The model that the page draws: the last answer of the process, with facts that follow from it. Nothing here touches the document.
 
-/// How an object can be, the worst first: a word, and what it means.
+/// The states of an object, the worst first: for each the word that the page shows, and its meaning.
 const STATES = {
   broken: ["broken", "its pods cannot start, or fail again and again; its box says why"],
   failed: ["failed", "it has failed, and what waits for it waits on"],
@@ -18,7 +18,7 @@ const TROUBLE = ["broken", "failed", "cycle", "never", "missing", "barred", "wai
 const DONE = ["ready", "spare"];
 const BARRED = ["NotPermitted", "KindForbidden"];
 
-/// The answer with its parts joined: what each object waits on, who waits on it, its gates and times, and how it is.
+/// Makes the model of an answer: joins to each object its dependencies, its dependents, its gates, its times and its state.
 function derive(view) {
   const nodes = view.nodes.map((node) => ({ ...node, waitsOn: [], waitedBy: [], gates: [], links: [] }));
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -36,11 +36,11 @@ function derive(view) {
     node.state = stateOf(node);
   }
   const steps = view.criticalPath?.steps ?? [];
-  // Before all is ready, the object that was ready last holds nothing up.
+  // The path ends at the object that was ready last. While another object is not ready, that path explains no delay.
   const path = nodes.every((it) => DONE.includes(it.state)) ? steps : [];
   path.forEach((step) => { byId.get(step.object).critical = step; });
   for (const edge of edges) {
-    // What is not satisfied holds only what waits at its gate.
+    // An edge that is not satisfied holds an object back only while the pods of that object wait at their gates.
     edge.unmet = edge.holds === true;
     edge.holds = edge.unmet && byId.get(edge.from).state === "waiting";
   }
@@ -52,7 +52,7 @@ function derive(view) {
   return model;
 }
 
-/// Where a reader looks first: what holds up the most, else the worst.
+/// The object to look at first: the one that holds up the most pods, else the first in the worst state; `undefined` without trouble.
 function firstTrouble({ most, nodes }) {
   return most ?? TROUBLE.map((state) => nodes.find((it) => it.state === state)).find(Boolean);
 }
@@ -70,7 +70,7 @@ function stateOf(node) {
   return node.ready ? "ready" : "starting";
 }
 
-/// Marks the edges of the critical path; between two of its objects a Service may stand, which has no time of its own.
+/// Marks the edges of the critical path. Between two objects of the path a Service may stand, which has no time of its own.
 function onPath(path, edges, byId) {
   const edge = (from, to) => edges.find((it) => it.from === from && it.to === to);
   path.slice(1).forEach((step, at) => {
@@ -88,48 +88,47 @@ function onPath(path, edges, byId) {
   });
 }
 
-/// What holds an object back.
+/// The edges of an object that are not satisfied, each with the dependency that it leads to.
 function unmet(node, model) {
   return node.links.filter((edge) => edge.unmet).map((edge) => ({ edge, node: model.byId.get(edge.to) }));
 }
 
-/// What its gate would be told of what holds it back: `{dependency, status, reason, message}`. Where that is not known, what it
-/// depends on and is not ready.
+/// The dependencies that hold an object back, in the words that its gate is told: `{dependency, status, reason, message}`. Where no gate
+/// has told its words, the dependencies that are not ready.
 function heldBy(node, model) {
   const said = node.waiting.find((gate) => gate.dependencies);
   if (said) return said.dependencies.filter((it) => !it.satisfied);
   return unmet(node, model).map(({ node: it }) => ({ dependency: it.id, status: it.status ?? STATES[it.state][0], reason: it.reason, message: it.message }));
 }
 
-/// The root causes, as `status` and `graph` count them: the one with the most pods first, each with its object in the graph, where
-/// there is one.
+/// The root causes as `status` and `graph` count them, the one with the most pods first, each with its object where the graph has it.
 function roots(model) {
   return (model.rootCauses ?? []).map((cause) => ({ ...cause, node: objectOf(cause, model) }));
 }
 
-/// The object whose pod has the trouble, else the object that the entry of a list names.
+/// The object of a root cause: the one whose pod is in trouble, else the one that the entry of a list names.
 function objectOf({ object, pod }, { nodes, byId }) {
   const ofPod = pod && nodes.find((it) => it.rootCause?.pod === pod);
   return ofPod || (byId.get(object) ?? byId.get(object.replace(/ \(node rule\)$|:[a-z]+$/, "")));
 }
 
-/// `holds up 2 pods`
+/// Writes the number of pods that an object holds up: `holds up 2 pods`
 const holdsUp = (pods) => `holds up ${pods} ${pods === 1 ? "pod" : "pods"}`;
 
-/// Whether the pods of it that wait are held before they take a node.
+/// Whether all waiting pods of an object are held, so none of them takes a node.
 function isHeld(node) {
   return node.waiting.length > 0 && node.waiting.every((gate) => gate.held);
 }
 
-/// When the first of its pods began to wait.
+/// The time at which the first waiting pod of an object began to wait.
 function waitsSince(node) {
   return node.waiting.map((gate) => gate.since).sort()[0];
 }
 
-/// Milliseconds since the epoch.
+/// The milliseconds since 1970 of a time as text.
 const stamp = (text) => Date.parse(text);
 
-/// `26 s`, `4 min 10 s`, `3 h 5 min`, `2 d 3 h`
+/// Writes a duration with its two largest units: `26 s`, `4 min 10 s`, `3 h 5 min`, `2 d 3 h`
 function duration(milliseconds) {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   const parts = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
@@ -144,7 +143,7 @@ function duration(milliseconds) {
   return shown.filter(Boolean).join(" ");
 }
 
-/// `12:00:26`, with the day where it is another one
+/// Writes a time as `12:00:26`, with the day where that is not today.
 function clock(text) {
   const date = new Date(text);
   const time = date.toLocaleTimeString([], { hour12: false });

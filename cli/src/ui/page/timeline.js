@@ -1,9 +1,10 @@
-// When each object waited, started and was ready.
+// The timeline: for each object the times at which it waited, started and was ready.
 
 const DAY = 86400;
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, DAY, 2 * DAY, 7 * DAY, 30 * DAY];
 
-/// From when to when it is drawn: what waits now, and else the critical path; in milliseconds since the epoch.
+/// The time that the timeline shows, in milliseconds since 1970, and whether it runs on: that of the waits that go on and of the critical
+/// path, else that since the first start. `undefined` where no time is known.
 function span(model) {
   const waits = model.nodes.flatMap((it) => it.waiting).map((gate) => stamp(gate.since));
   const [first, last] = [model.steps[0], model.steps.at(-1)].map((it) => it && stamp(it === model.steps[0] ? it.from : it.until));
@@ -15,10 +16,10 @@ function span(model) {
     return times.length ? { from: Math.min(...times), to: end } : undefined;
   }
   let from = Math.min(...begins);
-  // What started just before is drawn from its start on.
+  // An object that started within the minute before is shown from its start on.
   const started = model.nodes.flatMap((it) => it.time?.started ?? []).map(stamp);
   from = Math.min(from, ...started.filter((it) => from - it < 60e3));
-  // What was made long ago does not press together what happens now.
+  // Hours of the past would leave too little width for the present waits.
   if (waits.length && end - from > 6 * 3600e3) from = Math.min(...waits);
   const width = Math.max(end - from, 5000);
   return { from, to: from + width * 1.04, running };
@@ -28,7 +29,7 @@ function drawTimeline(model) {
   const area = find("timeline");
   const shown = span(model);
   const shows = (it) => it.time && (it.time.started || it.waiting.length) && passes(it);
-  // The trouble comes first: there may be more rows than there is room for.
+  // Broken objects come first: the window may have no room for all rows.
   const rows = model.nodes.filter(shows).sort((one, other) => isBroken(other) - isBroken(one));
   area.hidden = !shown || !rows.length;
   if (area.hidden) return;
@@ -43,7 +44,7 @@ function drawTimeline(model) {
   if (focused) area.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-/// The bars that there are, in words.
+/// The key to the colours of the bars that are drawn.
 function key(rows) {
   const entry = (name, text) => make("span", {}, make(`i.bar.${name}`), text);
   const broken = rows.some((it) => isBroken(it)) ? [entry("failed", "broken")] : [];
