@@ -119,8 +119,8 @@ pub(crate) async fn basis(client: &Client, reader: &mut Reader, namespace: &str)
 /// The last lines of gates, by the names of their pods.
 pub(crate) type GateWords = BTreeMap<String, GateWord>;
 
-/// Looks at a namespace, or at a release in it; the API server is asked only for what the reader does not know, and for the gates'
-/// logs only where there are no words yet.
+/// Looks at a namespace, or at a release in it; only objects that the reader does not know are requested from the API server,
+/// and the gates' logs only where there are no words yet.
 pub(crate) async fn look(
     reader: &mut Reader,
     basis: &Basis,

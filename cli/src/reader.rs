@@ -128,8 +128,8 @@ impl Reader {
         self.client.clone()
     }
 
-    /// The places of all objects that were read, each with the label selector of what was asked for there: empty where that is more
-    /// than one list.
+    /// The places of all objects that were read, each with the label selector of the list that was read there; the selector is empty
+    /// where several lists were read.
     pub(crate) fn places(&self) -> HashMap<KindInNamespace, String> {
         let mut places = HashMap::new();
         for question in self.known.keys() {

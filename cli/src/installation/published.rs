@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use rules::lookup::{Lookup, Unavailable};
 
-    /// A caller without rights in sluice's namespace judges by the published settings, and is told what is not among them.
+    /// A caller without rights in sluice's namespace judges by the published settings, and is told which settings are not published.
     #[test]
     fn a_caller_that_may_not_list_deployments_judges_by_the_map() {
         let forbidden = Unavailable::Forbidden;

@@ -96,7 +96,7 @@ impl Settings {
 }
 
 /// The value of one of the controller's arguments, `--flag=value` or `--flag value`; empty for one without a value. The controller takes
-/// the last of several, so an entry of the chart's `extraArgs` counts before what the chart writes itself.
+/// the last of several, so an entry of the chart's `extraArgs` counts before an argument that the chart itself writes.
 pub(crate) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str> {
     let args = deployment.pointer("/spec/template/spec/containers/0/args")?;
     let args: Vec<&str> = args.as_array()?.iter().filter_map(Value::as_str).collect();

@@ -1,4 +1,4 @@
-//! Pods that the LimitRanges and ResourceQuotas of the input refuse: they never wait, and what waits for them waits for ever.
+//! Pods that the LimitRanges and ResourceQuotas of the input refuse: they never wait, and objects that wait for them wait for ever.
 
 use super::finding::{Finding, Where};
 use crate::objects::{Graph, Object};

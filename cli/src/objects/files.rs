@@ -80,7 +80,7 @@ impl fmt::Display for Doubt {
 /// # Errors
 ///
 /// A named file that cannot be read, a named chart that cannot be rendered or a named kustomization that cannot be built. In a
-/// folder one of them hides none of the others: it is among what was not read or not built.
+/// folder such a file or chart hides none of the others: the result lists it as not read or not built.
 pub(crate) fn read(input: &Input) -> Result<Read> {
     let mut objects = Read::default();
     let mut found = source::find(&input.paths, input.recursive)?;

@@ -1,4 +1,4 @@
-//! A subject that is looked at again and again: the API server is asked only for what has changed.
+//! A subject that is read again and again. Only the objects that have changed are requested from the API server anew.
 
 use super::subject::PageSubject;
 use crate::graph::{self, GateWords, NamespaceGraph};
@@ -55,7 +55,8 @@ impl Sight {
         Ok(told)
     }
 
-    /// Returns once something has changed, but not before a pause, or after a time: what has to be read again is forgotten then.
+    /// Waits for a change of the objects, at least for `pause` and at most for `time`. Then forgets the gates' words after a change, and
+    /// the settings and all objects without a watch once they are old, so they are read again.
     pub(super) async fn change(&mut self, pause: Duration, time: Duration) {
         let Self {
             watches, reader, ..

@@ -40,7 +40,7 @@ fn config_map(namespace: &str, name: &str) -> Value {
     object("v1", "ConfigMap", namespace, name)
 }
 
-/// A new revision doubts what is older than itself for a moment. Once its gate has opened, there is nothing left to doubt.
+/// A new revision doubts objects that are older than itself for a moment. Once its gate has opened, the graph shows no doubt.
 #[test]
 fn what_the_gate_has_taken_after_an_upgrade_is_in_no_doubt() {
     let shown_with = |opened: Option<u8>| {
