@@ -183,7 +183,10 @@ impl Known<'_> {
     }
 
     /// The container as it is in the sets of values that differ from its own set only in marks.
-    fn with_other_marks<'k>(&'k self, seen: &'k SeenContainer) -> impl Iterator<Item = &'k SeenContainer> {
+    fn with_other_marks<'k>(
+        &'k self,
+        seen: &'k SeenContainer,
+    ) -> impl Iterator<Item = &'k SeenContainer> {
         let plain = |set: usize| traces::without(&self.sets[set]);
         let differs_in_marks = move |it: &&SeenContainer| {
             it.set != seen.set && it.is_the_same(seen) && plain(it.set).eq(plain(seen.set))

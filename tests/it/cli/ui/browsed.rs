@@ -27,7 +27,8 @@ const COVERED: &str = "(() => {
 })()";
 
 /// The objects of the first row of the timeline, and of the first line of the list of all objects.
-const FIRST: &str = "['.timeline button.line-of', '.all .link'].map(it => document.querySelector(it).dataset.key)";
+const FIRST: &str =
+    "['.timeline button.line-of', '.all .link'].map(it => document.querySelector(it).dataset.key)";
 
 /// An open page, while workloads start of which none waits or fails.
 struct Page {
@@ -82,8 +83,7 @@ impl Page {
 
     /// Has the last workload fail to pull its image, and waits until the page draws that.
     fn breaks(&mut self) {
-        self.api
-            .change(&[starting(MANY - 1, "ImagePullBackOff")]);
+        self.api.change(&[starting(MANY - 1, "ImagePullBackOff")]);
         let broken = "document.querySelector('.box.broken')?.dataset.id ?? null";
         self.until(broken, json!(LAST));
     }

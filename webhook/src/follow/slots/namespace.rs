@@ -150,16 +150,16 @@ impl Namespace {
         let wave = &open.wave;
         let value = value(wave, &changed).map_err(Error::SerdeError)?;
         let data = BTreeMap::from([(key(wave), value)]);
-        let shard = shards::of(&self.name);
+        let number = shards::of(&self.name);
         let version = Some(written.version.as_str());
-        match shared.shards.patch(shard, version, &data).await {
+        match shared.shards.patch(number, version, &data).await {
             Ok(stored) => {
-                slots.learn(shard, &stored);
+                slots.learn(number, &stored);
                 Ok(left)
             }
             Err(Error::Api(status)) if status.code == 409 => {
                 debug!("Another replica has written who may run");
-                slots.learn(shard, &shared.shards.get(shard).await?);
+                slots.learn(number, &shared.shards.get(number).await?);
                 Ok(Left::Some)
             }
             Err(error) => Err(error),
