@@ -152,12 +152,11 @@ pub(crate) async fn look(
     });
     let mut findings = findings.await?;
     let drawn = Model::new(&graph, &shown, &findings);
-    let mut times = times::of(&seen, &graph, &drawn, now);
-    let claims = reader.settle(|reader| {
+    let times = reader.settle(|reader| {
         let world = world(reader, basis);
-        Ok(times.behind_no_node(&graph, &drawn, &world, now))
+        Ok(times::of(&seen, &graph, &drawn, &world, now))
     });
-    times.found(claims.await?);
+    let mut times = times.await?;
     let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, basis), now)));
     times.answered(answers.await?);
     // Only the gates know what came of an address outside of the cluster.

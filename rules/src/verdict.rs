@@ -12,7 +12,7 @@ mod report;
 mod why;
 
 pub use decide::{Found, Verdict, decide, find};
-pub use explain::{MISSING_AFTER, Search, cause_of, judge, judge_opened, restarted};
+pub use explain::{MISSING_AFTER, Search, cause_of, judge, judge_opened, restarted, stuck_pod};
 pub use judge::{
     ClusterScoped, CrossNamespace, JudgedEdge, Judgement, Overdue, Policy, Turn, can_start,
     consents, consents_to_nobody, unobserved,

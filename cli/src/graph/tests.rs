@@ -187,7 +187,8 @@ fn told_by(values: &[Value], policy: &Policy) -> Drawing {
     let shown = build::shown(&graph, None);
     let findings = Findings::of(&graph, &shown, &seen, &judges);
     let mut model = Model::new(&graph, &shown, &findings);
-    let times = times::of(&seen, &graph, &model, now);
+    let times = times::of(&seen, &graph, &model, &world, now);
+    times.explain(&mut model);
     times.mark_waits(&mut model);
     Drawing {
         api_version: API_VERSION,

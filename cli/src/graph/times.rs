@@ -9,11 +9,13 @@ use crate::installed::Installed;
 use crate::objects::{Graph, Object};
 use crate::status::{self, GateTold};
 use jiff::Timestamp;
-use rules::cause::{Behind, Cause, RootCause, Stuck};
+use rules::cause::{Cause, RootCause, Stuck};
 use rules::gate::{self, Gate};
+use rules::kinds::{self, Kind};
 use rules::object;
 use rules::selector::Selector;
-use rules::world::Hints as _;
+use rules::verdict;
+use rules::world::World;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,30 +74,6 @@ impl Times {
     /// Whether any gate of the graph waits.
     pub(super) fn any_waits(&self) -> bool {
         self.gates.iter().any(|gate| gate.until.is_none())
-    }
-
-    /// The troubles behind pods that no node takes, by the numbers of their nodes: a claim that is not bound says more than the
-    /// scheduler.
-    pub(super) fn behind_no_node(
-        &self,
-        graph: &Graph<'_>,
-        model: &Model,
-        world: &Installed<'_>,
-        now: Timestamp,
-    ) -> Vec<(usize, Stuck)> {
-        let found = |(at, node): (&usize, &usize)| {
-            let without_node = |it: &&Stuck| matches!(it.cause, Cause::NoNode { .. });
-            self.stuck.get(node).filter(without_node)?;
-            let object = &graph.objects[*at];
-            let behind = Behind::of(object.kind.as_ref()?, &object.value, object.namespace())?;
-            Some((*node, world.stuck(&behind, now)?))
-        };
-        model.at.iter().filter_map(found).collect()
-    }
-
-    /// Takes the troubles that a search has found in place of those that the pods tell by themselves.
-    pub(super) fn found(&mut self, stuck: Vec<(usize, Stuck)>) {
-        self.stuck.extend(stuck);
     }
 
     /// The answer that each waiting gate would get; `None` where that is unknown.
@@ -222,7 +200,14 @@ struct PodTimes<'a> {
     ready: Option<Timestamp>,
 }
 
-pub(super) fn of(seen: &Inventory, graph: &Graph<'_>, model: &Model, now: Timestamp) -> Times {
+/// The times of a graph. Only the claims of pods that no node takes are read from `world`.
+pub(super) fn of(
+    seen: &Inventory,
+    graph: &Graph<'_>,
+    model: &Model,
+    world: &dyn World,
+    now: Timestamp,
+) -> Times {
     let mut times = Times::default();
     let mut nodes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (at, node) in &model.at {
@@ -244,11 +229,14 @@ pub(super) fn of(seen: &Inventory, graph: &Graph<'_>, model: &Model, now: Timest
     times
         .gates
         .sort_by(|one, other| (other.seconds, &one.pod).cmp(&(one.seconds, &other.pod)));
+    let claims = Kind::Builtin(kinds::PERSISTENT_VOLUME_CLAIM);
+    let claim = |name: &str| world.object(&claims, Some(&seen.namespace), name);
     for (at, node) in &model.at {
         let object = &graph.objects[*at];
         let own = of_node.get(node).map_or(&[][..], Vec::as_slice);
         times.spans.insert(*node, span(object, own, &pods));
-        let stuck = Stuck::among(own.iter().map(|pod| pod.value), now);
+        let values: Vec<&Value> = own.iter().map(|pod| pod.value).collect();
+        let stuck = verdict::stuck_pod(&values, claim, world, now);
         let waits = own.iter().any(|pod| matches!(pod.gate, Some((_, None))));
         match stuck {
             Some(stuck) if stuck.cause == Cause::Gate => {

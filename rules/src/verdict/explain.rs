@@ -23,5 +23,5 @@ mod too_late;
 pub use edges::{judge, judge_opened};
 pub use pod_cause::cause_of;
 pub use restarted::restarted;
-pub use search::Search;
+pub use search::{Search, stuck_pod};
 pub use too_late::MISSING_AFTER;

@@ -56,7 +56,9 @@ fn a_job_of_another_group_has_the_times_of_its_pods() {
         pods: vec![pod],
         ..cluster::Inventory::default()
     };
-    let times = times::of(&seen, &graph, &model, at(59).parse().unwrap());
+    let rules = Rules::default();
+    let world = Manifest::new(std::iter::empty(), &rules);
+    let times = times::of(&seen, &graph, &model, &world, at(59).parse().unwrap());
     let ready = times.spans[&0].ready.map(|it| it.to_string());
     assert_eq!(ready, Some(at(9)));
 }

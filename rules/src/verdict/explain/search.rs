@@ -178,8 +178,8 @@ fn owner(object: &Value, to: &[String]) -> Above {
 }
 
 /// The pod whose trouble says most about why `pods` are not ready. A pod that finds no node may wait for a PersistentVolumeClaim, and the
-/// reason of the claim says more.
-fn stuck_pod(
+/// reason of the claim says more. `claim` reads a claim by its name.
+pub fn stuck_pod(
     pods: &[&Value],
     claim: impl Fn(&str) -> Lookup<Value>,
     world: &dyn World,
