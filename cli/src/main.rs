@@ -45,7 +45,7 @@ mod suggest;
 mod ui;
 mod watches;
 
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// A large manifest is millions of small texts: a third of the time that reading one takes is the C library's heap.
@@ -61,6 +61,9 @@ const BROKEN_PIPE: &str = if cfg!(windows) {
     "(os error 32)"
 };
 
+/// The exit code of a process whose reader has gone: that of the signal SIGPIPE in a shell.
+const READER_HAS_GONE: u8 = 128 + 13;
+
 /// The exit code with which wrong arguments end a process.
 const WRONG_ARGUMENTS: u8 = 2;
 
@@ -72,15 +75,22 @@ fn end_where_nothing_can_be_written() {
     std::panic::set_hook(Box::new(move |panic| {
         let said = panic.payload_as_str().unwrap_or_default();
         match said.strip_prefix("failed printing to std") {
-            Some(why) if why.ends_with(BROKEN_PIPE) => std::process::exit(128 + 13),
+            Some(why) if why.ends_with(BROKEN_PIPE) => std::process::exit(READER_HAS_GONE.into()),
             Some(why) => {
                 // The output that cannot be written may be standard error itself.
-                let _ = writeln!(std::io::stderr(), "error: cannot write to std{why}");
+                let _ = writeln!(io::stderr(), "error: cannot write to std{why}");
                 std::process::exit(1);
             }
             None => told(panic),
         }
     }));
+}
+
+/// Whether the error says that the reader of the output has gone. A connection to the API server that breaks is an error of another
+/// type, with that of the operating system as its source.
+fn has_lost_its_reader(error: &anyhow::Error) -> bool {
+    let of_output = error.downcast_ref::<io::Error>();
+    of_output.is_some_and(|it| it.kind() == ErrorKind::BrokenPipe)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -90,6 +100,7 @@ async fn main() -> ExitCode {
     let _ = rustls::crypto::ring::default_provider().install_default();
     match args::Args::read().run().await {
         Ok(code) => code,
+        Err(error) if has_lost_its_reader(&error) => ExitCode::from(READER_HAS_GONE),
         Err(error) => {
             eprintln!("error: {error:#}");
             if error.is::<subject::Misnamed>() {
@@ -98,5 +109,18 @@ async fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_error_to_tell() {
+        let of = |kind: ErrorKind| anyhow::Error::from(io::Error::from(kind));
+        assert!(has_lost_its_reader(&of(ErrorKind::BrokenPipe)));
+        assert!(!has_lost_its_reader(&of(ErrorKind::StorageFull)));
+        assert!(!has_lost_its_reader(&anyhow::anyhow!("Broken pipe")));
     }
 }

@@ -4,7 +4,6 @@ use crate::explain;
 use clap::builder::PossibleValue;
 use clap::{Arg, Command, ValueEnum};
 use clap_complete::{Shell, generate};
-use std::io::stdout;
 use std::process::ExitCode;
 
 /// The shell that the script is for.
@@ -37,7 +36,10 @@ pub(super) fn script(whom: Completer, mut command: Command) -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    generate(shell, &mut command, "kubectl-sluice", &mut stdout());
+    // A script is long. clap_complete would panic in its own words where the reader, such as `head`, has gone.
+    let mut text = Vec::new();
+    generate(shell, &mut command, "kubectl-sluice", &mut text);
+    print!("{}", String::from_utf8_lossy(&text));
     ExitCode::SUCCESS
 }
 
