@@ -18,7 +18,7 @@ use crate::held_up::HeldUp;
 use crate::installation::{self, Basis, Installation};
 use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
-use crate::output::{API_VERSION, printable};
+use crate::output::{self, API_VERSION, printable};
 use crate::reader::Reader;
 use crate::style::Style;
 use crate::subject::no_release;
@@ -302,7 +302,7 @@ impl NamespaceGraph {
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 fn finish(told: &Drawing, (format, style): (GraphFormat, Style)) -> Result<ExitCode> {
     match format {
-        GraphFormat::Text => print!("{}", text::text(told, style)),
+        GraphFormat::Text => print!("{}", text::text(told, style, output::columns())),
         GraphFormat::Dot => print!("{}", dot::dot(&told.model)),
         GraphFormat::Mermaid => print!("{}", told.mermaid()),
         GraphFormat::Json => println!(

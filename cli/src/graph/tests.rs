@@ -19,7 +19,7 @@ fn read(manifest: &str) -> Vec<Object> {
 }
 
 fn plain(told: &Drawing) -> String {
-    text::text(told, Style::PLAIN)
+    text::text(told, Style::PLAIN, None)
 }
 
 fn offline(manifest: &str, release: Option<&str>) -> Drawing {
@@ -68,6 +68,52 @@ STEP  OBJECT           WAVE  WAITS FOR
 4     Deployment/web   1     every weight below 1
 ";
     assert_eq!(plain(&offline(&shop(), None)), expected);
+}
+
+#[test]
+fn a_row_is_wrapped_at_the_width_of_the_terminal() {
+    let list = "sluice.dev/depends-on: 'svc/db, secret/password, configmap/settings'";
+    let manifest = [
+        workload("Job", "migrate", "shop", list),
+        workload("StatefulSet", "db", "shop", ""),
+        service("db"),
+    ]
+    .concat();
+    let drawing = offline(&manifest, None);
+    let wrapped = |width| text::text(&drawing, Style::PLAIN, width);
+    let plain = "\
+STEP  OBJECT              WAITS FOR
+1     ConfigMap/settings  (it is not there)
+1     Secret/password     (it is not there)
+1     StatefulSet/db
+2     Service/db          pods of StatefulSet/db
+3     Job/migrate         Service/db, Secret/password, ConfigMap/settings
+";
+    assert_eq!([wrapped(None), wrapped(Some(73))], [plain, plain]);
+    let below_itself = "\
+STEP  OBJECT              WAITS FOR
+1     ConfigMap/settings  (it is not there)
+1     Secret/password     (it is not there)
+1     StatefulSet/db
+2     Service/db          pods of StatefulSet/db
+3     Job/migrate         Service/db, Secret/password,
+                          ConfigMap/settings
+";
+    assert_eq!(wrapped(Some(60)), below_itself);
+    let as_a_whole = "\
+STEP  OBJECT              WAITS FOR
+1     ConfigMap/settings  (it is not
+      there)
+1     Secret/password     (it is not
+      there)
+1     StatefulSet/db
+2     Service/db          pods of
+      StatefulSet/db
+3     Job/migrate         Service/db,
+      Secret/password,
+      ConfigMap/settings
+";
+    assert_eq!(wrapped(Some(40)), as_a_whole);
 }
 
 #[test]

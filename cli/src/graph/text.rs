@@ -5,7 +5,7 @@ use super::critical::Path;
 use super::model::{Model, Node};
 use super::times::GateWait;
 use crate::held_up::{self, HeldUp};
-use crate::output::{WIDEST_COLUMN, printable};
+use crate::output::{WIDEST_COLUMN, printable, wrapped};
 use crate::style::{Style, Tone};
 use rules::judged::Reason;
 use rules::kstatus::Status;
@@ -15,40 +15,43 @@ use std::fmt::Write;
 /// A heading, and the cell of a node below it.
 type Column = (&'static str, fn(&Node) -> String);
 
-pub(super) fn text(told: &Drawing, style: Style) -> String {
-    let mut out = causes(&told.root_causes, style);
-    out.push_str(&table(&told.model, style));
+/// The text of a graph. `width` is the number of columns of the terminal, at which lines are wrapped; `None` where they are not.
+pub(super) fn text(told: &Drawing, style: Style, width: Option<usize>) -> String {
+    let mut out = causes(&told.root_causes, style, width);
+    out.push_str(&table(&told.model, style, width));
     for cycle in &told.model.cycles {
-        let _ = writeln!(
-            out,
-            "\nThese wait for each other and never start: {}; {}.",
+        let says = format!(
+            "These wait for each other and never start: {}; {}.",
             printable(&cycle.path),
             cycle.way_out
         );
+        let _ = writeln!(out, "\n{}", wrapped("", "  ", &says, width).join("\n"));
     }
     if let Some(gates) = &told.gates {
-        out.push_str(&waits(gates));
+        out.push_str(&waits(gates, width));
     }
     if let Some(path) = &told.critical_path {
-        out.push_str(&critical(path));
+        out.push_str(&critical(path, width));
     }
     out
 }
 
 /// The root causes of several pods, above the table.
-fn causes(causes: &[HeldUp], style: Style) -> String {
+fn causes(causes: &[HeldUp], style: Style, width: Option<usize>) -> String {
     let (shown, more) = held_up::shown(causes);
-    let lines = shown
-        .iter()
-        .map(|it| format!("  {}; {}\n", printable(&it.cause.to_string()), it.count()));
-    let lines: String = lines.chain(more.map(|it| format!("  {it}\n"))).collect();
+    let lines = shown.iter().flat_map(|it| {
+        let says = format!("{}; {}", printable(&it.cause.to_string()), it.count());
+        wrapped("  ", "    ", &says, width)
+    });
+    let lines = lines.chain(more.map(|it| format!("  {it}")));
+    let lines: String = lines.map(|it| it + "\n").collect();
     if lines.is_empty() {
         return lines;
     }
     format!("{}\n{lines}\n", style.heading(held_up::TITLE))
 }
 
-fn table(model: &Model, style: Style) -> String {
+fn table(model: &Model, style: Style, width: Option<usize>) -> String {
     let columns = columns(model);
     let head = columns.iter().map(|(head, _)| (*head).to_owned()).collect();
     let body = model.nodes.iter();
@@ -60,7 +63,7 @@ fn table(model: &Model, style: Style) -> String {
         Some(node) if Some(column) == status => style.painted(tone(&model.nodes[node]), cell),
         _ => cell.to_owned(),
     };
-    painted(&rows, paint)
+    painted(&rows, width, paint)
 }
 
 /// The tone of a node's status.
@@ -152,34 +155,59 @@ fn waits_for(node: &Node) -> String {
 }
 
 /// The rows of the text with their cells aligned in columns.
-fn aligned(rows: &[Vec<String>]) -> String {
-    painted(rows, |_, _, cell| cell.to_owned())
+fn aligned(rows: &[Vec<String>], width: Option<usize>) -> String {
+    painted(rows, width, |_, _, cell| cell.to_owned())
 }
 
-/// The rows of [`aligned`], each cell as `paint` makes it, by its row and column: colours take no room.
-fn painted(rows: &[Vec<String>], paint: impl Fn(usize, usize, &str) -> String) -> String {
+/// The fewest columns that the last cell of a row keeps for itself. A row that leaves it less is wrapped as a whole.
+const LAST_CELL: usize = 30;
+
+/// The begin of the further lines of a row that is wrapped as a whole: below the second cell of the table.
+const FURTHER: &str = "      ";
+
+/// The rows of [`aligned`], each cell as `paint` makes it, by its row and column: colours take no room. A row that is longer than the
+/// terminal is wrapped: its last cell below itself where there is room for it.
+fn painted(
+    rows: &[Vec<String>],
+    terminal: Option<usize>,
+    paint: impl Fn(usize, usize, &str) -> String,
+) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.max().unwrap_or_default().min(WIDEST_COLUMN)
     };
     let widths: Vec<usize> = (0..count).map(width).collect();
+    let before: usize = widths.iter().rev().skip(1).map(|it| it + 2).sum();
+    let has_room = terminal.is_some_and(|it| it >= before + LAST_CELL);
     let mut out = String::new();
     for (at, row) in rows.iter().enumerate() {
-        let mut line = String::new();
+        let (mut line, mut last) = (String::new(), String::new());
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let cell = printable(cell);
+            let painted = paint(at, column, &cell);
+            if column + 1 == count {
+                last = painted;
+                break;
+            }
             let gap = width.saturating_sub(cell.chars().count()) + 2;
-            line.push_str(&paint(at, column, &cell));
+            line.push_str(&painted);
             line.extend(std::iter::repeat_n(' ', gap));
         }
-        out.push_str(line.trim_end());
-        out.push('\n');
+        let lines = if has_room {
+            wrapped(&line, &" ".repeat(before), &last, terminal)
+        } else {
+            wrapped("", FURTHER, &(line + &last), terminal)
+        };
+        for line in lines {
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
     }
     out
 }
 
-fn waits(gates: &[GateWait]) -> String {
+fn waits(gates: &[GateWait], width: Option<usize>) -> String {
     if gates.is_empty() {
         return "\nNo pod has a gate.\n".to_owned();
     }
@@ -192,10 +220,10 @@ fn waits(gates: &[GateWait]) -> String {
         };
         rows.push(vec![format!("{} s", gate.seconds), gate.pod.clone(), of]);
     }
-    format!("\n{}", aligned(&rows))
+    format!("\n{}", aligned(&rows, width))
 }
 
-fn critical(path: &Path) -> String {
+fn critical(path: &Path, width: Option<usize>) -> String {
     let last = printable(path.steps.last().map_or("", |step| &step.object));
     let so_far = if path.unfinished {
         "; not everything is ready yet"
@@ -217,6 +245,6 @@ fn critical(path: &Path) -> String {
             ]
         })
         .collect();
-    out.push_str(&aligned(&rows));
+    out.push_str(&aligned(&rows, width));
     out
 }
