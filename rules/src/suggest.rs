@@ -86,6 +86,12 @@ fn without_hash<'w>(
     is_hash.then_some(plain)
 }
 
+/// The number of edits between two words, letter case aside.
+pub fn distance(from: &str, to: &str) -> usize {
+    let from: Vec<char> = from.to_lowercase().chars().collect();
+    edits(&from, &to.to_lowercase())
+}
+
 /// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
 fn edits(from: &[char], to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();

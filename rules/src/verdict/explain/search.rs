@@ -11,7 +11,7 @@ use crate::lookup::Lookup;
 use crate::object::{self, name};
 use crate::profile;
 use crate::selector::{Requirement, Selector};
-use crate::suggest::nearest;
+use crate::suggest::{distance, nearest};
 use crate::world::{World, has_made, owner_behind};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -253,39 +253,47 @@ fn nothing_selected(behind: &Behind, world: &dyn World) -> Stuck {
     }
 }
 
-/// The workload whose pods have all of these labels but one, which may be a slip. Where there is a single label, the pods have one that
-/// is spelt nearly so. The text names the workload and its labels.
+/// The workload whose pods have all of these labels but one, which may be a slip. Of several such workloads the one counts whose label
+/// takes the fewest edits, and of equally near ones the first. Where there is a single label, the pods have one that is spelt nearly so.
+/// The text names the workload and its labels.
 fn near(selector: &Selector, namespace: &str, world: &dyn World) -> Option<String> {
     let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET].map(Kind::Builtin);
-    usual.iter().find_map(|kind| {
-        let listed = world.list(kind, Some(namespace), &Selector::default());
-        let Lookup::Found(workloads) = listed else {
-            return None;
-        };
-        workloads.iter().find_map(|workload| {
-            let template = object::template(workload)?;
-            let labels = &template["metadata"]["labels"];
-            let differs = |it: &&Requirement| !Selector(vec![(*it).clone()]).selects(template);
-            let differing: Vec<&Requirement> = selector.0.iter().filter(differs).collect();
-            let [only] = differing.as_slice() else {
-                return None;
-            };
-            let own = labels[&only.key].as_str();
-            let wanted = only.to_string();
-            let told = match own {
-                Some(own) => {
-                    let own = format!("{}={own}", only.key);
-                    let alone = selector.0.len() == 1;
-                    let is_near = || nearest(&wanted, [own.as_str()]).is_some();
-                    (!alone || is_near()).then(|| format!("have {own}"))?
-                }
-                None if selector.0.len() == 1 => return None,
-                None => format!("lack {wanted}"),
-            };
-            let of = format!("{kind}/{}", name(workload));
-            Some(clean(&format!("those of {of} {told}"), WORD))
-        })
-    })
+    let of_kind = |kind: &Kind| match world.list(kind, Some(namespace), &Selector::default()) {
+        Lookup::Found(workloads) => {
+            let near = workloads.iter().filter_map(|it| nearness(selector, it));
+            let near = near.min_by_key(|(edits, ..)| *edits)?;
+            Some((near, kind.to_string()))
+        }
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    };
+    let ((_, name, told), kind) = usual
+        .iter()
+        .filter_map(of_kind)
+        .min_by_key(|((edits, ..), _)| *edits)?;
+    Some(clean(&format!("those of {kind}/{name} {told}"), WORD))
+}
+
+/// The number of edits between a label of a selector and that of a workload's pods, which have all the other labels; with the name of the
+/// workload, and the label in words. A label that the pods lack is further away than any other.
+fn nearness(selector: &Selector, workload: &Value) -> Option<(usize, String, String)> {
+    let template = object::template(workload)?;
+    let differs = |it: &&Requirement| !Selector(vec![(*it).clone()]).selects(template);
+    let differing: Vec<&Requirement> = selector.0.iter().filter(differs).collect();
+    let [only] = differing.as_slice() else {
+        return None;
+    };
+    let wanted = only.to_string();
+    let alone = selector.0.len() == 1;
+    let (edits, told) = match template["metadata"]["labels"][&only.key].as_str() {
+        Some(own) => {
+            let own = format!("{}={own}", only.key);
+            let is_near = !alone || nearest(&wanted, [own.as_str()]).is_some();
+            is_near.then(|| (distance(&wanted, &own), format!("have {own}")))?
+        }
+        None if alone => return None,
+        None => (usize::MAX, format!("lack {wanted}")),
+    };
+    Some((edits, name(workload).to_owned(), told))
 }
 
 fn is_leaving(thing: &Value) -> bool {

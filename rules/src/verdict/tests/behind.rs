@@ -251,6 +251,23 @@ fn a_service_whose_selector_finds_no_pod_says_so_and_what_is_near() {
             "no pod has the labels that it selects (app=shop,tier=data); those of Deployment/db lack tier=data",
         ),
         (
+            json!({"app": "crashpp"}),
+            vec![
+                deployment("crashapi", json!({"app": "crashapi"})),
+                deployment("crashp", json!({"app": "crashp"})),
+            ],
+            "no pod has the labels that it selects (app=crashpp); those of Deployment/crashp have app=crashp",
+        ),
+        (
+            json!({"app": "shop", "tier": "data"}),
+            vec![
+                deployment("bare", json!({"app": "shop"})),
+                deployment("cache", json!({"app": "shop", "tier": "cache"})),
+                deployment("db", json!({"app": "shop", "tier": "date"})),
+            ],
+            "no pod has the labels that it selects (app=shop,tier=data); those of Deployment/db have tier=date",
+        ),
+        (
             json!({"app": "db"}),
             vec![deployment("db", json!({"app": "db"}))],
             "Deployment/db, whose pods it selects, has none",
