@@ -18,8 +18,7 @@ fn of_object(object: &Object) -> Vec<Finding> {
     let path = object.template_path().unwrap_or_default();
     let told = |suggest::WaitLoop { at, name, what }| {
         let told = format!(
-            "its init container {name:?} waits by itself ({what}), beside the list; take it away once the list says the same, which \
-             \"kubectl sluice suggest\" writes"
+            "its init container {name:?} waits by itself ({what}), beside the list; take it away once the list says the same"
         );
         let finding = Finding::new("LoopBesideList", Level::Note, &object.place, told);
         finding.spot(Where::Field(format!("{path}/spec/initContainers/{at}")))

@@ -309,7 +309,7 @@ fn a_loop_beside_a_list_is_a_note() {
     };
     let waits = "until nc -z db 5432; do sleep 1; done";
     let expected = "note: 1: Deployment api: its init container \"prepare\" waits by itself (nc -z db 5432), beside the list; take it away once the \
-                    list says the same, which \"kubectl sluice suggest\" writes";
+                    list says the same";
     assert_eq!(of("node/x", waits), [expected]);
     assert_eq!(of("", waits), NOTHING, "no list");
     assert_eq!(of("node/x", "cp -r /seed /data"), NOTHING, "no loop");
