@@ -123,10 +123,10 @@ impl Finding {
         self.column = Some(column);
     }
 
-    /// The key that sorts findings in the order of the files.
+    /// The key that sorts findings: errors first, then warnings, then notes, each in the order of the files.
     pub(super) fn order(&self) -> impl Ord + use<> {
         let level = std::cmp::Reverse(self.level);
-        (self.place.file.clone(), self.line, self.column, level)
+        (level, self.place.file.clone(), self.line, self.column)
     }
 
     /// The object, the key and the message, without the file.
@@ -178,5 +178,42 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.told(Style::PLAIN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_findings_of_greater_weight_come_first() {
+        let finding = |level: Level, file: &str, line: usize| {
+            let place = Place {
+                file: file.to_owned(),
+                ..Place::default()
+            };
+            Finding {
+                line: Some(line),
+                column: Some(1),
+                ..Finding::new("Grammar", level, &place, "")
+            }
+        };
+        let mut findings = [
+            finding(Level::Note, "a.yaml", 1),
+            finding(Level::Warning, "a.yaml", 2),
+            finding(Level::Error, "b.yaml", 9),
+            finding(Level::Error, "b.yaml", 3),
+            finding(Level::Error, "a.yaml", 4),
+        ];
+        findings.sort_by_cached_key(Finding::order);
+        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        let expected = [
+            "a.yaml:4:1: error: ",
+            "b.yaml:3:1: error: ",
+            "b.yaml:9:1: error: ",
+            "a.yaml:2:1: warning: ",
+            "a.yaml:1:1: note: ",
+        ];
+        assert_eq!(told, expected);
     }
 }

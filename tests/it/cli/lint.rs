@@ -22,9 +22,9 @@ fn an_error_is_told_with_its_place() {
     let path = path.to_str().unwrap();
     let ran = run(&["lint", "-f", path], "");
     let expected = format!(
-        "{path}:3:62: note: Pod p: it depends on Job/migrate, which is not among these objects\n\
-         {path}:7:60: error: Deployment api: sluice.dev/depends-on: unknown kind \"Deploymnt\"; did you mean \
-         \"Deployment\"?\n"
+        "{path}:7:60: error: Deployment api: sluice.dev/depends-on: unknown kind \"Deploymnt\"; did you mean \
+         \"Deployment\"?\n\
+         {path}:3:62: note: Pod p: it depends on Job/migrate, which is not among these objects\n"
     );
     assert_eq!(ran.out, expected);
     assert_eq!(ran.error, "2 objects: 1 error, 0 warnings, 1 note\n");
