@@ -23,6 +23,7 @@ use crate::style::Style;
 use anyhow::{Result, bail};
 use before::Before;
 use finding::{Checked, Result as Outcome};
+use jiff::Timestamp;
 use kube::Client;
 use rules::lookup::{Lookup, Unavailable};
 use seen::Seen;
@@ -87,7 +88,9 @@ pub(crate) async fn cluster(
 
 async fn look(client: &Client, what: &CheckTarget) -> Result<Vec<Checked>> {
     Ok(match what {
-        CheckTarget::Installed(namespace) => judge(&Seen::read(client, namespace).await?),
+        CheckTarget::Installed(namespace) => {
+            judge(&Seen::read(client, namespace).await?, Timestamp::now())
+        }
         CheckTarget::Before(namespace) => before::judge(&Before::read(client, namespace).await?),
     })
 }
@@ -118,13 +121,17 @@ pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
 
 /// Every check, in the order in which one needs the other: where no controller is installed, the later checks are left out. For a caller
 /// that may not list Deployments the published settings count.
-fn judge(seen: &Seen) -> Vec<Checked> {
+fn judge(seen: &Seen, now: Timestamp) -> Vec<Checked> {
     let installation = &seen.installation;
     let found = controller::find(&installation.deployments);
+    let mut is_explained = false;
     let (deployment, settings, mut findings) = match (found, &installation.published) {
         (Ok(deployment), _) => {
+            let trouble = controller::trouble(&seen.own, now);
+            is_explained = controller::is_silent(deployment)
+                && trouble.as_ref().is_some_and(controller::never_ran);
             let findings = vec![
-                controller::replicas(deployment),
+                controller::replicas(deployment, trouble.as_ref()),
                 controller::versions(deployment),
             ];
             (Some(deployment), Settings::of(deployment), findings)
@@ -136,9 +143,13 @@ fn judge(seen: &Seen) -> Vec<Checked> {
         }
         (Err(finding), None) => return without_controller(finding, seen),
     };
-    findings.extend(webhook::configuration(&seen.configuration));
+    // Where no replica runs and its pods say why, it is no news that nothing has written the CA and nothing answers the API server.
+    findings.extend(webhook::configuration(&seen.configuration, is_explained));
     findings.extend(creations::held(deployment, &seen.creations));
-    findings.push(admission::judge(&seen.tried));
+    let admission = admission::judge(&seen.tried);
+    if !(is_explained && admission.result == Outcome::Problem) {
+        findings.push(admission);
+    }
     findings.extend(prefetch::judge(&seen.tried.namespace, &seen.tried.pulls));
     let (rules, of_rules) = health::rules(&settings, &installation.health_rules);
     findings.extend(of_rules);
@@ -170,7 +181,7 @@ fn without_controller(finding: Checked, seen: &Seen) -> Vec<Checked> {
         findings.extend(creations::left_behind(&seen.creations));
         findings.extend(holds::left_behind(&seen.held));
     } else if seen.configuration != Lookup::NotFound {
-        findings.extend(webhook::configuration(&seen.configuration));
+        findings.extend(webhook::configuration(&seen.configuration, false));
     }
     findings
 }

@@ -3,6 +3,8 @@
 use super::Checked;
 use crate::home::Home;
 use crate::installation::argument;
+use jiff::Timestamp;
+use rules::cause::{Cause, Stuck};
 use rules::lookup::Lookup;
 use rules::object;
 use serde_json::Value;
@@ -43,12 +45,60 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> 
     }
 }
 
+/// Whether a replica is missing, so that the controller's pods say why.
+pub(super) fn lacks_replicas(deployment: &Value) -> bool {
+    let Replicas { wanted, ready } = Replicas::of(deployment);
+    ready < wanted
+}
+
+/// Whether no replica answers although the Deployment asks for some.
+pub(super) fn is_silent(deployment: &Value) -> bool {
+    let Replicas { wanted, ready } = Replicas::of(deployment);
+    ready == 0 && wanted > 0
+}
+
+struct Replicas {
+    wanted: u64,
+    ready: u64,
+}
+
+impl Replicas {
+    fn of(deployment: &Value) -> Self {
+        let count = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_u64);
+        Self {
+            wanted: count("/spec/replicas").unwrap_or(1),
+            ready: count("/status/readyReplicas").unwrap_or(0),
+        }
+    }
+}
+
+/// The trouble of the controller's own pods, where they tell of one.
+pub(super) fn trouble(pods: &Lookup<Vec<Value>>, now: Timestamp) -> Option<Stuck> {
+    match pods {
+        Lookup::Found(pods) => Stuck::among(pods, now),
+        Lookup::NotFound | Lookup::Unavailable(_) => None,
+    }
+}
+
+/// Whether a pod with this trouble has not come so far that it could answer.
+pub(super) fn never_ran(trouble: &Stuck) -> bool {
+    matches!(
+        trouble.cause,
+        Cause::Image { .. }
+            | Cause::Container { .. }
+            | Cause::Crash { .. }
+            | Cause::Failed(_)
+            | Cause::Claim { .. }
+            | Cause::NoNode { .. }
+            | Cause::NotMade
+    )
+}
+
 /// Checks that replicas answer. Fewer replicas than the Deployment asks for still do the work, but while only one runs, admission ends with
-/// it.
-pub(super) fn replicas(deployment: &Value) -> Checked {
+/// it. `trouble`: why a replica is not ready, where that is known.
+pub(super) fn replicas(deployment: &Value, trouble: Option<&Stuck>) -> Checked {
     let count = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_u64);
-    let wanted = count("/spec/replicas").unwrap_or(1);
-    let ready = count("/status/readyReplicas").unwrap_or(0);
+    let Replicas { wanted, ready } = Replicas::of(deployment);
     let updated = count("/status/updatedReplicas").unwrap_or(0);
     let name = name(deployment);
     let namespace = text(deployment, "/metadata/namespace");
@@ -62,19 +112,22 @@ pub(super) fn replicas(deployment: &Value) -> Checked {
         );
     }
     let told = format!("Deployment {name}: {ready} of {wanted} replicas are ready");
+    let why = trouble.map(|it| format!(" ({it})")).unwrap_or_default();
+    let way_out = match trouble.map(|it| &it.cause) {
+        Some(Cause::Image { .. }) => {
+            "set the chart's value image.registry to the registry that has it, or load the image onto the nodes".to_owned()
+        }
+        _ if ready > 0 => format!("look at kubectl -n {namespace} describe pods"),
+        _ => format!(
+            "look at kubectl -n {namespace} describe pods, and kubectl -n {namespace} logs deployment/sluice"
+        ),
+    };
     if ready == 0 {
-        return Checked::problem(
-            CHECK,
-            format!(
-                "{told}: annotated objects are refused and gates wait; look at kubectl -n {namespace} describe pods, and kubectl -n {namespace} logs deployment/sluice"
-            ),
-        );
+        let told = format!("{told}{why}: annotated objects are refused and gates wait; {way_out}");
+        return Checked::problem(CHECK, told);
     }
     if ready < wanted {
-        return Checked::warning(
-            CHECK,
-            format!("{told}; look at kubectl -n {namespace} describe pods"),
-        );
+        return Checked::warning(CHECK, format!("{told}{why}; {way_out}"));
     }
     if updated < wanted {
         return Checked::warning(

@@ -1,6 +1,7 @@
 //! The inputs of `check`, read with the caller's own rights.
 
 use super::admission::Tried;
+use super::controller;
 use super::creations::Creations;
 use super::node_rules::{self, Agent};
 use crate::held::Held;
@@ -17,6 +18,8 @@ use serde_json::Value;
 pub(super) struct Seen {
     /// The controller of sluice, its health rules and its rights.
     pub(super) installation: Installation,
+    /// The pods of the controller; not found where all replicas are ready.
+    pub(super) own: Lookup<Vec<Value>>,
     /// The MutatingWebhookConfiguration of sluice.
     pub(super) configuration: Lookup<Value>,
     /// The MutatingWebhookConfiguration of held creations.
@@ -48,6 +51,12 @@ impl Seen {
         if let Some(home) = tried.home() {
             installation = installation.sought_in(client, home).await?;
         }
+        let own = match &installation.deployments {
+            Lookup::Found(found) if let [deployment] = found.as_slice() => {
+                own_pods(client, deployment).await?
+            }
+            Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => Lookup::NotFound,
+        };
         let agents = match &installation.deployments {
             Lookup::Found(found) if let [deployment] = found.as_slice() => {
                 node_rules::read(client, &Settings::of(deployment)).await?
@@ -55,6 +64,7 @@ impl Seen {
             Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
         };
         Ok(Self {
+            own,
             agents,
             creations: Creations::read(client).await?,
             configuration: get(client, CONFIGURATIONS, NAME).await?,
@@ -75,4 +85,19 @@ impl Seen {
             Lookup::Unavailable(_) => false,
         }
     }
+}
+
+/// The pods of a Deployment that lacks replicas, by its labels.
+async fn own_pods(client: &Client, deployment: &Value) -> Result<Lookup<Vec<Value>>> {
+    if !controller::lacks_replicas(deployment) {
+        return Ok(Lookup::NotFound);
+    }
+    let namespace = controller::text(deployment, "/metadata/namespace");
+    let labels = deployment["spec"]["selector"]["matchLabels"].as_object();
+    let labels = labels.into_iter().flatten();
+    let labels = labels.filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
+    let labels: Vec<_> = labels.collect();
+    let path = format!("/api/v1/namespaces/{namespace}/pods");
+    let own = ListParams::default().labels(&labels.join(","));
+    list(client, &path, &own).await
 }

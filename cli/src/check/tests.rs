@@ -62,6 +62,7 @@ fn healthy() -> Seen {
             health_rules: Lookup::Found(json!({"kind": "ConfigMap", "data": {"rules.yaml": text}})),
             roles: Lookup::Found(vec![role]),
         },
+        own: Lookup::NotFound,
         configuration: Lookup::Found(json!({"webhooks": entries})),
         creations: Creations {
             own: Lookup::NotFound,
@@ -92,7 +93,7 @@ fn healthy() -> Seen {
 fn wrong(change: impl FnOnce(&mut Seen)) -> Vec<String> {
     let mut seen = healthy();
     change(&mut seen);
-    let findings = judge(&seen);
+    let findings = judge(&seen, Timestamp::UNIX_EPOCH);
     let wrong = findings.iter().filter(|it| it.result != Outcome::Ok);
     wrong.map(ToString::to_string).collect()
 }
@@ -114,7 +115,7 @@ fn assert_line(lines: &[String], begin: &str, end: &str) {
 
 #[test]
 fn what_is_in_order_has_a_line_for_each_check() {
-    let findings = judge(&healthy());
+    let findings = judge(&healthy(), Timestamp::UNIX_EPOCH);
     let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
     let version = env!("CARGO_PKG_VERSION");
     let expected = [

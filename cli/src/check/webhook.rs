@@ -19,7 +19,8 @@ pub(super) const ENTRIES: [&str; 4] = [
 /// The first entries, which only check where a policy injects: their failurePolicy is then Ignore, for any value of the chart.
 const CHECKING: usize = 3;
 
-pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Checked> {
+/// The entries of the configuration. `is_silent`: no controller has run that could write a caBundle, so that a missing one is no finding.
+pub(super) fn configuration(found: &Lookup<Value>, is_silent: bool) -> Vec<Checked> {
     let configuration = match found {
         Lookup::Found(configuration) => configuration,
         Lookup::NotFound => {
@@ -34,11 +35,15 @@ pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Checked> {
     };
     let webhooks = configuration["webhooks"].as_array();
     let webhooks = webhooks.map_or(&[][..], Vec::as_slice);
-    let mut findings: Vec<_> = ENTRIES
+    let judged = ENTRIES
+        .iter()
+        .filter(|entry| !(is_silent && lacks_ca(entry, webhooks)));
+    let judged: Vec<_> = judged.collect();
+    let mut findings: Vec<_> = judged
         .iter()
         .filter_map(|entry| of_entry(entry, webhooks))
         .collect();
-    if findings.is_empty() {
+    if findings.is_empty() && judged.len() == ENTRIES.len() {
         let told = format!(
             "MutatingWebhookConfiguration {NAME}: every entry carries the CA's certificate"
         );
@@ -47,12 +52,17 @@ pub(super) fn configuration(found: &Lookup<Value>) -> Vec<Checked> {
     findings
 }
 
+fn lacks_ca(name: &str, webhooks: &[Value]) -> bool {
+    let mut entries = webhooks.iter().filter(|it| it["name"] == name);
+    entries.any(|it| text(it, "/clientConfig/caBundle").is_empty())
+}
+
 fn of_entry(name: &str, webhooks: &[Value]) -> Option<Checked> {
     let Some(entry) = webhooks.iter().find(|it| it["name"] == name) else {
         let told = format!("the entry {name} is missing; upgrade the release to make it again");
         return Some(Checked::problem(CHECK, told));
     };
-    if text(entry, "/clientConfig/caBundle").is_empty() {
+    if lacks_ca(name, webhooks) {
         return Some(Checked::problem(
             CHECK,
             format!(

@@ -32,6 +32,50 @@ fn replicas_are_counted() {
     );
 }
 
+/// A pod of the controller whose image is nowhere.
+fn without_an_image(name: &str) -> Value {
+    let waiting = json!({"reason": "ImagePullBackOff", "message": "Back-off pulling image \"r/sluice-webhook:dev\": not found"});
+    json!({
+        "metadata": {"namespace": "sluice-system", "name": name},
+        "status": {
+            "phase": "Pending", "conditions": [{"type": "Ready", "status": "False", "reason": "ContainersNotReady"}],
+            "containerStatuses": [{"name": "webhook", "image": "r/sluice-webhook:dev", "state": {"waiting": waiting}}],
+        },
+    })
+}
+
+#[test]
+fn an_image_that_cannot_be_pulled_is_told_without_its_consequences() {
+    let told = |ready: u64| {
+        wrong(|seen| {
+            let mut deployment = deployment();
+            deployment["status"]["readyReplicas"] = json!(ready);
+            seen.installation.deployments = Lookup::Found(vec![deployment]);
+            let pods = ["sluice-1", "sluice-2"].map(without_an_image);
+            seen.own = Lookup::Found(pods.to_vec());
+            if ready == 0 {
+                let Lookup::Found(configuration) = &mut seen.configuration else {
+                    return;
+                };
+                for entry in 0..4 {
+                    configuration["webhooks"][entry]["clientConfig"]["caBundle"] = Value::Null;
+                }
+                let why = "failed calling webhook \"pods.sluice.dev\": connection refused";
+                seen.tried.answer = TrialOutcome::Refused(why.to_owned());
+            }
+        })
+    };
+    let begin = "controller: Deployment sluice-system/sluice:";
+    let why = "(its pod sluice-1 cannot pull image r/sluice-webhook:dev: not found (2 of 2 pods))";
+    let way_out = "set the chart's value image.registry to the registry that has it, or load the image onto the nodes";
+    let none = format!(
+        "problem  {begin} 0 of 2 replicas are ready {why}: annotated objects are refused and gates wait; {way_out}"
+    );
+    assert_eq!(told(0), [none]);
+    let some = format!("warning  {begin} 1 of 2 replicas are ready {why}; {way_out}");
+    assert_eq!(told(1), [some]);
+}
+
 #[test]
 fn versions_that_differ_are_told() {
     let image = in_deployment(

@@ -30,7 +30,9 @@ fn lines(own: Lookup<Value>, others: &[&str]) -> Vec<String> {
 }
 
 fn told(seen: &Seen) -> Vec<String> {
-    let lines = judge(seen).into_iter().map(|it| it.to_string());
+    let lines = judge(seen, Timestamp::UNIX_EPOCH)
+        .into_iter()
+        .map(|it| it.to_string());
     lines.filter(|it| it.contains(" creations: ")).collect()
 }
 

@@ -55,7 +55,10 @@ fn what_is_held_and_let_go_is_counted_with_what_an_uninstall_needs() {
         deployment["status"]["readyReplicas"] = json!(ready);
         seen.installation.deployments = Lookup::Found(vec![deployment]);
         change(&mut seen);
-        judge(&seen).last().map(ToString::to_string).unwrap()
+        judge(&seen, Timestamp::UNIX_EPOCH)
+            .last()
+            .map(ToString::to_string)
+            .unwrap()
     };
     let before = "before an uninstall: kubectl sluice release --all-holds";
     assert_eq!(

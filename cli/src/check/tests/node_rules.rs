@@ -5,7 +5,9 @@ use super::*;
 fn with(found: Lookup<Value>) -> Vec<String> {
     let mut seen = healthy();
     seen.agents = vec![("storage/DaemonSet/csi".to_owned(), found)];
-    let lines = judge(&seen).into_iter().map(|it| it.to_string());
+    let lines = judge(&seen, Timestamp::UNIX_EPOCH)
+        .into_iter()
+        .map(|it| it.to_string());
     lines.filter(|it| it.contains("node rules: ")).collect()
 }
 
