@@ -179,6 +179,7 @@ fn without_controller(finding: Checked, seen: &Seen) -> Vec<Checked> {
     if seen.is_not_installed() {
         findings.push(webhook::left_behind(&seen.configuration));
         findings.extend(creations::left_behind(&seen.creations));
+        findings.extend(gates::left_behind(&seen.pending));
         findings.extend(holds::left_behind(&seen.held));
     } else if seen.configuration != Lookup::NotFound {
         findings.extend(webhook::configuration(&seen.configuration, false));

@@ -23,7 +23,6 @@ pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -
             .iter()
             .any(|event| text(event, "/involvedObject/uid") == uid)
     };
-    let waits = |pod: &&Value| is_pending(pod) && !matches!(Gate::of(pod), Gate::Passed { .. });
     let names: Vec<_> = pods.iter().filter(waits).filter(told).map(name).collect();
     if names.is_empty() {
         return fine();
@@ -33,6 +32,27 @@ pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -
         listed(names)
     );
     Checked::problem(CHECK, told)
+}
+
+/// The pods that wait for a sluice that is not there.
+pub(super) fn left_behind(pods: &Lookup<Vec<Value>>) -> Option<Checked> {
+    let pods = match pods {
+        Lookup::Found(pods) => pods,
+        Lookup::NotFound => return None,
+        Lookup::Unavailable(why) => return Some(Checked::unseen(CHECK, "pods that wait", *why)),
+    };
+    let names: Vec<_> = pods.iter().filter(waits).map(name).collect();
+    (!names.is_empty()).then(|| {
+        let told = format!(
+            "without sluice these pods wait for ever: {}; if it was uninstalled, delete them, and their owners make others without a gate (a pod that nobody owns has to be made again by hand)",
+            listed(names)
+        );
+        Checked::problem(CHECK, told)
+    })
+}
+
+fn waits(pod: &&Value) -> bool {
+    is_pending(pod) && !matches!(Gate::of(pod), Gate::Passed { .. })
 }
 
 fn name(pod: &Value) -> String {

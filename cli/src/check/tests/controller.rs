@@ -106,7 +106,7 @@ fn versions_that_differ_are_told() {
 #[test]
 fn without_an_installation_only_that_is_told() {
     let lines = wrong(|seen| seen.installation.deployments = Lookup::Found(vec![]));
-    assert_eq!(lines.len(), 2);
+    assert_eq!(lines.len(), 3);
     let told = Home::own().installation(wire::VERSION);
     let expected = format!("problem  controller: sluice is not installed; {told}");
     assert_eq!(lines[0], expected);
@@ -116,9 +116,13 @@ fn without_an_installation_only_that_is_told() {
         lines[1].ends_with("kubectl delete mutatingwebhookconfiguration sluice"),
         "{lines:?}"
     );
+    let expected = "problem  gates: without sluice these pods wait for ever: shop/api; if it was uninstalled, delete them, and their owners make \
+                    others without a gate (a pod that nobody owns has to be made again by hand)";
+    assert_eq!(lines[2], expected);
     let gone = wrong(|seen| {
         seen.installation.deployments = Lookup::Found(vec![]);
         seen.configuration = Lookup::NotFound;
+        seen.pending = Lookup::Found(Vec::new());
     });
     assert_eq!(gone.len(), 1);
     let twice = wrong(|seen| {
