@@ -147,9 +147,12 @@ impl Installation {
                     "cannot see sluice's settings",
                     format!("; that takes the right to list Deployments in namespace {home}"),
                 ),
-                Lookup::Found(_) | Lookup::NotFound => {
-                    (None, "there is no Deployment of sluice", String::new())
-                }
+                Lookup::Found(_) | Lookup::NotFound => (
+                    None,
+                    "there is no Deployment of sluice",
+                    "; if sluice was uninstalled, gates that wait never open: delete their pods, and their owners make others without a gate"
+                        .to_owned(),
+                ),
             };
             unseen.push(Unseen {
                 part,
@@ -240,5 +243,24 @@ fn first(deployments: &Lookup<Vec<Value>>) -> Option<&Value> {
     match deployments {
         Lookup::Found(found) => found.first(),
         Lookup::NotFound | Lookup::Unavailable(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_sluice_is_not_there_waiting_pods_have_a_way_out() {
+        let installation = Installation {
+            deployments: Lookup::Found(Vec::new()),
+            published: None,
+            health_rules: Lookup::NotFound,
+            roles: Lookup::NotFound,
+        };
+        let told = warnings(&installation.judged_by(None).unseen);
+        let expected = "there is no Deployment of sluice: judged by the chart's defaults; if sluice was uninstalled, gates that wait never open: \
+                        delete their pods, and their owners make others without a gate";
+        assert_eq!(told, [expected]);
     }
 }

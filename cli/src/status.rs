@@ -144,6 +144,17 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
         }
         (Err(why), _) => return Err(why),
     };
+    let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
+    if matches!(Gate::of(&pod), Gate::Waiting { .. })
+        && events::stranded(&client, Some(namespace))
+            .await
+            .contains(uid)
+    {
+        unseen.push(Unseen {
+            part: None,
+            told: tree::STRANDED.to_owned(),
+        });
+    }
     if let GateWord::Said(said) = &word {
         heard::fill(&mut told.answer, said);
         held_up::hear(&mut told.roots, &told.answer);
@@ -155,7 +166,7 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     if silent || !images.is_empty() {
         let subject = EventSubject {
             namespace,
-            uid: pod["metadata"]["uid"].as_str().unwrap_or_default(),
+            uid,
             images: &images,
         };
         let found = events::read(&client, std::iter::once(subject)).await;
@@ -191,6 +202,7 @@ async fn several(
     let now = Timestamp::now();
     let mut tree = look(&mut reader, &basis, &scene, &BTreeSet::new(), now).await?;
     tree.learn(&events::read(&client, tree.silent()).await);
+    tree.strand(&stranded_in(&client, &tree, &scene).await);
     if looks_around {
         tree.creations = creations::read(&client, scene.namespace.as_deref(), now).await;
     }
@@ -256,6 +268,15 @@ async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Gat
     let pods = tree.pods().filter(asked);
     let pods = pods.map(|pod| (&*pod.uid, &*pod.namespace, &*pod.name));
     heard::listen(client, pods).await
+}
+
+/// The pods of a scene that are stranded, by their UIDs.
+async fn stranded_in(client: &Client, tree: &Tree, scene: &Scene) -> BTreeSet<String> {
+    if tree.pods().any(|pod| pod.may_say() && pod.stage.waits()) {
+        events::stranded(client, scene.namespace.as_deref()).await
+    } else {
+        BTreeSet::new()
+    }
 }
 
 #[expect(

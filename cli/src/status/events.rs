@@ -8,7 +8,7 @@ use kube::api::ListParams;
 use rules::cause::{self, Pull};
 use rules::lookup::Lookup;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use wire::said::clean;
 
@@ -26,6 +26,9 @@ const LONGEST: usize = 240;
 
 /// Reasons of Warnings that sluice writes itself: they tell of the wait, and not of the start.
 const OURS: &str = "sluice";
+
+/// The reason of Events about pods whose gates cannot trust the status service.
+const STRANDED: &str = "Stranded";
 
 /// The type of Events about trouble.
 const WARNING: &str = "Warning";
@@ -129,6 +132,21 @@ pub(super) async fn read<'a>(
         found.extend(told);
     }
     found
+}
+
+/// The pods that the controller calls stranded in an Event, by their UIDs; in one namespace, or in all. Without the right to read Events
+/// none is known.
+pub(super) async fn stranded(client: &Client, namespace: Option<&str>) -> BTreeSet<String> {
+    let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
+    let about = ListParams::default().fields(&format!("reason={STRANDED},involvedObject.kind=Pod"));
+    match list(client, &format!("/api/v1{place}/events"), &about).await {
+        Ok(Lookup::Found(events)) => {
+            let told = events.iter().filter(|it| it["reason"] == STRANDED);
+            let uids = told.map(|it| &it["involvedObject"]["uid"]);
+            uids.filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => BTreeSet::new(),
+    }
 }
 
 /// The Events of a namespace in which many objects are asked for; `None` where the objects are few, or the Events too many.

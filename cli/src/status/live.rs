@@ -1,7 +1,7 @@
 //! `status -w`: the tree, shown again whenever something in it has changed, until nothing waits any more.
 
 use super::screen::Screen;
-use super::{Manner, Scene, Tree, events, listen, look};
+use super::{Manner, Scene, Tree, events, listen, look, stranded_in};
 use crate::installation::Basis;
 use crate::reader::Reader;
 use crate::watches::Watches;
@@ -28,6 +28,7 @@ pub(super) async fn follow(
     let mut followed = BTreeSet::new();
     let mut words = BTreeMap::new();
     let mut troubles = BTreeMap::new();
+    let mut stranded = BTreeSet::new();
     let (mut changed, mut failures) = (true, 0);
     loop {
         let now = Timestamp::now();
@@ -45,8 +46,10 @@ pub(super) async fn follow(
         if changed {
             words = listen(client, &tree, manner.is_wide()).await;
             troubles = events::read(client, tree.silent()).await;
+            stranded = stranded_in(client, &tree, scene).await;
         } // else only the time has gone on: no gate is asked again
         tree.learn(&troubles);
+        tree.strand(&stranded);
         tree.hear(&words);
         let waiting = tree.pods().filter(|pod| pod.stage.waits());
         followed.extend(waiting.map(|pod| pod.uid.clone()));

@@ -16,8 +16,12 @@ use rules::object;
 use rules::scope::Scope;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::{Answer, Decision};
+
+/// The words about a stranded pod.
+pub(super) const STRANDED: &str = "it is stranded: its gate trusts no certificate of sluice any more and never opens; delete the pod, and its owner makes \
+                                   another";
 
 /// The whole answer of `status` for several pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -201,6 +205,18 @@ impl Tree {
         for Lacking { uid, workload } in std::mem::take(&mut self.lacking) {
             if let Some(trouble) = events.get(&uid).and_then(|it| it.trouble.as_ref()) {
                 self.refuse(workload, trouble.refusal());
+            }
+        }
+    }
+
+    /// Notes the pods that wait and are stranded, by their UIDs: no change of a dependency opens their gates.
+    pub(super) fn strand(&mut self, stranded: &BTreeSet<String>) {
+        let pods = self.workloads.iter_mut().flat_map(|it| &mut it.pods);
+        for pod in pods.filter(|pod| pod.may_say() && pod.stage.waits()) {
+            if stranded.contains(&pod.uid) {
+                pod.answer = None;
+                pod.roots.clear();
+                pod.unknown = Some(STRANDED.to_owned());
             }
         }
     }

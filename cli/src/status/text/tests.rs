@@ -6,7 +6,7 @@ use crate::status::tree::Lacking;
 use crate::style::Color;
 use rules::cause::Pull;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::Decision;
 
 fn time(text: &str) -> Timestamp {
@@ -133,6 +133,30 @@ fn a_pod_whose_gate_has_opened_says_what_keeps_its_containers() {
     let told = told(&tree, false, Color::Never);
     let expected = "starts, after 17s at its gate\n     pod   it cannot pull image shop/migrate:2";
     assert!(told.ends_with(expected), "{told}");
+}
+
+#[test]
+fn a_stranded_pod_is_told_so_and_waits_for_nothing_else() {
+    let mut tree = shop();
+    tree.strand(&BTreeSet::from([
+        "api-1".to_owned(),
+        "migrate-x".to_owned(),
+    ]));
+    let expected = format!(
+        "\
+├─ wait  api-1  waits, 1m03s so far
+│    {}
+└─ wait  api-2  waits for 1 of 2 dependencies, 1m03s so far
+     wait  Job/migrate  InProgress  JobNotComplete: active: 1
+",
+        crate::status::tree::STRANDED
+    );
+    let told = told(&tree, false, Color::Never);
+    assert!(told.contains(&expected), "{told}");
+    assert!(
+        told.ends_with("migrate-x  ready, after 17s at its gate"),
+        "{told}"
+    );
 }
 
 #[test]
