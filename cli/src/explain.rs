@@ -263,6 +263,8 @@ mod tests {
         ] {
             assert!(!explained(event).is_empty(), "{event}");
         }
+        assert!(explained("refused")[0].contains("gave up"));
+        assert!(explained("Unjudgeable")[0].contains("you may not read"));
         let found = explained("Init:0/1");
         assert!(found[0].contains("kubectl sluice status"), "{found:?}");
         // Of two rows with one word, each begins with the whole symptom.
