@@ -19,6 +19,7 @@ mod environment;
 mod expected;
 mod flow;
 mod host;
+mod host_lists;
 mod image;
 mod in_text;
 mod known;

@@ -42,6 +42,30 @@ fn open(known: &Known<'_>, groups: &[Group], settled: &Settled) -> Vec<(usize, V
     ways.filter(|(_, ways)| !ways.is_empty()).collect()
 }
 
+/// Renders the sets in which a container may wait for the elements of a list, with marks in that list. Of several forms that an element may
+/// have, the first counts that tells each address.
+fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
+    let mut open = tried.lists();
+    while !open.is_empty() {
+        let with_marks = |(base, forms): &mut (usize, Vec<Vec<Switch>>)| {
+            let set = [tried.sets[*base].as_slice(), &forms.remove(0)].concat();
+            (*base, set)
+        };
+        let sets: Vec<Pair> = open.iter_mut().map(with_marks).collect();
+        let switches: Vec<_> = sets.iter().map(|it| it.1.clone()).collect();
+        let all = source.render_all(&switches, render::FOR_FOLLOWED);
+        let mut next = Vec::new();
+        for (((base, set), objects), rest) in sets.into_iter().zip(all).zip(open) {
+            let missing = source.missing().to_vec();
+            let fits = objects.is_some_and(|it| tried.take_list(set, it, &missing, base));
+            if !fits && !rest.1.is_empty() {
+                next.push(rest);
+            }
+        }
+        open = next;
+    }
+}
+
 /// Proposes lists for the workloads that a folder renders to.
 pub(super) fn run(
     folder: &Path,
@@ -81,6 +105,7 @@ pub(super) fn run(
             joined.extend((number..tried.sets.len()).filter(|_| at < many));
         }
     }
+    mark_lists(&mut tried, &mut source);
     if !late.is_empty() {
         let mut pairs: Vec<String> = late.iter().flatten().map(Switch::pair).collect();
         pairs.sort();

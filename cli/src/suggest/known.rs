@@ -15,7 +15,7 @@ use super::survey::SeenContainer;
 use super::switches::Switch;
 use super::target::Form;
 use super::texts::{File, Texts};
-use super::traces;
+use super::traces::{self, Written};
 use super::tried;
 use super::wait::Wait;
 use rules::keys;
@@ -95,15 +95,18 @@ impl Known<'_> {
         self.stubs.shown(&traces::shown(text, &self.sets[set]))
     }
 
-    /// The entry of the wait number `at` whose address comes from values, with actions that name these values. `None` where no mark tells
-    /// the values.
-    pub(super) fn written(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<String> {
+    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the
+    /// values.
+    pub(super) fn written(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<Written> {
         let found = self.followed(seen, at, root)?;
-        if !self.is_port_open(seen, at, &found) {
+        if !self.is_port_open(seen, at, &found.text) {
             return Some(found);
         }
-        let port = self.in_text(seen, at, false, in_text::port_there)?;
-        with_port(&found, &port)
+        // A `range` sets the dot by which the text may name its values.
+        let is_plain = found.within.is_empty();
+        let port = self.in_text(seen, at, false, in_text::port_there);
+        let text = with_port(&found.text, &port.filter(|_| is_plain)?)?;
+        Some(Written { text, ..found })
     }
 
     /// Whether the text of a wait computes the port that `found`, the entry of the wait, has as a number. Such a number is the port with
@@ -114,26 +117,37 @@ impl Known<'_> {
         is_number && port().is_some_and(|it| it.contains("{{"))
     }
 
-    /// The entry of an address that comes from values, with an action in place of each mark; `None` where no set has a mark for the
-    /// address.
-    fn followed(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<String> {
+    /// The entry of an address that values say, with the values that were followed in it.
+    fn followed(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<Written> {
         let own = &self.sets[seen.set];
-        let entry = |it: &SeenContainer| {
-            let target = it.found.get(at)?.target.as_ref().ok()?.as_ref()?;
-            let is_of_values = target.form == (Form::Address { of_values: true });
-            is_of_values.then(|| target.name.clone())
-        };
-        let text = entry(seen)?;
-        traces::written(&text, own, self.texts, root).or_else(|| {
-            // A set with other marks may trace an address that the container's own set does not trace.
+        let text = address_of_values(seen, at)?;
+        traces::written(text, own, self.texts, root).or_else(|| {
+            // Another set with the same values of the user may follow this one.
             let mut twins = self
                 .with_other_marks(seen)
                 .filter(|it| it.found.len() == seen.found.len());
-            twins.find_map(|it| traces::written(&entry(it)?, &self.sets[it.set], self.texts, root))
+            let twin = twins.find_map(|it| {
+                let text = address_of_values(it, at)?;
+                traces::written(text, &self.sets[it.set], self.texts, root)
+            });
+            twin.or_else(|| self.in_list(seen, text, root))
         })
     }
 
-    /// The entry of the wait number `at`, with its target written as in the text of the container.
+    /// The entry of an address that is an element of a list in the chart's own values. Another set has marks in that list, and more of
+    /// them.
+    fn in_list(&self, seen: &SeenContainer, text: &str, root: &str) -> Option<Written> {
+        let mut all = self.like(seen).flat_map(|twin| {
+            let set = &self.sets[twin.set];
+            let addresses = (0..twin.found.len()).filter_map(|at| address_of_values(twin, at));
+            addresses.map(move |it| (it, set))
+        });
+        let (marked, set) =
+            all.find(|(it, set)| traces::with_own_elements(it, set).as_deref() == Some(text))?;
+        traces::written(marked, set, self.texts, root)
+    }
+
+    /// The entry of the wait number `at`, with its target written as in the container's own text.
     pub(super) fn as_written(&self, seen: &SeenContainer, at: usize) -> Option<String> {
         self.in_text(seen, at, false, |context, wait| {
             match context.resolve(wait) {
@@ -216,7 +230,8 @@ impl Known<'_> {
                 let is_of_values = target.form == (Form::Address { of_values: true });
                 // A list with the port as the container's text computes it was tried before, and did not mean the same as the loop.
                 let followed = || self.followed(seen, at, "");
-                let is_unwritten = || followed().is_none_or(|it| self.is_port_open(seen, at, &it));
+                let is_unwritten =
+                    || followed().is_none_or(|it| self.is_port_open(seen, at, &it.text));
                 if is_of_values && is_unwritten() && self.as_address(seen, at).is_none() {
                     left.push((*number, at, Reason::Address(target.name.clone())));
                 }
@@ -361,7 +376,14 @@ impl Known<'_> {
     }
 }
 
-/// An entry with `port` in place of its own port, which is a number. `None` where the entry has no such port.
+/// The entry of the wait number `at`, where that is an address that comes from values.
+fn address_of_values(seen: &SeenContainer, at: usize) -> Option<&str> {
+    let target = seen.found.get(at)?.target.as_ref().ok()?.as_ref()?;
+    let is_of_values = target.form == (Form::Address { of_values: true });
+    is_of_values.then_some(target.name.as_str())
+}
+
+/// An entry with another port in the place of its own, which is a number. `None` where it has none.
 fn with_port(entry: &str, port: &str) -> Option<String> {
     let (before, behind) = entry.rsplit_once(':')?;
     let path = behind.trim_start_matches(|it: char| it.is_ascii_digit());

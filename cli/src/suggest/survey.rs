@@ -96,7 +96,7 @@ pub(super) fn of(
     // A made-up host stands for a host that the user has to give.
     texts.push(MADE_UP.to_owned());
     let texts_of_set = switches.iter().filter(|it| it.is_text());
-    texts.extend(texts_of_set.map(|it| it.value.clone()));
+    texts.extend(texts_of_set.flat_map(|it| it.marks().into_iter().map(str::to_owned)));
     let mut seen = Vec::new();
     for object in objects {
         let hook = scope::hook(&object.value);

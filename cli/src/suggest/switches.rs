@@ -1,6 +1,7 @@
 //! Finds the switches of a chart: the values that decide whether a container of the chart waits, and for which thing. Each switch is also
 //! tried with another value.
 
+use super::host_lists::HostList;
 use super::in_text::actions;
 use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
 use super::texts::Texts;
@@ -35,12 +36,33 @@ pub(super) enum Tested {
     /// The template tests nothing. The value of the switch is a mark, which is a made-up host or port: an address with the mark comes from
     /// this value. `own` is the chart's own value.
     Follows { own: String },
+    /// The template walks through the value, a list. Each element has marks of its own; the value of the switch is empty.
+    Each(HostList),
 }
 
 impl Switch {
     /// The path and the value of the switch, in the form that Helm's `--set` takes.
     pub(super) fn pair(&self) -> String {
-        format!("{}={}", self.path, self.value)
+        match &self.tested {
+            Tested::Each(list) => list.pairs(&self.path),
+            _ => format!("{}={}", self.path, self.value),
+        }
+    }
+
+    /// The marks of the switch: its value, or those of the elements of its list.
+    pub(super) fn marks(&self) -> Vec<&str> {
+        match &self.tested {
+            Tested::Each(list) => list.marks().map(|it| it.0).collect(),
+            _ => vec![self.value.as_str()],
+        }
+    }
+
+    /// The list whose elements the switch marks.
+    pub(super) fn list(&self) -> Option<&HostList> {
+        match &self.tested {
+            Tested::Each(list) => Some(list),
+            _ => None,
+        }
     }
 
     /// Whether the switch sets a text, which a user would choose, and not `true` or `false`.
@@ -50,7 +72,7 @@ impl Switch {
 
     /// Whether the switch sets a mark, a made-up host or port that shows which addresses come from the value.
     pub(super) fn follows(&self) -> bool {
-        matches!(self.tested, Tested::Follows { .. })
+        matches!(self.tested, Tested::Follows { .. } | Tested::Each(_))
     }
 
     /// The condition, for a template, that holds while the value is as the switch sets it. `None` where no condition tells.
@@ -80,7 +102,9 @@ impl Switch {
             (Tested::Among { list }, false) => format!("(not (has {path} {list}))"),
             (Tested::IsSet, on) => is_set(on == (self.value != "false")),
             (Tested::Follows { own }, on) if own.is_empty() => is_set(on),
-            // The user may choose any port, so no condition tells the chart's own port from another.
+            // The `range` over a list says when its entries are there.
+            (Tested::Each(_), _) => return None,
+            // Every port is as good as the chart's own.
             (Tested::Follows { own }, _) if own.parse::<u16>().is_ok() => return None,
             (Tested::Follows { own }, true) => equals("ne", own),
             (Tested::Follows { own }, false) => equals("eq", own),

@@ -150,8 +150,12 @@ fn of_container(
 
 /// The entry for the wait number `at` of a container, in its proposed form.
 fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) -> ListEntry {
-    if let Some(text) = known.written(seen, at, "") {
-        return ListEntry::new(text);
+    if let Some(written) = known.written(seen, at, "") {
+        let inner = written.within.last().and_then(|it| it.first());
+        return ListEntry::new(match inner {
+            Some(range) => format!("{{{{ {range} }}}} {} {{{{ end }}}}", written.text),
+            None => written.text,
+        });
     }
     let objects = known.objects(seen.set);
     let mut names = candidates::names(known.texts, known.folder, objects, target);

@@ -18,6 +18,21 @@ const FIRST_PORT: usize = 61_000;
 /// The values that may hold an address of a waiting container, each with its mark. A group has the hosts below one parent, such as
 /// `externalDatabase`, and then the ports of all parents.
 pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
+    let (groups, ports) = hosts_and_ports(texts);
+    let with_ports = |mut group: Vec<Switch>| {
+        group.extend(ports.iter().cloned());
+        group
+    };
+    groups.into_iter().map(with_ports).collect()
+}
+
+/// The values that may hold a port of a waiting container, each with its mark.
+pub(super) fn ports(texts: &Texts) -> Vec<Switch> {
+    hosts_and_ports(texts).1
+}
+
+/// The marks of hosts, those below one parent together, and the marks of all ports.
+fn hosts_and_ports(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Switch>) {
     let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
     let mut ports = Vec::new();
     for (number, path) in paths(texts).into_iter().take(MOST).enumerate() {
@@ -46,11 +61,7 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
             groups.push((parent, vec![switch]));
         }
     }
-    let with_ports = |(_, mut group): (String, Vec<Switch>)| {
-        group.extend(ports.iter().cloned());
-        group
-    };
-    groups.into_iter().map(with_ports).collect()
+    (groups.into_iter().map(|it| it.1).collect(), ports)
 }
 
 /// The values of all groups with their marks, each value once.
@@ -145,7 +156,6 @@ fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(Stri
         _ => return None,
     };
     let key = path.rsplit('.').next().unwrap_or_default().to_lowercase();
-    let port = FIRST_PORT + number;
     let path_of_port = path.to_lowercase();
     let mut keys = path_of_port.split('.');
     let is_port = keys.any(|it| it.ends_with("port") || it.ends_with("ports"));
@@ -153,34 +163,50 @@ fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(Stri
     let is_empty_port = own.is_empty() && path.ends_with("Port");
     if key == "port" || is_empty_port || is_port && own.parse::<u16>().is_ok() {
         let is_number = own.is_empty() || own.parse::<u16>().is_ok();
-        return is_number.then(|| (port.to_string(), own));
+        return is_number.then(|| (port_mark(number), own));
     }
     let named = [
         "host", "server", "address", "endpoint", "fqdn", "domain", "url", "uri",
     ];
-    // A list, a text of a template, and a text that cannot stand in quotes are no single host.
-    let unfit = |it: char| it.is_whitespace() || matches!(it, ',' | '{' | '"' | '\\');
     let is_named = is_server || named.iter().any(|it| key.contains(it));
     // A key such as `endpoints` holds a list or URLs, even if the chart's own value is one host.
     let is_plural = key.ends_with('s') && !key.ends_with("address");
-    if !is_named || is_plural || key.contains("path") || own.contains(unfit) {
+    if !is_named || is_plural || key.contains("path") || own.contains(is_unfit) {
         return None;
     }
+    let is_url = own.is_empty() && (key.ends_with("url") || key.ends_with("uri"));
+    let like = if is_url { "http://" } else { &own };
+    Some((mark_like(like, number)?, own))
+}
+
+/// The mark for a host in the form of a text: with a scheme and a port where the text has these. `None` where the text has the scheme of
+/// a protocol other than HTTP, or where it names no single host.
+pub(super) fn mark_like(own: &str, number: usize) -> Option<String> {
+    let port = port_mark(number);
     let host = format!("sluice-{number}{DOMAIN}");
     let has_port = |it: &str| {
         it.rsplit_once(':')
             .is_some_and(|(_, it)| it.parse::<u16>().is_ok())
     };
-    let value = match own.split_once("://") {
+    if own.contains(is_unfit) {
+        return None;
+    }
+    Some(match own.split_once("://") {
         Some((scheme @ ("http" | "https"), _)) => format!("{scheme}://{host}:{port}"),
         Some(_) => return None,
-        None if own.is_empty() && (key.ends_with("url") || key.ends_with("uri")) => {
-            format!("http://{host}:{port}")
-        }
-        None if has_port(&own) => format!("{host}:{port}"),
+        None if has_port(own) => format!("{host}:{port}"),
         None => host,
-    };
-    Some((value, own))
+    })
+}
+
+/// The mark for a port.
+pub(super) fn port_mark(number: usize) -> String {
+    (FIRST_PORT + number).to_string()
+}
+
+/// Whether a text with this letter names no single host: a list, a text of a template, or one that cannot stand in quotes.
+fn is_unfit(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, ',' | '{' | '"' | '\\')
 }
 
 fn is_port(switch: &Switch) -> bool {
@@ -199,7 +225,7 @@ pub(super) fn without(set: &[Switch]) -> impl Iterator<Item = &Switch> {
 
 /// Whether the mark of a switch occurs in a text.
 pub(super) fn marks(switch: &Switch, text: &str) -> bool {
-    text.contains(&switch.value)
+    switch.marks().iter().any(|it| text.contains(it))
 }
 
 /// Whether a text has a mark that is a host.
@@ -207,15 +233,34 @@ pub(super) fn is_marked(text: &str) -> bool {
     text.contains(DOMAIN)
 }
 
+/// An entry that names values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    /// The entry, with template actions in place of its marks.
+    pub(super) text: String,
+    /// The actions around an entry that stands once for each element of a list, the outermost first.
+    pub(super) within: Vec<Vec<String>>,
+}
+
 /// The entry with template actions, such as `{{ .Values.db.host }}`, in place of its marks. `None` where the entry has no mark of a host,
-/// or where a part of such a mark is left over. `root` stands in front of `.Values`.
-pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) -> Option<String> {
+/// or where a part of such a mark is left over.
+pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) -> Option<Written> {
     let mut ports = set.iter().filter(|it| it.follows() && is_port(it));
     let is_unclear = |it: &Switch| marks(it, entry) && default_of(texts, &it.path).is_none();
     if !is_marked(entry) || ports.any(is_unclear) {
         return None;
     }
-    let action = |it: &Switch| {
+    let list = list_in(entry, set);
+    let within = list.and_then(|it| Some(it.list()?.within(&it.path, root)));
+    let within = within.unwrap_or_default();
+    // A `range` sets the dot.
+    let root = if within.is_empty() { root } else { "$" };
+    let action = |it: &Switch, mark: &str| {
+        if let Some(list) = it.list() {
+            let mut marks = list.marks();
+            let own = marks.find(|it| it.0 == mark);
+            return own.map_or(String::new(), |it| it.1);
+        }
         let value = format!("{root}.Values.{}", it.path);
         if is_a_template(texts, &it.path) {
             return format!("{{{{ tpl {value} $ }}}}");
@@ -225,22 +270,42 @@ pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) ->
             None => format!("{{{{ {value} }}}}"),
         }
     };
-    let written = replaced(entry, set, action);
-    (!is_marked(&written)).then_some(written)
+    let text = replaced(entry, set, action);
+    (!is_marked(&text)).then_some(Written { text, within })
+}
+
+/// The switch of the list whose mark an entry has.
+pub(super) fn list_in<'s>(entry: &str, set: &'s [Switch]) -> Option<&'s Switch> {
+    let mut lists = set.iter().filter(|it| it.list().is_some());
+    lists.find(|it| marks(it, entry))
+}
+
+/// The entry with the chart's own elements of lists in place of their marks; `None` where the chart does not have such an element.
+pub(super) fn with_own_elements(entry: &str, set: &[Switch]) -> Option<String> {
+    let list = list_in(entry, set)?.list()?;
+    let own = |mark: &str| list.marks().find(|it| it.0 == mark).map_or("", |it| it.2);
+    let text = replaced(entry, set, |it, mark| match &it.tested {
+        Tested::Follows { own } => own.clone(),
+        _ => own(mark).to_owned(),
+    });
+    let is_own = list.marks().all(|it| !entry.contains(it.0) || !it.2.is_empty());
+    (is_own && !is_marked(&text)).then_some(text)
 }
 
 /// A text for a message, with the actions of the values in place of their marks.
 pub(super) fn shown(text: &str, set: &[Switch]) -> String {
-    replaced(text, set, |it| format!("{{{{ .Values.{} }}}}", it.path))
+    replaced(text, set, |it, _| format!("{{{{ .Values.{} }}}}", it.path))
 }
 
-fn replaced(text: &str, set: &[Switch], action: impl Fn(&Switch) -> String) -> String {
-    let mut followed: Vec<&Switch> = set.iter().filter(|it| it.follows()).collect();
-    // One mark may be the beginning of another, so the longer marks are replaced first.
-    followed.sort_by_key(|it| Reverse(it.value.len()));
-    followed.into_iter().fold(text.to_owned(), |text, it| {
-        if marks(it, &text) {
-            text.replace(&it.value, &action(it))
+fn replaced(text: &str, set: &[Switch], action: impl Fn(&Switch, &str) -> String) -> String {
+    let followed = set.iter().filter(|it| it.follows());
+    let each = followed.flat_map(|it| it.marks().into_iter().map(move |mark| (it, mark)));
+    let mut each: Vec<(&Switch, &str)> = each.collect();
+    // A mark may be the beginning of a longer one.
+    each.sort_by_key(|it| Reverse(it.1.len()));
+    each.into_iter().fold(text.to_owned(), |text, (it, mark)| {
+        if text.contains(mark) {
+            text.replace(mark, &action(it, mark))
         } else {
             text
         }
@@ -343,7 +408,7 @@ mod tests {
             let texts = followed(&values, &waits.replace("PORT", port));
             let groups = groups(&texts);
             let entry = "tcp://sluice-0.sluice.example.com:61001";
-            let found = written(entry, &groups[0], &texts, "");
+            let found = written(entry, &groups[0], &texts, "").map(|it| it.text);
             assert_eq!(found.as_deref(), expected, "{port}");
         }
     }
@@ -379,7 +444,7 @@ mod tests {
             ("tcp://sluice-2.sluice.example.com:61002", 1, None),
             ("tcp://db:5432", 0, None),
         ] {
-            let found = written(entry, &groups[group], &texts, "$");
+            let found = written(entry, &groups[group], &texts, "$").map(|it| it.text);
             assert_eq!(found.as_deref(), expected, "{entry}");
         }
     }

@@ -1,10 +1,12 @@
 //! The sets of values that were tried, and the further sets to try, which the waits in them ask for.
 
 use super::blocks::Block;
+use super::host_lists::{self, Forms};
 use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::places;
 use super::reason::Reason;
 use super::survey::{self, Found, Readings, SeenContainer};
+use super::target::Form;
 use super::switches::Switch;
 use super::tested;
 use super::texts::Texts;
@@ -18,7 +20,10 @@ const MOST_FOLLOWED: usize = 16;
 /// The most sets without an address that are rendered once more with marks in all values of addresses.
 const MOST_LACKING: usize = 12;
 
-/// The sets of values that were tried, and the objects and containers that each renders.
+/// The most sets of values that are rendered once more with marks in a list.
+const MOST_LISTS: usize = 8;
+
+/// The sets of values that were tried, and the things that each renders.
 pub(super) struct TriedSets<'f> {
     folder: &'f Path,
     texts: &'f Texts,
@@ -282,5 +287,70 @@ impl<'f> TriedSets<'f> {
         let many = all.len();
         all.extend(pairs.take(MOST_FOLLOWED));
         (all, many)
+    }
+
+    /// The sets in which containers may wait for the elements of a list, each with its number and with the switches that mark the list and
+    /// the ports, once for each form of an element.
+    pub(super) fn lists(&self) -> Vec<(usize, Vec<Vec<Switch>>)> {
+        let lists = host_lists::of(self.texts);
+        if lists.is_empty() {
+            return Vec::new();
+        }
+        let ports = traces::ports(self.texts);
+        let mut all = Vec::new();
+        for Forms { forms, is_around } in lists {
+            let sets = (0..self.sets.len()).filter(|set| self.may_list(*set, &forms, is_around));
+            let with_ports = |it: &Switch| [&[it.clone()], ports.as_slice()].concat();
+            let forms: Vec<Vec<Switch>> = forms.iter().map(with_ports).collect();
+            all.extend(sets.map(|set| (set, forms.clone())));
+        }
+        all.truncate(MOST_LISTS);
+        all
+    }
+
+    /// Whether a container of a set may wait for the elements of a list, and nothing tells so yet.
+    fn may_list(&self, set: usize, forms: &[Switch], is_around: bool) -> bool {
+        if traces::follow(&self.sets[set]) || self.rendered[set].is_none() {
+            return false;
+        }
+        let own = forms.iter().filter_map(Switch::list).flat_map(|it| it.own());
+        let own: Vec<&str> = own.collect();
+        let mut seen = self.seen.iter().filter(|it| it.set == set);
+        if own.is_empty() {
+            // Without an element such a container is not there, or waits for nothing.
+            return is_around && set == 0 || seen.any(|it| it.found.is_empty());
+        }
+        let waits = |it: &Found| match &it.target {
+            Ok(Some(target)) => {
+                let is_of_values = target.form == (Form::Address { of_values: true });
+                is_of_values && own.iter().any(|it| target.name.contains(it))
+            }
+            Ok(None) => false,
+            Err(_) => own.iter().any(|own| it.what.contains(own)),
+        };
+        seen.any(|it| it.found.iter().any(waits))
+    }
+
+    /// Takes what a set with marks in a list renders, if each wait that has a mark tells its address. Returns whether it did.
+    pub(super) fn take_list(
+        &mut self,
+        switches: Vec<Switch>,
+        objects: ObjectList,
+        missing: &[String],
+        base: usize,
+    ) -> bool {
+        let values = &self.texts.values;
+        let seen = survey::of(&mut self.readings, 0, &objects, missing, values, &switches);
+        let found = || seen.iter().flat_map(|it| &it.found);
+        let marked = |it: &Found| traces::list_in(&it.what, &switches).is_some();
+        let tells = |it: &Found| match &it.target {
+            Ok(Some(target)) => traces::list_in(&target.name, &switches).is_some(),
+            _ => false,
+        };
+        let fits = found().any(tells) && found().all(|it| !marked(it) || tells(it));
+        if fits {
+            self.take(switches, Some(objects), missing, base);
+        }
+        fits
     }
 }

@@ -12,7 +12,7 @@ use super::survey::{Found, SeenContainer};
 use super::switches::{self, Switch};
 use super::target::{Form, Target};
 use super::template::word;
-use super::traces;
+use super::traces::{self, Written};
 use super::values::{self, Wanted};
 use std::collections::BTreeMap;
 
@@ -77,11 +77,14 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
         return None;
     }
     let mut entries: BTreeMap<String, Option<ListEntry>> = BTreeMap::new();
-    let mut found: Vec<(usize, &Target, ListEntry)> = Vec::new();
+    let mut found: Vec<(usize, &Target, Listed)> = Vec::new();
     for seen in group.seen.iter().map(|at| &known.seen[*at]) {
         for at in 0..seen.found.len() {
             if let Ok(Some(target)) = &seen.found[at].target {
-                let written = known.written(seen, at, root);
+                let (written, within) = match known.written(seen, at, root) {
+                    Some(it) => (Some(it.text), it.within),
+                    None => (None, Vec::new()),
+                };
                 let of_text = || known.as_written(seen, at).filter(|_| way == AS_WRITTEN);
                 let is_named = target.object.is_some();
                 let written = written.or_else(|| of_text().filter(|_| is_named));
@@ -98,7 +101,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
                 let plain = target.plain().text;
                 let kept = || entries.entry(plain).or_insert_with(name).clone();
                 let entry = written.map(ListEntry::new).or_else(kept)?;
-                found.push((seen.set, target, entry));
+                found.push((seen.set, target, Listed { entry, within }));
             }
         }
     }
@@ -118,34 +121,61 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
             .collect()
     };
     let mut list: Vec<Listed> = Vec::new();
-    for (_, target, entry) in &found {
-        if list.iter().any(|it| it.entry.text == entry.text) {
+    let mut once: Vec<&Listed> = Vec::new();
+    for (_, target, listed) in &found {
+        let is_same =
+            |it: &Listed| it.entry.text == listed.entry.text && it.within == listed.within;
+        if once.iter().any(|it| is_same(it)) {
             continue;
         }
-        // Targets with several names are one target where the chart has one expression for these names.
-        let same = found.iter().filter(|it| it.2.text == entry.text);
+        once.push(listed);
+        // Targets of several names are one where the chart names them by one expression.
+        let same = found.iter().filter(|it| is_same(&it.2));
         let same: Vec<_> = same.collect();
         let is_there = |set: &&usize| same.iter().any(|it| it.0 == **set);
         let seen: Vec<usize> = tried.iter().filter(is_there).copied().collect();
         // Only the sets with marks show which marks an address has.
         let marks = same.iter().map(|it| it.1);
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
-        let sets = marked(marks.unwrap_or(target));
-        let mut within = conditions::of_sets(&sets, &tried, &seen, root)?;
+        let mut within = if listed.within.is_empty() {
+            let sets = marked(marks.unwrap_or(target));
+            conditions::of_sets(&sets, &tried, &seen, root)?
+        } else {
+            of_list(known, &tried, &seen, root)?
+        };
         if marks.is_some() {
-            for more in instead(known, group, &entry.text, root) {
+            for more in instead(known, group, listed, root) {
                 within.extend(conditions::unsaid(&[more], &within));
             }
         }
-        let entry = entry.clone();
+        within.extend(listed.within.iter().cloned());
+        let entry = listed.entry.clone();
         list.push(Listed { entry, within });
     }
     Some(list)
 }
 
-/// The further conditions for an entry with the address `text`. Where such a condition fails, the container waits for an object and not for
-/// the address.
-fn instead(known: &Known<'_>, group: &Group, text: &str, root: &str) -> Vec<String> {
+/// The condition on which the entry of a list's elements is rendered, but for the elements themselves: where the list is empty the `range`
+/// renders none. `seen` are those of the sets `tried` that show an element.
+fn of_list(
+    known: &Known<'_>,
+    tried: &[usize],
+    seen: &[usize],
+    root: &str,
+) -> Option<Vec<Vec<String>>> {
+    let plain = |set: usize| traces::without(&known.sets[set]);
+    let is_empty = |set: &usize| seen.iter().any(|it| plain(*it).eq(plain(*set)));
+    let tried = tried.iter().filter(|it| seen.contains(it) || !is_empty(it));
+    let tried: Vec<usize> = tried.copied().collect();
+    let sets = (0..known.sets.len()).map(|it| plain(it).cloned().collect());
+    let sets: Vec<Vec<Switch>> = sets.collect();
+    conditions::of_sets(&sets, &tried, seen, root)
+}
+
+/// The conditions for an entry with the address of `listed`: without one of them the container waits for an object in place of that
+/// address.
+fn instead(known: &Known<'_>, group: &Group, listed: &Listed, root: &str) -> Vec<String> {
+    let is_it = |it: Written| it.text == listed.entry.text && it.within == listed.within;
     let name = |found: &Found| Some(found.target.as_ref().ok()?.as_ref()?.plain().text);
     let is_object = |found: &Found| matches!(&found.target, Ok(Some(it)) if !matches!(it.form, Form::Address { .. }));
     let all = || group.seen.iter().map(|it| &known.seen[*it]);
@@ -161,7 +191,7 @@ fn instead(known: &Known<'_>, group: &Group, text: &str, root: &str) -> Vec<Stri
             continue;
         };
         let numbers = 0..seen.found.len();
-        for at in numbers.filter(|at| known.written(seen, *at, root).as_deref() == Some(text)) {
+        for at in numbers.filter(|at| known.written(seen, *at, root).is_some_and(is_it)) {
             for other in all().filter(is_like) {
                 let set = &known.sets[other.set];
                 let is_more =

@@ -1,0 +1,389 @@
+//! Lists of addresses in a chart's values that a template walks through. Each element is set to a mark, a made-up address of its own. A
+//! rendered address then shows from which list it comes, and its entry can stand in a `range` over that list.
+
+use super::in_text::actions;
+use super::switches::{Switch, Tested};
+use super::template::word;
+use super::tested;
+use super::texts::{File, Texts};
+use super::traces;
+use serde_json::Value;
+
+/// The most elements of a chart's own list that are set to marks.
+const MOST: usize = 6;
+/// The number of the first mark: those of single values have lower numbers.
+const FIRST: usize = 200;
+/// The made-up text of a part of an element that is no address.
+const FILLER: &str = "sluice";
+
+/// The marks for the elements of one list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HostList {
+    /// Whether the value is one text with commas, and no list.
+    is_text: bool,
+    elements: Vec<Vec<Part>>,
+}
+
+/// A part of an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    /// The key of the part; empty where the element is a text.
+    key: String,
+    value: String,
+    /// The chart's own value; empty where the chart has no such element.
+    own: String,
+    is_mark: bool,
+}
+
+impl HostList {
+    /// The pairs of path and value that Helm's `--set` takes.
+    pub(super) fn pairs(&self, path: &str) -> String {
+        let escaped = |it: &Part| it.value.replace(',', "\\,");
+        if self.is_text {
+            let texts: Vec<String> = self.parts().map(escaped).collect();
+            return format!("{path}={}", texts.join("\\,"));
+        }
+        let elements = self.elements.iter().enumerate();
+        let pairs = elements.flat_map(|(at, parts)| {
+            parts.iter().map(move |it| {
+                let key = if it.key.is_empty() {
+                    String::new()
+                } else {
+                    format!(".{}", it.key)
+                };
+                format!("{path}[{at}]{key}={}", escaped(it))
+            })
+        });
+        pairs.collect::<Vec<_>>().join(",")
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.elements.iter().flatten()
+    }
+
+    /// The marks, each with the action that prints it within the `range` and with the chart's own value.
+    pub(super) fn marks(&self) -> impl Iterator<Item = (&str, String, &str)> {
+        let marks = self.parts().filter(|it| it.is_mark);
+        marks.map(|it| {
+            let action = match it.key.as_str() {
+                "" if self.is_text => "{{ trim . }}".to_owned(),
+                key => format!("{{{{ .{key} }}}}"),
+            };
+            (it.value.as_str(), action, it.own.as_str())
+        })
+    }
+
+    /// The hosts of the chart's own elements.
+    pub(super) fn own(&self) -> impl Iterator<Item = &str> {
+        let own = self.parts().filter(|it| it.is_mark).map(|it| &it.own);
+        own.map(String::as_str).filter(|it| !it.is_empty())
+    }
+
+    /// The actions around the entry, the outermost first.
+    pub(super) fn within(&self, path: &str, root: &str) -> Vec<Vec<String>> {
+        let value = format!("{root}.Values.{path}");
+        if !self.is_text {
+            return vec![vec![format!("range {value}")]];
+        }
+        let range = vec![format!("range splitList \",\" {value}")];
+        // An empty text has one element, too.
+        let is_set = vec![format!("if {value}")];
+        if self.own().next().is_some() {
+            vec![range]
+        } else {
+            vec![is_set, range]
+        }
+    }
+}
+
+/// A list that a template walks through, as the template's text has it.
+#[derive(Debug, PartialEq, Eq)]
+struct Walked {
+    path: String,
+    is_text: bool,
+    /// The keys of an element that the template reads; empty where it takes the element as a text.
+    keys: Vec<String>,
+    /// Whether the list decides how many containers there are.
+    is_around: bool,
+}
+
+/// One list of a chart's values, in each form that its elements may have, the likelier first.
+pub(super) struct Forms {
+    pub(super) forms: Vec<Switch>,
+    /// Whether the list decides how many containers there are.
+    pub(super) is_around: bool,
+}
+
+/// The lists that the texts of the waiting containers and their helpers walk through.
+pub(super) fn of(texts: &Texts) -> Vec<Forms> {
+    let mut number = FIRST;
+    let walked = walked(texts).into_iter();
+    let all = walked.filter_map(|it| {
+        let forms = forms(texts, &it, &mut number);
+        let is_around = it.is_around;
+        (!forms.is_empty()).then_some(Forms { forms, is_around })
+    });
+    all.collect()
+}
+
+/// The lists in the texts of the waiting containers, in their helpers, and around both.
+fn walked(texts: &Texts) -> Vec<Walked> {
+    let mut all: Vec<Walked> = Vec::new();
+    for file in &texts.files {
+        for block in &file.blocks {
+            if !block.read().any(|it| it.1.looks) {
+                continue;
+            }
+            let own = file.text_of(block);
+            let around = ranges_at(file, block.first);
+            all.extend(around.iter().filter_map(|it| walk(it, &own, true)));
+            let mut reached = texts.reach(&own);
+            if let Some(helper) = tested::helper_of(file, block.first) {
+                for (user, at, line) in tested::uses(texts, &helper) {
+                    let around = ranges_at(user, at);
+                    all.extend(around.iter().filter_map(|it| walk(it, line, true)));
+                    reached.push_str(line);
+                }
+            }
+            for (at, action) in with_places(&reached) {
+                if word(action) == "range" {
+                    all.extend(walk(action, body(&reached[at..]), false));
+                } else if let Some(path) = joined(action) {
+                    all.push(Walked::of_texts(path, false));
+                } else {
+                    let paths = texts_with_commas(action, &texts.values);
+                    all.extend(paths.into_iter().map(|it| Walked::of_texts(it, true)));
+                }
+            }
+        }
+    }
+    let mut once: Vec<Walked> = Vec::new();
+    for walked in all {
+        if once.iter().all(|it| it.path != walked.path) {
+            once.push(walked);
+        }
+    }
+    once
+}
+
+impl Walked {
+    fn of_texts(path: String, is_text: bool) -> Self {
+        Self {
+            path,
+            is_text,
+            keys: Vec::new(),
+            is_around: false,
+        }
+    }
+}
+
+/// The `range` actions that are open around a line.
+fn ranges_at(file: &File, line: usize) -> Vec<String> {
+    let open = file.template.open.get(line).map_or(&[][..], Vec::as_slice);
+    let ranges = open.iter().flatten().filter(|it| word(it) == "range");
+    ranges.cloned().collect()
+}
+
+/// The actions of a text, each with the place behind it.
+fn with_places(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find("{{") {
+        let start = at + start + 2;
+        let Some(length) = text[start..].find("}}") else {
+            break;
+        };
+        let action = text[start..start + length].trim_matches(['-', ' ', '\n']);
+        at = start + length + 2;
+        found.push((at, action));
+    }
+    found
+}
+
+/// The text up to the `end` of the action before it.
+fn body(behind: &str) -> &str {
+    let mut open = 1;
+    for (at, action) in with_places(behind) {
+        match word(action) {
+            "if" | "with" | "range" | "define" | "block" => open += 1,
+            "end" => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return &behind[..at];
+        }
+    }
+    behind
+}
+
+/// The list that a `range` walks through. `None` where that is no value of the chart.
+fn walk(range: &str, body: &str, is_around: bool) -> Option<Walked> {
+    let list = range.strip_prefix("range")?;
+    let (names, list) = list.split_once(":=").unwrap_or(("", list));
+    let list = list.trim();
+    let split = ["splitList \",\" ", "split \",\" "];
+    let split = split.iter().find_map(|it| list.strip_prefix(it));
+    let path = path_alone(split.unwrap_or(list))?;
+    let element = names.split(',').next_back().unwrap_or_default().trim();
+    let keys = keys_of(body, element);
+    Some(Walked {
+        path,
+        is_text: split.is_some(),
+        keys,
+        is_around,
+    })
+}
+
+/// The path of a value, where an expression is nothing but that value: `$.Values.kafka.brokers`.
+fn path_alone(expression: &str) -> Option<String> {
+    let (before, path) = expression.split_once(".Values.")?;
+    let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '$' | '.');
+    let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.');
+    let is_plain = before.chars().all(is_name) && path.chars().all(is_path);
+    (is_plain && !path.is_empty()).then(|| path.to_owned())
+}
+
+/// The list whose elements an action joins with commas: `join "," .Values.brokers`, `.Values.brokers | join ","`.
+fn joined(action: &str) -> Option<String> {
+    let (before, behind) = action.split_once("join \",\"")?;
+    let piped = before.trim_end().strip_suffix('|');
+    path_alone(piped.unwrap_or(behind).trim().trim_matches(['(', ')']))
+}
+
+/// The paths in an action of values that are several addresses in one text.
+fn texts_with_commas(action: &str, values: &Value) -> Vec<String> {
+    let named = [
+        "brokers",
+        "servers",
+        "endpoints",
+        "hosts",
+        "nodes",
+        "addresses",
+    ];
+    let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.');
+    let paths = action.split(".Values.").skip(1);
+    let paths = paths.map(|it| it.split(|it| !is_path(it)).next().unwrap_or_default());
+    let is_list = |path: &&str| {
+        let key = path.rsplit('.').next().unwrap_or_default().to_lowercase();
+        let is_text = at(values, path).is_some_and(Value::is_string);
+        is_text && named.iter().any(|it| key.ends_with(it))
+    };
+    paths.filter(is_list).map(str::to_owned).collect()
+}
+
+/// The keys of an element that the body of a `range` reads, by its variable or by the dot.
+fn keys_of(body: &str, element: &str) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for action in actions(body) {
+        let letters = action.char_indices().filter(|it| it.1 == '.');
+        for (at, _) in letters {
+            let before = &action[..at];
+            let is_dot = before.is_empty() || before.ends_with([' ', '(']);
+            let is_named = !element.is_empty() && before.ends_with(element);
+            let key: String = action[at + 1..]
+                .chars()
+                .take_while(|it| it.is_ascii_alphanumeric() || *it == '_')
+                .collect();
+            let is_root = matches!(
+                key.as_str(),
+                "Values" | "Release" | "Chart" | "Capabilities" | "Template" | "Files"
+            );
+            let is_key = (is_dot || is_named) && !key.is_empty() && !is_root;
+            if is_key && !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    keys
+}
+
+fn at<'v>(values: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.')
+        .try_fold(values, |value, key| value.get(key))
+}
+
+/// The switches for a list, one for each form that its elements may have.
+fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
+    let own = at(&texts.values, &walked.path);
+    let split = |it: &str| {
+        let texts = it.split(',').map(str::trim).filter(|it| !it.is_empty());
+        texts.map(Value::from).collect::<Vec<_>>()
+    };
+    let own: Vec<Value> = match own {
+        Some(Value::Array(items)) if !walked.is_text => items.clone(),
+        Some(Value::String(text)) if walked.is_text => split(text),
+        None | Some(Value::Null) => Vec::new(),
+        _ => return Vec::new(),
+    };
+    if own.len() > MOST {
+        return Vec::new();
+    }
+    let samples: Vec<Value> = match own.last() {
+        Some(last) => vec![last.clone()],
+        None if walked.keys.is_empty() => ["host", "host:1"].map(Value::from).to_vec(),
+        None => vec![walked.keys.iter().map(|it| (it.clone(), Value::from(""))).collect()],
+    };
+    let switch = |sample: &Value| {
+        let elements = (0..own.len().max(2)).map(|at| {
+            *number += 1;
+            let is_own = at < own.len();
+            element(own.get(at).unwrap_or(sample), is_own, *number)
+        });
+        let elements: Option<Vec<Vec<Part>>> = elements.collect();
+        let list = HostList {
+            is_text: walked.is_text,
+            elements: elements?,
+        };
+        Some(Switch {
+            path: walked.path.clone(),
+            value: String::new(),
+            tested: Tested::Each(list),
+        })
+    };
+    samples.iter().filter_map(switch).collect()
+}
+
+/// The parts of one element; `None` where it has no address. `is_own`: the chart's own list has the element.
+fn element(sample: &Value, is_own: bool, number: usize) -> Option<Vec<Part>> {
+    let part = |key: &str, own: &str, value: Option<String>| Part {
+        key: key.to_owned(),
+        is_mark: value.is_some(),
+        value: value.unwrap_or_else(|| own.to_owned()),
+        own: if is_own { own.to_owned() } else { String::new() },
+    };
+    let keys = match sample {
+        Value::String(own) => return Some(vec![part("", own, Some(traces::mark_like(own, number)?))]),
+        Value::Object(keys) => keys,
+        _ => return None,
+    };
+    let host = HOSTS.iter().find(|it| keys.contains_key(**it))?;
+    let mut parts = Vec::new();
+    for (key, own) in keys {
+        let own = match own {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(it) => it.to_string(),
+            _ => continue,
+        };
+        let value = if key == host {
+            Some(traces::mark_like(&own, number)?)
+        } else if key.to_lowercase().ends_with("port") {
+            Some(traces::port_mark(number))
+        } else if own.is_empty() {
+            None
+        } else {
+            parts.push(part(key, &own, None));
+            continue;
+        };
+        let filler = value.is_none().then(|| FILLER.to_owned());
+        let is_mark = value.is_some();
+        let made = part(key, &own, value.or(filler));
+        parts.push(Part { is_mark, ..made });
+    }
+    Some(parts)
+}
+
+/// The keys under which an element has its host, the likelier first.
+const HOSTS: [&str; 10] = [
+    "host", "hostname", "address", "server", "fqdn", "endpoint", "url", "service", "ip", "name",
+];
