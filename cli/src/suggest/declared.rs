@@ -57,9 +57,7 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
         ("DEPENDENCY_POD_JSON", "pod"),
         ("DEPENDENCY_JOBS_JSON", "job"),
     ] {
-        let text = container.env.get(variable).map_or("", String::as_str);
-        let listed: Value = serde_json::from_str(text).unwrap_or_default();
-        for item in listed.as_array().into_iter().flatten() {
+        for item in &items(container, variable) {
             let labels = item["labels"].as_object().into_iter().flatten();
             let labels: Vec<String> = labels
                 .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
@@ -75,15 +73,41 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
                     kind: kind.to_owned(),
                     selector,
                     namespace,
+                    same_node: item["requireSameNode"] == true,
                 },
             });
         }
     }
+    for item in &items(container, "DEPENDENCY_CUSTOM_RESOURCE") {
+        waits.extend(custom_resource(item));
+    }
     waits
 }
 
-/// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`. A
-/// container of an image with `readiness` in its name may have the arguments without the program.
+/// The items of a variable that holds a list in JSON.
+fn items(container: &Container, variable: &str) -> Vec<Value> {
+    let text = container.env.get(variable).map_or("", String::as_str);
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// The wait for one custom resource: `{"apiVersion": "example.com/v1", "kind": "Flow", "name": "load"}`.
+fn custom_resource(item: &Value) -> Option<Wait> {
+    let (group, _) = item["apiVersion"].as_str()?.split_once('/')?;
+    let kind = format!("{}.{group}", item["kind"].as_str()?);
+    let name = item["name"].as_str()?.to_owned();
+    Some(Wait {
+        what: format!("DEPENDENCY_CUSTOM_RESOURCE {kind} {name}"),
+        for_what: For::Object(NamedObject {
+            kind,
+            name,
+            namespace: item["namespace"].as_str().map(str::to_owned),
+            ..NamedObject::default()
+        }),
+    })
+}
+
+/// The waits that the arguments of `ready.py` name, such as `ready.py --service-name a --job-name b --container-name c --app-name d`. An
+/// image with such a name may have the arguments alone, without the program.
 fn readiness(words: &[String], image: &str) -> Vec<Wait> {
     let words: Vec<&str> = words.iter().flat_map(|it| it.split_whitespace()).collect();
     let is_option = |it: &&str| it.starts_with("--") && it.ends_with("-name");
@@ -113,6 +137,7 @@ fn readiness(words: &[String], image: &str) -> Vec<Wait> {
                 kind: "pod".to_owned(),
                 selector: format!("app={name}"),
                 namespace: None,
+                same_node: false,
             },
             _ => continue,
         };
@@ -136,6 +161,10 @@ mod tests {
                 "DEPENDENCY_POD_JSON",
                 r#"[{"labels": {"app": "agent"}, "requireSameNode": true}]"#,
             ),
+            (
+                "DEPENDENCY_CUSTOM_RESOURCE",
+                r#"[{"apiVersion": "example.com/v1", "kind": "Flow", "name": "load"}]"#,
+            ),
         ];
         container.env = env.map(|(a, b)| (a.to_owned(), b.to_owned())).into();
         container.words = [
@@ -153,6 +182,7 @@ mod tests {
                 "DEPENDENCY_SERVICE mariadb",
                 "DEPENDENCY_JOBS db-sync",
                 "DEPENDENCY_POD_JSON app=agent",
+                "DEPENDENCY_CUSTOM_RESOURCE Flow.example.com load",
                 "ready.py --container-name vault",
                 "ready.py --pod-name db",
                 "ready.py --url http://api/ready"

@@ -60,7 +60,8 @@ impl Context<'_> {
                 kind,
                 selector,
                 namespace,
-            } => self.selected(kind, selector, namespace.as_deref()),
+                same_node,
+            } => self.selected(kind, selector, namespace.as_deref(), *same_node),
             For::Container(name) => Err(Reason::NoContainer(self.masked.seen(name))),
             For::PodsNamed(name) => Err(Reason::NoWorkload(self.masked.seen(name))),
             For::Migration => Err(Reason::NoMigration),
@@ -189,6 +190,7 @@ impl Context<'_> {
         kind: &str,
         selector: &str,
         namespace: Option<&str>,
+        same_node: bool,
     ) -> Result<Option<ListEntry>, Reason> {
         let selector = self.expression(&self.container.known(selector)?)?;
         let namespace = self.namespace(namespace)?;
@@ -201,6 +203,7 @@ impl Context<'_> {
             namespace.as_deref(),
             kind,
             &selector,
+            same_node,
         ))))
     }
 

@@ -155,6 +155,7 @@ fn selected(kind: &str, selector: String, namespace: Option<String>) -> For {
         kind,
         selector,
         namespace,
+        same_node: false,
     }
 }
 

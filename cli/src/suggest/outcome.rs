@@ -45,9 +45,15 @@ pub(super) fn object(
 }
 
 /// The entry for the objects that a selector selects, such as `{kind: Pod, selector: "app=db"}`.
-pub(super) fn selected(namespace: Option<&str>, kind: &str, selector: &str) -> String {
+pub(super) fn selected(
+    namespace: Option<&str>,
+    kind: &str,
+    selector: &str,
+    same_node: bool,
+) -> String {
     let namespace = namespace.map_or(String::new(), |it| format!(", namespace: {it}"));
-    format!("{{kind: {kind}, selector: \"{selector}\"{namespace}}}")
+    let same_node = if same_node { ", sameNode: true" } else { "" };
+    format!("{{kind: {kind}, selector: \"{selector}\"{namespace}{same_node}}}")
 }
 
 impl Outcome {

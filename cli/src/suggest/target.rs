@@ -27,6 +27,7 @@ pub(super) enum Form {
     },
     Selected {
         kind: String,
+        same_node: bool,
     },
     /// The target is an address, and its name is the whole entry. `of_values`: the address comes from the chart's values.
     Address {
@@ -40,7 +41,9 @@ impl Target {
         let text = match &self.form {
             Form::Object { kind, state } => outcome::object(namespace, kind, name, *state),
             Form::SameNode { kind } => format!("{{kind: {kind}, name: {name}, sameNode: true}}"),
-            Form::Selected { kind } => outcome::selected(namespace, kind, name),
+            Form::Selected { kind, same_node } => {
+                outcome::selected(namespace, kind, name, *same_node)
+            }
             Form::Address { .. } => name.to_owned(),
         };
         ListEntry {

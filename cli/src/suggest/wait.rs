@@ -24,6 +24,7 @@ pub(super) enum For {
         kind: String,
         selector: String,
         namespace: Option<String>,
+        same_node: bool,
     },
     /// The wait is for the workload that has a container of this name.
     Container(String),

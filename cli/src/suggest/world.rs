@@ -52,6 +52,7 @@ impl World<'_> {
                 kind,
                 selector,
                 namespace,
+                same_node,
             } => {
                 let kind = if matches!(kind.as_str(), "pod" | "pods" | "po") {
                     "Pod"
@@ -62,6 +63,7 @@ impl World<'_> {
                 Ok(Some(Target {
                     form: Form::Selected {
                         kind: kind.to_owned(),
+                        same_node: *same_node,
                     },
                     name: selector,
                     namespace: self.foreign(namespace.as_deref(), container)?,
