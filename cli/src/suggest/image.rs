@@ -1,6 +1,16 @@
 //! Knows the programs that well-known images run where a container has no command of its own.
 
-/// Returns the program that an image runs with the arguments of a container; `None` for an unknown image.
+/// The name of an image without its version: `example.com/shop` for `example.com/shop:1.2`.
+pub(super) fn repository(image: &str) -> &str {
+    let image = image.split('@').next().unwrap_or_default();
+    match image.rsplit_once(':') {
+        // The port of a registry stands before a slash.
+        Some((before, tag)) if !tag.contains('/') => before,
+        _ => image,
+    }
+}
+
+/// Returns the program that an image runs with the arguments of a container; `None` for an image that is not known.
 pub(super) fn program(image: &str) -> Option<&'static str> {
     let image = image.split('@').next().unwrap_or_default();
     let (owner, name) = image.rsplit_once('/').unwrap_or(("", image));

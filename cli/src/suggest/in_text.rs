@@ -181,7 +181,8 @@ impl Context<'_> {
                 "{{kind: {kind}, name: {name}, sameNode: true}}"
             ))));
         }
-        let text = outcome::object(namespace.as_deref(), &named.kind, &name, named.state);
+        let kind = self.expression(&named.kind)?;
+        let text = outcome::object(namespace.as_deref(), &kind, &name, named.state);
         Ok(Some(ListEntry::new(text)))
     }
 

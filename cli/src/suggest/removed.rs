@@ -148,6 +148,9 @@ pub(super) fn note(
         };
     };
     let asks = target.asks?;
+    if let Some(pods) = own_pods(&objects[at]) {
+        return without_probe(&format!("of {entry}"), asks, &[pods]);
+    }
     let selector = Selector::labels(objects[at].value.pointer("/spec/selector")?);
     let pods = objects.iter().filter_map(own_pods);
     let behind: Vec<&Value> = pods.filter(|it| selector.selects(it)).collect();

@@ -4,7 +4,9 @@
 use super::host_lists::HostList;
 use super::in_text::actions;
 use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
+use super::template::word;
 use super::texts::Texts;
+use super::wait::{For, Wait};
 use serde_json::Value;
 
 /// The most sets of one switch that are rendered. [`MOST_JOINED`] bounds the sets of several switches.
@@ -133,12 +135,8 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
                 .flat_map(|at| conditions_at(file, at))
                 .collect();
             let text = file.lines_of(block).join("\n");
-            around.extend(
-                actions(&text)
-                    .into_iter()
-                    .filter(|it| tested::is_of_scheme(it)),
-            );
-            // The conditions around the container come first, because a chart may have more conditions than are tried.
+            around.extend(actions(&text).into_iter().filter(|it| chooses(it)));
+            // The conditions that decide whether it is there come first: there may be more than can be tried.
             if let Some(helper) = helper_of(file, block.first) {
                 around.extend(tested::around_uses(texts, &helper));
             }
@@ -155,6 +153,9 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
                 }
             }
         }
+    }
+    for condition in around_migrations(texts) {
+        push(&mut conditions, condition);
     }
     let mut sets: Vec<Vec<Switch>> = Vec::new();
     for condition in &conditions {
@@ -184,7 +185,30 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     (sets, more)
 }
 
-/// Whether the key of a value says that the value is a name of something.
+/// Whether an action within a container's text chooses between two texts, such as `ternary "deployment" "statefulset" .Values.x`. The flag
+/// of a program is no such text.
+fn chooses(action: &str) -> bool {
+    let is_flag = ["ternary \"true\" \"false\"", "ternary \"false\" \"true\""];
+    let is_choice = action.contains("ternary ") && !is_flag.iter().any(|it| action.contains(it));
+    matches!(word(action), "if" | "else") || is_choice
+}
+
+/// The conditions around the workloads that migrate, where a container waits for the migration: another workload may migrate without them.
+fn around_migrations(texts: &Texts) -> Vec<String> {
+    let waits = |it: &Wait| matches!(it.for_what, For::Migration | For::Table { .. });
+    let mut blocks = texts.files.iter().flat_map(|it| &it.blocks);
+    if !blocks.any(|it| it.read().any(|it| it.1.waits.iter().any(waits))) {
+        return Vec::new();
+    }
+    let conditions = texts.files.iter().flat_map(|file| {
+        let documents = file.documents().filter(|it| it.is_workload() && it.migrates());
+        let lines = documents.filter_map(|it| Some(it.first + it.line_of("kind")?));
+        lines.flat_map(|line| conditions_at(file, line)).collect::<Vec<_>>()
+    });
+    conditions.collect()
+}
+
+/// Whether a value names something, by its own name.
 fn is_name(path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap_or_default();
     key.ends_with("Override") || key.to_lowercase().ends_with("name")

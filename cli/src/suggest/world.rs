@@ -73,7 +73,7 @@ impl World<'_> {
             }
             For::Container(name) => self.with_container(name).map(Some),
             For::PodsNamed(name) => self.with_pods(name, container, own).map(Some),
-            For::Migration => self.migration(own).map(Some),
+            For::Migration => self.migration(container, own).map(Some),
             For::Table { program, host } => self.table(program, host, container, own).map(Some),
             For::File(path) if container.is_on_the_node(path) => {
                 Err(Reason::NodeFile(path.clone()))

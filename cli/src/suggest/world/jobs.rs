@@ -3,32 +3,61 @@
 use super::{World, workload};
 use crate::suggest::container::Container;
 use crate::suggest::environment;
+use crate::suggest::image;
 use crate::suggest::object::{ChartObject, own_pods, text};
 use crate::suggest::reason::Reason;
 use crate::suggest::target::Target;
+use crate::suggest::wait::Asks;
 use rules::scope;
 use serde_json::Value;
 
 impl World<'_> {
-    /// The target of a wait for the migration: the one Job of the chart that migrates. `own` is the workload that waits.
-    pub(super) fn migration(&self, own: &ChartObject) -> Result<Target, Reason> {
-        let migrates = |(_, object): &(usize, &ChartObject)| {
-            let is_job = object.value["kind"] == "Job" && !std::ptr::eq(*object, own);
-            let name = text(&object.value, "/metadata/name").to_lowercase();
-            let migrates = name.contains("migrat") || says_migrate(&object.value);
-            // A hook of upgrades does not run at the installation, when the pods of the first revision wait.
-            is_job && migrates && !is_of_upgrades(&object.value)
+    /// The target for a wait for the migration: the one Job of the chart that migrates; else the one other workload whose name says that it
+    /// does, or the one Job that sets up what the waiting container's own image runs on.
+    pub(super) fn migration(
+        &self,
+        container: &Container,
+        own: &ChartObject,
+    ) -> Result<Target, Reason> {
+        let all = self.objects.iter().enumerate();
+        let others = all.filter(|it| !std::ptr::eq(it.1, own) && own_pods(it.1).is_some());
+        // A pod that starts with the first revision waits for no hook of a later one.
+        let others = others.filter(|it| !is_of_upgrades(&it.1.value));
+        let (jobs, others): (Vec<_>, Vec<_>) = others.partition(|it| it.1.value["kind"] == "Job");
+        // A pod of a CronJob is no state for which a list can wait.
+        let is_kept = |it: &(usize, &ChartObject)| {
+            matches!(text(&it.1.value, "/kind"), "Deployment" | "StatefulSet")
         };
-        let found: Vec<_> = self.objects.iter().enumerate().filter(migrates).collect();
+        let others: Vec<_> = others.into_iter().filter(is_kept).collect();
+        let is_named = |it: &&(usize, &ChartObject)| name_of(it.1).contains("migrat");
+        let migrates = |it: &&(usize, &ChartObject)| is_named(it) || says_migrate(&it.1.value);
+        let mut found: Vec<_> = jobs.iter().filter(migrates).collect();
+        if found.is_empty() {
+            found = others.iter().filter(is_named).collect();
+        }
+        if found.len() != 1 {
+            let prepares = |it: &&(usize, &ChartObject)| migrates(it) || sets_up(&name_of(it.1));
+            let of_image = jobs.iter().filter(|it| runs_image_of(it.1, container));
+            let of_image: Vec<_> = of_image.filter(prepares).collect();
+            if found.is_empty() || of_image.len() == 1 {
+                found = of_image;
+            }
+        }
         match found.as_slice() {
             [] => Err(Reason::NoMigration),
             [(at, object)] => {
                 self.runs_in_time(*at, own)?;
-                Ok(workload(*at, object))
+                // A Job says itself that it is done; of other pods only a readiness probe does.
+                let is_job = object.value["kind"] == "Job";
+                let asks = (!is_job).then_some(Asks::Protocol);
+                Ok(Target {
+                    asks,
+                    ..workload(*at, object)
+                })
             }
             several => {
-                let name = |(_, object): &(usize, &ChartObject)| {
-                    format!("job/{}", text(&object.value, "/metadata/name"))
+                let name = |(at, object): &&(usize, &ChartObject)| {
+                    workload(*at, object).plain().text
                 };
                 Err(Reason::ManyJobs(several.iter().map(name).collect()))
             }
@@ -45,7 +74,7 @@ impl World<'_> {
     ) -> Result<Target, Reason> {
         let unknown = || Reason::Data(program.to_owned());
         let host = container.known(host).map_err(|_| unknown())?;
-        let target = self.migration(own).map_err(|_| unknown())?;
+        let target = self.migration(container, own).map_err(|_| unknown())?;
         let job = target.object.map(|at| &self.objects[at]);
         let works_there = job.is_some_and(|it| self.names(it, &host));
         works_there.then_some(target).ok_or_else(unknown)
@@ -83,7 +112,29 @@ impl World<'_> {
     }
 }
 
-/// Whether Helm runs an object at upgrades or other events, and not at the installation.
+fn name_of(object: &ChartObject) -> String {
+    text(&object.value, "/metadata/name").to_lowercase()
+}
+
+/// Whether the name of a Job says that it sets up a database: `shop-db-setup`.
+fn sets_up(name: &str) -> bool {
+    let words = [
+        "setup", "init", "schema", "prepare", "bootstrap", "sync", "upgrade",
+    ];
+    name.split('-').any(|it| words.contains(&it))
+}
+
+/// Whether a container of a workload runs the image of another container, in any version.
+fn runs_image_of(object: &ChartObject, container: &Container) -> bool {
+    let Some(pods) = own_pods(object) else {
+        return false;
+    };
+    let own = image::repository(&container.image);
+    let mut all = Container::all(&pods["spec"]).into_iter();
+    !own.is_empty() && all.any(|it| image::repository(&it.image) == own)
+}
+
+/// Whether Helm runs an object at upgrades, and so on, and not at the installation.
 fn is_of_upgrades(object: &Value) -> bool {
     let hook = scope::hook(object).filter(|it| !it.trim().is_empty());
     hook.is_some_and(|it| !it.contains("-install"))
