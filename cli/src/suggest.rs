@@ -68,7 +68,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use texts::Texts;
 use told::{Report, Says};
-use wait::For;
+use wait::{For, Sought};
 
 /// The request of a user: the paths to read, and the values with which Helm renders charts.
 #[derive(Debug, Clone, Default)]
@@ -96,7 +96,11 @@ pub(crate) fn wait_loops(spec: &Value) -> Vec<WaitLoop> {
     let waits = |(at, value): (usize, &Value)| {
         let container = Container::of(value, true, spec)?;
         let mut waits = waits::of(&container).waits.into_iter();
-        let wait = waits.find(|it| !matches!(it.for_what, For::File(_) | For::Nothing(_)))?;
+        let wait = waits.find(|it| match &it.for_what {
+            For::File(_) | For::Nothing(_) => false,
+            For::Data(data) => data.sought == Sought::Table,
+            _ => true,
+        })?;
         Some(WaitLoop {
             at,
             name: container.name,

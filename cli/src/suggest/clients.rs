@@ -11,10 +11,9 @@ mod tools;
 use super::mask::is_masked;
 use super::reason::Reason;
 use super::shell::Call;
-use super::wait::{Address, Asks, For, usual_port};
+use super::wait::{Address, Asks, For, StoreData, usual_port};
 use arguments::{address, conninfo, each, is_port, option, places, positional};
-use data::{asks_for_a_table, looks_for_data};
-pub(super) use data::{asks_for_members, is_asked_for_data};
+pub(super) use data::{asked_through_a_pipe, asks_for_members, names_behind};
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client, Plain};
 
@@ -126,16 +125,6 @@ impl Client {
             let program = program.to_owned();
             return vec![For::Nothing(Reason::NoHost(program))];
         };
-        if looks_for_data(program, arguments, is_read) {
-            let program = program.to_owned();
-            let host = Address::of(&found, self.asks).host;
-            let is_table = asks_for_a_table(&program, arguments, is_read);
-            return vec![if is_table {
-                For::Table { program, host }
-            } else {
-                For::Nothing(Reason::Data(program))
-            }];
-        }
         let found = found.strip_prefix(self.prefix).unwrap_or(&found);
         let found = match found.rsplit_once(self.before_port) {
             Some((host, port)) => format!("{host}:{port}"),
@@ -158,7 +147,19 @@ impl Client {
                 address.usual = self.port;
             }
         }
-        waits
+        let Some((sought, names)) = data::sought(program, arguments, is_read) else {
+            return waits;
+        };
+        let address = waits.into_iter().find_map(|it| match it {
+            For::Address(address) => Some(address),
+            _ => None,
+        });
+        vec![For::Data(StoreData {
+            program: program.to_owned(),
+            address,
+            names,
+            sought,
+        })]
     }
 }
 

@@ -65,7 +65,7 @@ impl Context<'_> {
             For::Container(name) => Err(Reason::NoContainer(self.masked.seen(name))),
             For::PodsNamed(name) => Err(Reason::NoWorkload(self.masked.seen(name))),
             For::Migration => Err(Reason::NoMigration),
-            For::Table { program, .. } => Err(Reason::Data(program.clone())),
+            For::Data(data) => Err(Reason::Data(data.program.clone())),
             For::File(path) if self.container.is_on_the_node(path) => {
                 Err(Reason::NodeFile(self.masked.seen(path)))
             }

@@ -127,9 +127,12 @@ pub(super) fn of(
             if !reading.looks {
                 continue;
             }
-            let found = reading.waits.iter().map(|wait| Found {
-                what: wait.what.clone(),
-                target: world.resolve(wait, &container, object).and_then(tried),
+            let found = reading.waits.iter().flat_map(|wait| {
+                let all = world.resolve_all(wait, &container, object).into_iter();
+                all.map(|it| Found {
+                    what: wait.what.clone(),
+                    target: it.and_then(tried),
+                })
             });
             seen.push(SeenContainer {
                 source: object.source.clone(),

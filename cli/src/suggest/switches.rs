@@ -195,7 +195,7 @@ fn chooses(action: &str) -> bool {
 
 /// The conditions around the workloads that migrate, where a container waits for the migration: another workload may migrate without them.
 fn around_migrations(texts: &Texts) -> Vec<String> {
-    let waits = |it: &Wait| matches!(it.for_what, For::Migration | For::Table { .. });
+    let waits = |it: &Wait| matches!(it.for_what, For::Migration | For::Data(_));
     let mut blocks = texts.files.iter().flat_map(|it| &it.blocks);
     if !blocks.any(|it| it.read().any(|it| it.1.waits.iter().any(waits))) {
         return Vec::new();

@@ -32,15 +32,36 @@ pub(super) enum For {
     PodsNamed(String),
     /// The wait is for the Job that migrates a database.
     Migration,
-    /// The wait is for a table, which this program looks for in the store at this host.
-    Table { program: String, host: String },
-    /// The wait is for a file, which another container of the pod or an agent of the node writes.
+    /// Data in a store.
+    Data(StoreData),
+    /// A file, which another container of the pod or an agent of the node writes.
     File(String),
     /// The wait is for something that no list can say, for this reason.
     Nothing(Reason),
 }
 
-/// An object in the words of a tool such as `kubectl`.
+/// Data that a program looks for in a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StoreData {
+    pub(super) program: String,
+    /// The address of the store; `None` where the command does not tell it.
+    pub(super) address: Option<Address>,
+    /// The names in the question: of tables, databases or topics.
+    pub(super) names: Vec<String>,
+    pub(super) sought: Sought,
+}
+
+/// The kind of data that a program looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sought {
+    /// A table, which a migration makes.
+    Table,
+    /// A database, which the server may make when it first starts.
+    Database,
+    Other,
+}
+
+/// An object, as a tool such as `kubectl` names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct NamedObject {
     pub(super) kind: String,

@@ -8,7 +8,7 @@ use super::host::{self, Host};
 use super::kubectl;
 use super::reason::Reason;
 use super::shell::{self, Call, Looped};
-use super::wait::{Asks, For, Wait};
+use super::wait::{Asks, For, Sought, StoreData, Wait};
 use std::collections::BTreeMap;
 
 /// The waits that were read from a container, and further facts about it.
@@ -62,14 +62,9 @@ pub(super) fn of(container: &Container) -> Reading {
         }
         let looks = container.init || call.is_looped();
         let before = at.checked_sub(1).map(|it| &script.calls[it]);
-        if looks && clients::asks_for_members(before, call) {
-            let program = program_of(call);
-            waits.push(Wait {
-                what: shown(call),
-                for_what: For::Nothing(Reason::Data(program)),
-            });
-            continue;
-        }
+        let members = looks && clients::asks_for_members(before, call);
+        let asked = clients::asked_through_a_pipe(before, call.is_read);
+        let asked = asked.or(members.then_some((Sought::Other, Vec::new())));
         let found = kubectl::of(call, looks, &container.image);
         let found = found.or_else(|| clients::of(call, looks, &container.env));
         let mut found = found.unwrap_or_default();
@@ -81,10 +76,20 @@ pub(super) fn of(container: &Container) -> Reading {
         }
         for for_what in found {
             let is_of_the_pod = matches!(for_what, For::File(_));
+            let for_what = match (for_what, &asked) {
+                (For::Address(address), Some((sought, names))) => For::Data(StoreData {
+                    program: program_of(call),
+                    address: Some(address),
+                    names: names.clone(),
+                    sought: *sought,
+                }),
+                (other, _) => other,
+            };
             let for_what = match for_what {
-                For::Address(_) if clients::is_asked_for_data(before) => {
-                    For::Nothing(Reason::Data(program_of(call)))
-                }
+                For::Data(data) => For::Data(StoreData {
+                    names: [data.names, clients::names_behind(&script.calls, at)].concat(),
+                    ..data
+                }),
                 _ if call.while_it_succeeds && !is_of_the_pod => For::Nothing(Reason::Deleted),
                 other => other,
             };
@@ -101,7 +106,12 @@ pub(super) fn of(container: &Container) -> Reading {
         match &mut wait.for_what {
             For::Address(address) if counts && address.asks == Asks::Http => {
                 let program = wait.what.split(' ').next().unwrap_or_default();
-                wait.for_what = For::Nothing(Reason::Data(program.to_owned()));
+                wait.for_what = For::Data(StoreData {
+                    program: program.to_owned(),
+                    address: Some(address.clone()),
+                    names: Vec::new(),
+                    sought: Sought::Other,
+                });
             }
             For::File(_) => {}
             For::Address(address) if host::of(&address.host) == Host::Itself => {}
@@ -260,6 +270,7 @@ mod tests {
             .map(|it| match it.for_what {
                 For::Address(it) => format!("{}:{}", it.host, it.port),
                 For::Nothing(reason) => format!("{reason:?}"),
+                For::Data(it) => format!("Data({:?})", it.program),
                 other => format!("{other:?}"),
             })
             .collect()

@@ -30,6 +30,26 @@ pub(super) struct World<'w> {
 pub(super) type Resolved = Result<Option<Target>, Reason>;
 
 impl World<'_> {
+    /// The targets of a wait. One for data has two parts where nothing tells the writer of the data: the store itself, and the rest, which
+    /// no list can say.
+    pub(super) fn resolve_all(
+        &self,
+        wait: &Wait,
+        container: &Container,
+        own: &ChartObject,
+    ) -> Vec<Resolved> {
+        let found = self.resolve(wait, container, own);
+        let (For::Data(data), Err(_)) = (&wait.for_what, &found) else {
+            return vec![found];
+        };
+        let store = data.address.as_ref();
+        match store.map(|it| self.address(it, container, own)) {
+            Some(Ok(None)) => vec![Ok(None)],
+            Some(store @ Ok(_)) => vec![store, found],
+            Some(Err(_)) | None => vec![found],
+        }
+    }
+
     pub(super) fn resolve(
         &self,
         wait: &Wait,
@@ -74,7 +94,7 @@ impl World<'_> {
             For::Container(name) => self.with_container(name).map(Some),
             For::PodsNamed(name) => self.with_pods(name, container, own).map(Some),
             For::Migration => self.migration(container, own).map(Some),
-            For::Table { program, host } => self.table(program, host, container, own).map(Some),
+            For::Data(data) => self.writer(data, container, own).map(Some),
             For::File(path) if container.is_on_the_node(path) => {
                 Err(Reason::NodeFile(path.clone()))
             }

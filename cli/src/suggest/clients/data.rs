@@ -3,6 +3,7 @@
 
 use super::arguments::places;
 use crate::suggest::shell::Call;
+use crate::suggest::wait::Sought;
 
 /// Whether a command asks ZooKeeper for its sessions or clients, which other processes have to open first: `echo dump | nc zookeeper
 /// 2181`.
@@ -14,11 +15,49 @@ pub(in crate::suggest) fn asks_for_members(before: Option<&Call>, call: &Call) -
     is_port && asked.is_some_and(|it| OF_MEMBERS.contains(&it.as_str()))
 }
 
-/// Whether a command gets a text that asks for data through a pipe: `echo "select x from y" | psql -h db`. `before` is the command before
-/// the pipe.
-pub(in crate::suggest) fn is_asked_for_data(before: Option<&Call>) -> bool {
+/// The data for which a command asks by a text through a pipe: `echo "select x from y" | psql -h db`. `before` is the command before the
+/// pipe, and `is_read` tells whether another command reads the answer.
+pub(in crate::suggest) fn asked_through_a_pipe(
+    before: Option<&Call>,
+    is_read: bool,
+) -> Option<(Sought, Vec<String>)> {
     let asked = before.filter(|it| it.is_read && matches!(it.words[0].as_str(), "echo" | "printf"));
-    asked.is_some_and(|it| asks_for_rows(&it.words.join(" ").to_lowercase()))
+    let text = asked?.words.join(" ").to_lowercase();
+    let asks = asks_for_rows(&text) && (is_read || !asks_the_server(&text));
+    asks.then(|| (kind_of(&text), names_in(&text)))
+}
+
+/// The names for which the commands behind a client look in its answer: `psql -l | grep orders`.
+pub(in crate::suggest) fn names_behind(calls: &[Call], at: usize) -> Vec<String> {
+    let readers = calls[at..].iter().zip(calls[at..].iter().skip(1));
+    let readers = readers.take_while(|(it, _)| it.is_read).map(|it| it.1);
+    let is_search = |it: &&Call| matches!(it.words[0].as_str(), "grep" | "egrep" | "fgrep");
+    let names = readers.filter(is_search).filter_map(|it| {
+        let mut words = it.words[1..].iter();
+        words.find(|it| !it.starts_with(['-', '<', '>']))
+    });
+    let names = names.map(|it| it.trim_matches(['^', '$', '"', ' ']).to_lowercase());
+    names.filter(|it| is_name(it)).collect()
+}
+
+/// Whether a text is a name alone.
+fn is_name(text: &str) -> bool {
+    let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
+    text.len() > 1 && text.chars().all(is_letter)
+}
+
+/// The names in a question: those in quotes, and those that follow a word such as `from`.
+fn names_in(text: &str) -> Vec<String> {
+    const BEFORE: [&str; 7] = [
+        "from", "table", "keyspace", "--topic", "get", "exists", "ls",
+    ];
+    let marks = |it: char| it.is_whitespace() || matches!(it, ';' | '"' | '(' | ')' | '=' | ',');
+    let words: Vec<&str> = text.split(marks).filter(|it| !it.is_empty()).collect();
+    let follow = words.windows(2).filter(|it| BEFORE.contains(&it[0]));
+    let quoted = text.split('\'').skip(1).step_by(2);
+    let names = follow.map(|it| it[1]).chain(quoted);
+    let names = names.map(|it| it.trim_matches(['\'', '/']).to_owned());
+    names.filter(|it| is_name(it)).collect()
 }
 
 /// Whether a text in a store's language asks for data, and not only whether the store answers.
@@ -34,11 +73,49 @@ fn asks_for_rows(text: &str) -> bool {
     asks.iter().any(|it| text.contains(it))
 }
 
-/// Whether a client asks for all of one table, and nothing reads the answer. Such a client succeeds as soon as a migration has made the
-/// table.
-pub(super) fn asks_for_a_table(program: &str, arguments: &[&str], is_read: bool) -> bool {
-    let text = arguments.join(" ").to_lowercase();
-    // The tables of the server itself, such as those of `pg_`, tell about databases and users, and not about a migrated table.
+/// Whether a question is only for what every server has, so that each answer will do where nothing reads it.
+fn asks_the_server(text: &str) -> bool {
+    const OWN: [&str; 7] = [
+        "pg_",
+        "information_schema",
+        "mysql.",
+        "system_schema",
+        "system.",
+        "sys.",
+        "master.",
+    ];
+    let lists = text.contains("show databases") || text.contains("show tables");
+    let mut tables = text.split(" from ").skip(1).peekable();
+    let asks = tables.peek().is_some() || lists;
+    let is_own = |it: &str| OWN.iter().any(|own| it.trim_start().starts_with(own));
+    asks && tables.all(is_own) && !text.contains("describe ") && !text.contains("desc ")
+}
+
+/// The kind of data that a question is for.
+fn kind_of(text: &str) -> Sought {
+    let of_databases = ["pg_database", "show databases", "schemata"];
+    let of_tables = [
+        "show tables",
+        "keyspace",
+        "describe table",
+        "information_schema.tables",
+        "pg_tables",
+        "pg_class",
+        "to_regclass",
+    ];
+    let is_for = |all: &[&str]| all.iter().any(|it| text.contains(it));
+    if is_for(&of_databases) {
+        Sought::Database
+    } else if is_for(&of_tables) {
+        Sought::Table
+    } else {
+        Sought::Other
+    }
+}
+
+/// Whether a client asks for all of one table, and nothing reads the answer: it gets one as soon as a migration has made the table.
+fn asks_for_a_table(program: &str, text: &str, is_read: bool) -> bool {
+    // The tables of the server itself tell of its databases and users.
     let of_more = [
         " where ", " join ", "count(", "show ", "_schema.", "pg_", "mysql.", ";select", "; select",
     ];
@@ -48,9 +125,29 @@ pub(super) fn asks_for_a_table(program: &str, arguments: &[&str], is_read: bool)
     is_sql && is_plain && !is_read
 }
 
-/// Whether a client asks for a table, a topic, a key or a node of a tree, and not only whether the server answers. `is_read`: another
+/// The data for which a client looks, and the names in its question; `None` where it only asks whether it is answered. `is_read`: another
 /// command looks for something in the answer.
-pub(super) fn looks_for_data(program: &str, arguments: &[&str], is_read: bool) -> bool {
+pub(super) fn sought(
+    program: &str,
+    arguments: &[&str],
+    is_read: bool,
+) -> Option<(Sought, Vec<String>)> {
+    let text = arguments.join(" ").to_lowercase();
+    let lists = |it: &&str| it.starts_with("-l") || *it == "--list";
+    if program == "psql" && arguments.iter().any(lists) {
+        return is_read.then(|| (Sought::Database, Vec::new()));
+    }
+    let kind = if asks_for_a_table(program, &text, is_read) {
+        Sought::Table
+    } else {
+        kind_of(&text)
+    };
+    looks_for_data(program, arguments, is_read).then(|| (kind, names_in(&text)))
+}
+
+/// Whether a client asks for a table, a topic, a key or a node of a tree, rather than whether it is answered. `is_read`: another command
+/// looks for something in the answer.
+fn looks_for_data(program: &str, arguments: &[&str], is_read: bool) -> bool {
     let text = arguments.join(" ").to_lowercase();
     // The root of ZooKeeper's tree exists as soon as the server answers, so only a node below the root is data.
     let of_node = || {
@@ -69,13 +166,9 @@ pub(super) fn looks_for_data(program: &str, arguments: &[&str], is_read: bool) -
         }
         "etcdctl" => is_read && asks_by(&["get"]),
         "consul" | "nats" => asks_by(&["kv", "stream"]),
-        "psql"
-            if arguments
-                .iter()
-                .any(|it| it.starts_with("-l") || *it == "--list") =>
-        {
-            true
+        _ => {
+            let rows = asks_for_rows(&text) && (is_read || !asks_the_server(&text));
+            rows || is_read && text.contains("describe keyspaces")
         }
-        _ => asks_for_rows(&text) || is_read && text.contains("describe keyspaces"),
     }
 }

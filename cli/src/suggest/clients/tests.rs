@@ -17,7 +17,11 @@ fn found(script: &str, env: &[(&str, &str)]) -> Vec<String> {
         For::Address(it) => format!("{}:{}", it.host, it.port),
         For::Name(name) => format!("name {name}"),
         For::Migration => "migration".to_owned(),
-        For::Table { program, host } => format!("table {program} {host}"),
+        For::Data(it) => {
+            let host = it.address.map_or(String::new(), |it| it.host);
+            let names = it.names.join(",");
+            format!("{:?} {} {host} {names}", it.sought, it.program)
+        }
         For::File(path) => format!("file {path}"),
         For::Nothing(reason) => format!("nothing: {reason:?}"),
         other => format!("{other:?}"),
@@ -30,11 +34,11 @@ const CALLS: &[(&str, &str)] = &[
     ("nc -zv -w 3 db 5432", "db:5432"),
     (
         "cqlsh db -e 'describe keyspace orders'",
-        "nothing: Data(\"cqlsh\")",
+        "Table cqlsh db orders",
     ),
     (
         "redis-cli -h cache -p 6379 get seeded | grep yes",
-        "nothing: Data(\"redis-cli\")",
+        "Other redis-cli cache seeded",
     ),
     ("until nc -z db:5432; do sleep 1; done", "db:5432"),
     ("pg_isready -h db -p 5432", "db:5432"),
@@ -59,20 +63,29 @@ const CALLS: &[(&str, &str)] = &[
     ("zookeeper-shell.sh zk:2181 ls /", "zk:2181"),
     (
         "zookeeper-shell.sh zk:2181 ls /brokers/ids",
-        "nothing: Data(\"zookeeper-shell\")",
+        "Other zookeeper-shell zk ",
     ),
+    // The server has that table before any other.
+    ("psql -h db -c 'select 1 from pg_database'", "db:"),
     (
-        "psql -h db -c 'select 1 from pg_database'",
-        "nothing: Data(\"psql\")",
+        "psql -h db -tc \"select 1 from pg_database where datname='shop'\" | grep 1",
+        "Database psql db pg_database,shop",
     ),
-    ("psql -h db -c 'select * from orders'", "table psql db"),
+    ("psql -h db -l", "db:"),
+    ("psql -h db -lqt | cut -d x | grep -qw shop", "Database psql db "),
+    ("mysql -hdb -e 'show tables' | grep orders", "Table mysql db "),
+    (
+        "kafka-topics --bootstrap-server kafka:9092 --describe --topic orders",
+        "Other kafka-topics kafka orders",
+    ),
+    ("psql -h db -c 'select * from orders'", "Table psql db orders"),
     (
         "psql -h db -c 'select * from orders' | grep paid",
-        "nothing: Data(\"psql\")",
+        "Other psql db orders",
     ),
     (
         "psql -h db -c 'select * from orders where paid'",
-        "nothing: Data(\"psql\")",
+        "Other psql db orders",
     ),
     ("until kong start; do sleep 1; done; kong stop", "migration"),
     (

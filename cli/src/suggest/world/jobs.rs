@@ -6,9 +6,11 @@ use crate::suggest::environment;
 use crate::suggest::image;
 use crate::suggest::object::{ChartObject, own_pods, text};
 use crate::suggest::reason::Reason;
+use crate::suggest::scripts;
 use crate::suggest::target::Target;
-use crate::suggest::wait::Asks;
+use crate::suggest::wait::{Asks, Sought, StoreData};
 use rules::scope;
+use rules::selector::Selector;
 use serde_json::Value;
 
 impl World<'_> {
@@ -64,34 +66,115 @@ impl World<'_> {
         }
     }
 
-    /// The target of a wait for a table, which `program` looks for at `host`: the Job that migrates, if it names the same host.
-    pub(super) fn table(
+    /// The target that makes data in a store: the Job that migrates or that makes the data by its name, where it works on the same host; or
+    /// the Service of a server that makes the database itself.
+    pub(super) fn writer(
         &self,
-        program: &str,
-        host: &str,
+        data: &StoreData,
         container: &Container,
         own: &ChartObject,
     ) -> Result<Target, Reason> {
-        let unknown = || Reason::Data(program.to_owned());
-        let host = container.known(host).map_err(|_| unknown())?;
-        let target = self.migration(container, own).map_err(|_| unknown())?;
-        let job = target.object.map(|at| &self.objects[at]);
-        let works_there = job.is_some_and(|it| self.names(it, &host));
-        works_there.then_some(target).ok_or_else(unknown)
+        let unknown = || Reason::Data(data.program.clone());
+        let address = data.address.as_ref().ok_or_else(unknown)?;
+        let host = container.known(&address.host).map_err(|_| unknown())?;
+        if data.sought == Sought::Database
+            && let Ok(Some(store)) = self.address(address, container, own)
+            && self.makes_its_database(&store, data, container, own)
+        {
+            return Ok(store);
+        }
+        if data.sought == Sought::Table
+            && let Ok(target) = self.migration(container, own)
+            && target.object.is_some_and(|at| self.names(&self.objects[at], &host))
+        {
+            return Ok(target);
+        }
+        let jobs = self.objects.iter().enumerate();
+        let jobs = jobs.filter(|it| it.1.value["kind"] == "Job" && !std::ptr::eq(it.1, own));
+        let jobs = jobs.filter(|it| self.names(it.1, &host) && self.makes(it.1, &data.names));
+        let found: Vec<_> = jobs.filter(|it| !is_of_upgrades(&it.1.value)).collect();
+        let [(at, object)] = found.as_slice() else {
+            return Err(unknown());
+        };
+        self.runs_in_time(*at, own)?;
+        Ok(workload(*at, object))
+    }
+
+    /// Whether a Job works on one of the names, and says that it makes something.
+    fn makes(&self, job: &ChartObject, names: &[String]) -> bool {
+        const MAKES: [&str; 8] = [
+            "create", "init", "setup", "schema", "provision", "import", "seed", "migrat",
+        ];
+        let texts = self.texts_of(job).join("\n").to_lowercase();
+        let said = format!("{}\n{texts}", name_of(job));
+        let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.' | '_');
+        let has = |name: &String| texts.split(|it| !is_letter(it)).any(|it| it == name);
+        MAKES.iter().any(|it| said.contains(it)) && names.iter().any(has)
+    }
+
+    /// Whether the server behind a Service makes the database for which a container looks, when it first starts.
+    fn makes_its_database(
+        &self,
+        store: &Target,
+        data: &StoreData,
+        container: &Container,
+        own: &ChartObject,
+    ) -> bool {
+        const NAMES: [&str; 8] = [
+            "POSTGRES_DB",
+            "POSTGRES_USER",
+            "POSTGRESQL_DATABASE",
+            "MYSQL_DATABASE",
+            "MARIADB_DATABASE",
+            "MONGO_INITDB_DATABASE",
+            "POSTGRESQL_USERNAME",
+            "POSTGRES_DATABASE",
+        ];
+        let Some(service) = store.object.map(|at| &self.objects[at].value) else {
+            return false;
+        };
+        let Some(selector) = service.pointer("/spec/selector").map(Selector::labels) else {
+            return false;
+        };
+        let pods = self.objects.iter().filter_map(own_pods);
+        let pods = pods.filter(|it| selector.selects(it));
+        let containers = pods.filter_map(|it| it["spec"]["containers"].as_array());
+        let variables = containers.flatten().filter_map(|it| it["env"].as_array());
+        let mut made = variables.flatten().filter(|it| {
+            let name = it["name"].as_str().unwrap_or_default();
+            NAMES.contains(&name)
+        });
+        let definitions = own_pods(own).map_or(Vec::new(), |it| variables_of(it, &container.name));
+        made.any(|it| {
+            let value = it["value"].as_str().unwrap_or_default().to_lowercase();
+            let is_same = |own: &&Value| own["valueFrom"] == it["valueFrom"];
+            let is_copy = it["valueFrom"].is_object() && definitions.iter().any(is_same);
+            data.names.contains(&value) || data.names.is_empty() && is_copy
+        })
     }
 
     /// Whether a container of a Job has a host in its words or its environment.
     fn names(&self, job: &ChartObject, host: &str) -> bool {
-        let Some(pods) = own_pods(job) else {
-            return false;
-        };
         let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.' | '_');
-        let named = |text: &String| text.split(|it| !is_name(it)).any(|it| it == host);
-        let mut own = Container::all(&pods["spec"]).into_iter();
-        own.any(|it| {
+        let texts = self.texts_of(job);
+        let mut texts = texts.iter();
+        texts.any(|it| it.split(|it| !is_name(it)).any(|it| it == host))
+    }
+
+    /// The words, the environment and the scripts of a Job's own containers.
+    fn texts_of(&self, job: &ChartObject) -> Vec<String> {
+        let Some(pods) = own_pods(job) else {
+            return Vec::new();
+        };
+        let own = Container::all(&pods["spec"]).into_iter().filter(|it| !it.init);
+        let texts = own.flat_map(|it| {
             let it = environment::completed(it, pods, self.objects, self.home);
-            !it.init && (it.words.iter().any(named) || it.env.values().any(named))
-        })
+            let script = scripts::followed(&it, self.objects);
+            let script = script.map(|it| it.words).unwrap_or_default();
+            let values: Vec<String> = it.env.into_values().collect();
+            [it.words, script, values].concat()
+        });
+        texts.collect()
     }
 
     /// Refuses a Job that Helm runs after all other objects, or before any other object.
@@ -132,6 +215,15 @@ fn runs_image_of(object: &ChartObject, container: &Container) -> bool {
     let own = image::repository(&container.image);
     let mut all = Container::all(&pods["spec"]).into_iter();
     !own.is_empty() && all.any(|it| image::repository(&it.image) == own)
+}
+
+/// The definitions of the variables of a container.
+fn variables_of<'p>(pods: &'p Value, container: &str) -> Vec<&'p Value> {
+    let lists = ["initContainers", "containers"].map(|it| pods["spec"][it].as_array());
+    let own = lists.into_iter().flatten().flatten();
+    let own = own.filter(|it| it["name"] == container);
+    let variables = own.filter_map(|it| it["env"].as_array());
+    variables.flatten().collect()
 }
 
 /// Whether Helm runs an object at upgrades, and so on, and not at the installation.
