@@ -16,6 +16,8 @@ pub(super) struct Container {
     pub(super) words: Vec<String>,
     /// The variables whose values are in the container's own fields.
     pub(super) env: BTreeMap<String, String>,
+    /// The variables of the pod's other containers with the same image that the container itself does not have.
+    pub(super) beside: BTreeMap<String, String>,
     /// The variables whose value is in a Secret, a ConfigMap or the pod.
     pub(super) elsewhere: BTreeSet<String>,
     /// The paths at which the container mounts folders of the node.
@@ -140,7 +142,24 @@ impl Container {
         std::iter::once(own).chain(after_start).collect()
     }
 
-    /// Whether the container's script takes an answer that refuses, such as 401, for success too.
+    /// Gives each container of a pod the variables of the others with its image: a script of the image may have them from a file that another
+    /// container writes.
+    pub(super) fn join(containers: &mut [Self]) {
+        let all: Vec<(String, BTreeMap<String, String>)> = containers
+            .iter()
+            .map(|it| (it.image.clone(), it.env.clone()))
+            .collect();
+        for own in containers {
+            let others = all.iter().filter(|it| !own.image.is_empty() && it.0 == own.image);
+            for (name, value) in others.flat_map(|it| &it.1) {
+                if !own.env.contains_key(name) && !own.elsewhere.contains(name) {
+                    own.beside.entry(name.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+    }
+
+    /// Whether the container's script also takes an answer that refuses, such as 401, for success.
     pub(super) fn takes_refusals(&self) -> bool {
         let is_number = |it: char| !it.is_ascii_digit();
         let mut words = self.words.iter().flat_map(|it| it.split(is_number));

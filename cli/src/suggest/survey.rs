@@ -111,8 +111,11 @@ pub(super) fn of(
             values: &texts,
             pods,
         };
-        for container in Container::all(&pods["spec"]) {
-            let container = environment::completed(container, pods, objects, world.home);
+        let completed = |it| environment::completed(it, pods, objects, world.home);
+        let all = Container::all(&pods["spec"]).into_iter().map(completed);
+        let mut all: Vec<Container> = all.collect();
+        Container::join(&mut all);
+        for container in all {
             let mut reading = readings.of(&container);
             // The script of a server holds the branches of its whole life. Only the script of a Job or of an init container runs from its
             // beginning to its end.

@@ -181,7 +181,7 @@ pub(super) fn usual_port(scheme: &str) -> &'static str {
     match scheme {
         "postgres" | "postgresql" => POSTGRES,
         "mysql" | "mariadb" => MYSQL,
-        "redis" | "rediss" => REDIS,
+        "redis" | "rediss" | "valkey" => REDIS,
         "amqp" => "5672",
         "amqps" => "5671",
         "nats" => "4222",
@@ -191,6 +191,18 @@ pub(super) fn usual_port(scheme: &str) -> &'static str {
         "ldap" => "389",
         "ldaps" => "636",
         "vault" => "8200",
+        "sqlserver" => "1433",
+        "hive2" => "10000",
+        "bolt" | "neo4j" => "7687",
+        "mqtt" => "1883",
+        "hdfs" => "8020",
+        "kafka" => "9092",
+        "zookeeper" => "2181",
+        "etcd" => "2379",
+        "elasticsearch" | "opensearch" => "9200",
+        "cassandra" => "9042",
+        "clickhouse" => "9000",
+        "memcached" => "11211",
         _ => "",
     }
 }

@@ -68,8 +68,13 @@ pub(super) fn of(container: &Container) -> Reading {
         let found = kubectl::of(call, looks, &container.image);
         let found = found.or_else(|| clients::of(call, looks, &container.env));
         let mut found = found.unwrap_or_default();
-        // A client that changes a store, and does not name the store's host, waits for no server.
-        found.retain(|it| !matches!(it, For::Nothing(Reason::NoHost(_))) || !acts::changes(call));
+        if found.iter().all(is_unsaid) && !found.is_empty() && !container.beside.is_empty() {
+            let more = container.env.iter().chain(&container.beside);
+            let more = more.map(|(name, value)| (name.clone(), value.clone())).collect();
+            found = clients::of(call, looks, &more).unwrap_or(found);
+        }
+        // What is done to a server, and not told which, is no wait for it.
+        found.retain(|it| !is_unsaid(it) || !acts::changes(call));
         let stops = acts::stops_a_try(call, &script.calls);
         if found.is_empty() && !acts::is_harmless(call) && !stops || acts::changes(call) {
             does = does.or_else(|| acts::program(call));
@@ -147,8 +152,13 @@ pub(super) fn of(container: &Container) -> Reading {
     }
 }
 
-/// Leaves each wait that is one of several of which one is enough, such as `nc -z a 1 || nc -z b 1`. `sides` has the statement and the side
-/// of `||` of each wait, by the wait's number.
+/// Whether a client is not told where to look.
+fn is_unsaid(wait: &For) -> bool {
+    matches!(wait, For::Nothing(Reason::NoHost(_)))
+}
+
+/// Leaves each wait as it is that is one of several of which one is enough: `nc -z a 1 || nc -z b 1`. `sides` has the statement and the
+/// side of `||` of each wait, by its number.
 fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)>) {
     let target = |wait: &Wait| match &wait.for_what {
         For::Address(it) => Some((it.host.clone(), it.port.clone())),

@@ -2,7 +2,7 @@
 
 use super::arguments::{address, each, is_port, positional};
 use crate::suggest::reason::Reason;
-use crate::suggest::wait::{Asks, For};
+use crate::suggest::wait::{Asks, For, usual_port};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The waits of a command that is called like a wait and gets the address as an argument: `x_wait_for_db_connection URL`. The command is a
@@ -96,7 +96,28 @@ fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<F
         .first()
         .filter(|_| ports.len() == 1 && is_host && !found.contains(':'));
     let port = port.map_or(String::new(), |it| format!(":{it}"));
-    Some(each(&format!("{found}{port}"), Asks::Protocol))
+    let mut waits = each(&format!("{found}{port}"), Asks::Protocol);
+    for wait in &mut waits {
+        if let For::Address(address) = wait
+            && address.usual.is_empty()
+        {
+            address.usual = usual_port_of(thing);
+        }
+    }
+    Some(waits)
+}
+
+/// The port of a server that a word names; empty where servers of several kinds have the name.
+fn usual_port_of(thing: &str) -> &'static str {
+    usual_port(match thing {
+        "pg" => "postgres",
+        "mongo" => "mongodb",
+        "rabbitmq" | "rabbit" => "amqp",
+        "elastic" => "elasticsearch",
+        "zk" => "zookeeper",
+        "cache" | "db" | "database" | "sql" | "s3" | "minio" => "",
+        other => other,
+    })
 }
 
 /// The address of the database to which a command of an application only connects, such as `airflow db check`. `None` unless the

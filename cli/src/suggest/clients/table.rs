@@ -75,8 +75,8 @@ const CLIENT: Client = Client {
     before_port: ':',
 };
 
-/// The clients whose address an option, an argument or a variable tells.
-pub(super) const CLIENTS: [Client; 29] = [
+/// The clients that an option, an argument or a variable tells their address.
+pub(super) const CLIENTS: [Client; 37] = [
     Client {
         programs: &["pg_isready", "psql", "pg_dump"],
         options: &["-h", "--host"],
@@ -168,6 +168,7 @@ pub(super) const CLIENTS: [Client; 29] = [
     Client {
         programs: &["nodetool"],
         options: &["-h", "--host"],
+        port: "7199",
         p_is_port: true,
         ..CLIENT
     },
@@ -198,6 +199,7 @@ pub(super) const CLIENTS: [Client; 29] = [
     Client {
         programs: &["ldapsearch", "ldapwhoami"],
         options: &["-H", "-h"],
+        port: "389",
         ..CLIENT
     },
     Client {
@@ -284,12 +286,67 @@ pub(super) const CLIENTS: [Client; 29] = [
         programs: &["solr"],
         options: &["-zkHost", "-z"],
         variables: &["ZK_HOST"],
+        port: "2181",
         ..CLIENT
     },
     Client {
         programs: &["stolonctl"],
         options: &["--store-endpoints"],
         variables: &["STOLONCTL_STORE_ENDPOINTS"],
+        ..CLIENT
+    },
+    Client {
+        programs: &["fabric-ca-client"],
+        options: &["-u", "--url"],
+        variables: &["FABRIC_CA_CLIENT_URL"],
+        port: "7054",
+        ..CLIENT
+    },
+    Client {
+        programs: &["cockroach"],
+        options: &["--host", "--url"],
+        variables: &["COCKROACH_HOST", "COCKROACH_URL"],
+        port: "26257",
+        port_variable: "COCKROACH_PORT",
+        ..CLIENT
+    },
+    Client {
+        programs: &["rpk"],
+        asks_with: &["health", "info", "list", "metadata"],
+        options: &["--brokers", "--api-urls"],
+        variables: &["RPK_BROKERS"],
+        port: "9092",
+        ..CLIENT
+    },
+    Client {
+        programs: &["pulsar-admin"],
+        options: &["--admin-url"],
+        port: "8080",
+        ..CLIENT
+    },
+    Client {
+        programs: &["mysqlsh"],
+        options: &["-h", "--host"],
+        plain: Plain::WithDatabase,
+        port: MYSQL,
+        ..CLIENT
+    },
+    Client {
+        programs: &["couchbase-cli"],
+        options: &["-c", "--cluster"],
+        port: "8091",
+        ..CLIENT
+    },
+    Client {
+        programs: &["memcping", "memcstat"],
+        options: &["--servers"],
+        port: "11211",
+        ..CLIENT
+    },
+    Client {
+        programs: &["beeline"],
+        options: &["-u"],
+        port: "10000",
         ..CLIENT
     },
 ];

@@ -42,6 +42,13 @@ const CALLS: &[(&str, &str)] = &[
     ),
     ("until nc -z db:5432; do sleep 1; done", "db:5432"),
     ("pg_isready -h db -p 5432", "db:5432"),
+    ("fabric-ca-client getcainfo -u https://u:p@ca", "ca:"),
+    ("cockroach node status --insecure --host=db:26257", "db:26257"),
+    ("rpk cluster health --brokers queue:9093", "queue:9093"),
+    ("pulsar-admin --admin-url http://broker:8080 clusters list", "broker:8080"),
+    ("mysqlsh u@db:3307 --sql -e 'select 1'", "db:3307"),
+    ("couchbase-cli server-list -c docs -u u -p p", "docs:"),
+    ("beeline -u jdbc:hive2://hive:10001/x -e 'show functions'", "hive:10001"),
     ("pg_isready -d postgres://u@db:5432/d", "db:5432"),
     (
         "psql -d 'postgres://u@db/d?sslmode=require' -c 'select 1'",
