@@ -51,6 +51,7 @@ mod values;
 mod wait;
 mod waits;
 mod ways;
+mod whole_sets;
 mod world;
 
 use crate::compose::{self, Additions};

@@ -72,6 +72,7 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
         "nslookup" | "getent" | "host" | "dig" => name(&arguments),
         "ping" | "fping" => Some(vec![For::Nothing(Reason::Ping(last(&arguments)))]),
         "sctp_test" => Some(vec![For::Nothing(Reason::Sctp)]),
+        "ssh" if call.is_looped() => logged_in(&arguments),
         "socat" => Some(socat(&arguments)),
         "nmap" => Some(scanned(&arguments)),
         "cub" => Some(of_confluent(&arguments)),
@@ -237,6 +238,16 @@ fn minio(arguments: &[&str]) -> Vec<For> {
 fn endpoint(arguments: &[&str]) -> Option<Vec<For>> {
     let url = option(arguments, &["--endpoint-url", "--endpoint", "--host"])?;
     Some(vec![address(&url, Asks::Protocol)])
+}
+
+/// The address at which a looped `ssh -p 2222 user@host true` asks; `None` without a host.
+fn logged_in(arguments: &[&str]) -> Option<Vec<For>> {
+    let host = places(arguments).first()?.rsplit('@').next()?.to_owned();
+    let port = option(arguments, &["-p"]).filter(|it| is_port(it));
+    let port = port.map_or(String::new(), |it| format!(":{it}"));
+    let found = Address::of(&format!("{host}{port}"), Asks::Protocol);
+    let usual = usual_port("ssh");
+    Some(vec![For::Address(Address { usual, ..found })])
 }
 
 /// The address that `socat` connects to, such as `socat - TCP:db:5432,connect-timeout=1`.

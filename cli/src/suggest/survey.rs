@@ -10,6 +10,7 @@ use super::scripts;
 use super::switches::Switch;
 use super::target::{Form, Target};
 use super::waits::{self, Reading};
+use super::whole_sets;
 use super::world::World;
 use rules::scope;
 use serde_json::Value;
@@ -143,7 +144,7 @@ pub(super) fn of(
                     text(&object.value, "/kind").to_owned(),
                     text(&object.value, "/metadata/name").to_owned(),
                 ),
-                found: found.collect(),
+                found: whole_sets::joined(found.collect(), objects, object),
                 looks: reading.looks,
                 does: reading.does,
                 container,

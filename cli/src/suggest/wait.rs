@@ -191,6 +191,7 @@ pub(super) fn usual_port(scheme: &str) -> &'static str {
         "ldap" => "389",
         "ldaps" => "636",
         "vault" => "8200",
+        "ssh" => "22",
         "sqlserver" => "1433",
         "hive2" => "10000",
         "bolt" | "neo4j" => "7687",

@@ -261,7 +261,10 @@ impl World<'_> {
         if let Some(at) = object {
             self.is_another(at, named.state, own)?;
         }
-        let kind = named.kind.clone();
+        let kind = match word {
+            Some(_) => named.kind.clone(),
+            None => self.with_group(&named.kind, &name),
+        };
         let form = if named.same_node {
             Form::SameNode { kind }
         } else {
@@ -279,7 +282,19 @@ impl World<'_> {
         })
     }
 
-    /// Refuses a target for which the gate would wait for ever: the workload itself, a Service of its own pods, or a Service without pods.
+    /// A kind with its group, where the kind is custom and an object of the chart tells the group: `flow.example.com` for `flows`.
+    fn with_group(&self, kind: &str, name: &str) -> String {
+        let is_it = |object: &&ChartObject| {
+            let word = text(&object.value, "/kind").to_lowercase();
+            let is_kind = kind == word || kind.strip_prefix(word.as_str()).is_some_and(is_plural);
+            is_kind && !word.is_empty() && text(&object.value, "/metadata/name") == name
+        };
+        let object = self.objects.iter().find(is_it);
+        let group = object.and_then(|it| Some(text(&it.value, "/apiVersion").split_once('/')?.0));
+        group.map_or_else(|| kind.to_owned(), |group| format!("{kind}.{group}"))
+    }
+
+    /// Refuses a target that would never let the gate open: the workload itself, a Service of its own pods, a Service without pods.
     fn is_another(
         &self,
         at: usize,
@@ -384,6 +399,11 @@ fn may_be_outside(reason: &Reason) -> bool {
             | Reason::Unsaid(_)
             | Reason::Elsewhere(_)
     )
+}
+
+/// Whether the rest of a word is only the ending of a plural.
+fn is_plural(rest: &str) -> bool {
+    matches!(rest, "s" | "es")
 }
 
 fn of_address(name: String, of_values: bool) -> Target {

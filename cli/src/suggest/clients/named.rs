@@ -78,7 +78,7 @@ fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<F
         "endpoint",
         "endpoints",
     ]);
-    let urls = with(&["url", "uri", "dsn"]);
+    let urls = with(&["url", "uri", "dsn", "conn"]);
     let (found, is_host) = match (hosts.len(), urls.len()) {
         (1, _) => (hosts.first()?, true),
         (0, 1) => (urls.first()?, false),
@@ -123,10 +123,27 @@ fn usual_port_of(thing: &str) -> &'static str {
 /// The address of the database to which a command of an application only connects, such as `airflow db check`. `None` unless the
 /// environment has exactly one such address.
 pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Option<Vec<For>> {
-    let asks = |it: &[String]| matches!(it, [db, check] if db == "db" && check == "check");
-    let connects = words.windows(2).any(asks) || words.iter().any(|it| it == "checkdb");
-    let found = connects.then(|| by_environment("wait_for_db", env));
+    let asks = |it: &[String]| match it {
+        [db, check] => {
+            db == "db" && check == "check" || db.starts_with("migrat") && check == "ready"
+        }
+        _ => false,
+    };
+    let named = ["checkdb", "check-db", "wait-for-db", "wait-db", "db:wait"];
+    let connects = words.windows(2).any(asks) || words.iter().any(|it| named.contains(&it.as_str()));
+    let found = connects.then(|| {
+        let of_database = by_environment("wait_for_db", env);
+        of_database.or_else(|| of_any_store(env))
+    });
     found.flatten()
+}
+
+/// The address of the one store that the environment names.
+fn of_any_store(env: &BTreeMap<String, String>) -> Option<Vec<For>> {
+    let each = THINGS.iter().filter_map(|it| by_environment(&format!("wait_for_{}", it[0]), env));
+    let all: Vec<Vec<For>> = each.collect();
+    let mut all = all.into_iter();
+    all.next().filter(|_| all.next().is_none())
 }
 
 /// The words that stand for a kind of server in the names of waits and of variables: one row for each kind.
