@@ -3,7 +3,7 @@
 use super::Checked;
 use super::controller::text;
 use crate::output::listed;
-use rules::gate::{Gate, is_pending};
+use rules::gate::{Gate, is_held, is_pending};
 use rules::lookup::Lookup;
 use serde_json::Value;
 
@@ -23,7 +23,12 @@ pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -
             .iter()
             .any(|event| text(event, "/involvedObject/uid") == uid)
     };
-    let names: Vec<_> = pods.iter().filter(waits).filter(told).map(name).collect();
+    let names: Vec<_> = pods
+        .iter()
+        .filter(|pod| waits(pod))
+        .filter(told)
+        .map(name)
+        .collect();
     if names.is_empty() {
         return fine();
     }
@@ -41,7 +46,7 @@ pub(super) fn left_behind(pods: &Lookup<Vec<Value>>) -> Option<Checked> {
         Lookup::NotFound => return None,
         Lookup::Unavailable(why) => return Some(Checked::unseen(CHECK, "pods that wait", *why)),
     };
-    let names: Vec<_> = pods.iter().filter(waits).map(name).collect();
+    let names: Vec<_> = pods.iter().filter(|pod| waits(pod)).map(name).collect();
     (!names.is_empty()).then(|| {
         let told = format!(
             "without sluice these pods wait for ever: {}; if it was uninstalled, delete them, and their owners make others without a gate (a pod that nobody owns has to be made again by hand)",
@@ -51,8 +56,9 @@ pub(super) fn left_behind(pods: &Lookup<Vec<Value>>) -> Option<Checked> {
     })
 }
 
-fn waits(pod: &&Value) -> bool {
-    is_pending(pod) && !matches!(Gate::of(pod), Gate::Passed { .. })
+/// Whether the pod waits at its gate. A pod that is held before it takes a node is named with the other holds.
+fn waits(pod: &Value) -> bool {
+    is_pending(pod) && !is_held(pod) && !matches!(Gate::of(pod), Gate::Passed { .. })
 }
 
 fn name(pod: &Value) -> String {

@@ -25,6 +25,7 @@ fn what_is_held_is_named_where_nobody_lets_it_go() {
         held(seen);
         seen.installation.deployments = Lookup::Found(Vec::new());
         seen.configuration = Lookup::NotFound;
+        seen.pending = Lookup::Found(Vec::new());
     });
     let begin =
         format!("problem  holds: without sluice nobody lets these go: {names}delete the pods, ");
