@@ -34,6 +34,15 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
     if let Some(found) = tools::of(program, &arguments) {
         return Some(found);
     }
+    // A launcher of several programs.
+    if program == "pulsar" && arguments.first() == Some(&"zookeeper-shell") {
+        let words = call.words[1..].to_vec();
+        let run = Call {
+            words,
+            ..call.clone()
+        };
+        return of(&run, looks, env);
+    }
     if let Some(script) = named::script(program, &call.words) {
         let words = script.to_vec();
         let run = Call {
@@ -106,7 +115,8 @@ impl Client {
         if !self.asks_with.is_empty() && !arguments.iter().any(is_asking) {
             return Vec::new();
         }
-        let is_address = |it: &str| !it.is_empty() && !it.contains('=');
+        let is_address =
+            |it: &str| !it.is_empty() && !it.contains('=') && !self.commands.contains(&it);
         let by_option = option(arguments, self.options).filter(|it| is_address(it));
         let is_connection = |it: &String| it.contains("://") || it.contains("$(");
         let by_connection = || option(arguments, self.connections).filter(is_connection);

@@ -150,10 +150,14 @@ impl Container {
             .map(|it| (it.image.clone(), it.env.clone()))
             .collect();
         for own in containers {
-            let others = all.iter().filter(|it| !own.image.is_empty() && it.0 == own.image);
+            let others = all
+                .iter()
+                .filter(|it| !own.image.is_empty() && it.0 == own.image);
             for (name, value) in others.flat_map(|it| &it.1) {
                 if !own.env.contains_key(name) && !own.elsewhere.contains(name) {
-                    own.beside.entry(name.clone()).or_insert_with(|| value.clone());
+                    own.beside
+                        .entry(name.clone())
+                        .or_insert_with(|| value.clone());
                 }
             }
         }

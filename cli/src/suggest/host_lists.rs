@@ -63,10 +63,11 @@ impl HostList {
 
     /// The marks, each with the action that prints it within the `range` and with the chart's own value.
     pub(super) fn marks(&self) -> impl Iterator<Item = (&str, String, &str)> {
+        let is_text = self.is_text;
         let marks = self.parts().filter(|it| it.is_mark);
-        marks.map(|it| {
+        marks.map(move |it| {
             let action = match it.key.as_str() {
-                "" if self.is_text => "{{ trim . }}".to_owned(),
+                "" if is_text => "{{ trim . }}".to_owned(),
                 key => format!("{{{{ .{key} }}}}"),
             };
             (it.value.as_str(), action, it.own.as_str())
@@ -321,7 +322,13 @@ fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
     let samples: Vec<Value> = match own.last() {
         Some(last) => vec![last.clone()],
         None if walked.keys.is_empty() => ["host", "host:1"].map(Value::from).to_vec(),
-        None => vec![walked.keys.iter().map(|it| (it.clone(), Value::from(""))).collect()],
+        None => vec![
+            walked
+                .keys
+                .iter()
+                .map(|it| (it.clone(), Value::from("")))
+                .collect(),
+        ],
     };
     let switch = |sample: &Value| {
         let elements = (0..own.len().max(2)).map(|at| {
@@ -349,14 +356,23 @@ fn element(sample: &Value, is_own: bool, number: usize) -> Option<Vec<Part>> {
         key: key.to_owned(),
         is_mark: value.is_some(),
         value: value.unwrap_or_else(|| own.to_owned()),
-        own: if is_own { own.to_owned() } else { String::new() },
+        own: if is_own {
+            own.to_owned()
+        } else {
+            String::new()
+        },
     };
     let keys = match sample {
-        Value::String(own) => return Some(vec![part("", own, Some(traces::mark_like(own, number)?))]),
+        Value::String(own) => {
+            return Some(vec![part("", own, Some(traces::mark_like(own, number)?))]);
+        }
         Value::Object(keys) => keys,
         _ => return None,
     };
-    let host = HOSTS.iter().find(|it| keys.contains_key(**it))?;
+    let has_port = keys.keys().any(|it| it.to_lowercase().ends_with("port"));
+    // Without a port a name is that of a variable or a volume.
+    let is_host = |it: &&&str| keys.contains_key(**it) && (has_port || **it != "name");
+    let host = HOSTS.iter().find(is_host)?;
     let mut parts = Vec::new();
     for (key, own) in keys {
         let own = match own {

@@ -137,9 +137,10 @@ impl Known<'_> {
     /// The entry of an address that is an element of a list in the chart's own values. Another set has marks in that list, and more of
     /// them.
     fn in_list(&self, seen: &SeenContainer, text: &str, root: &str) -> Option<Written> {
-        let mut all = self.like(seen).flat_map(|twin| {
+        let mut all = self.with_other_marks(seen).flat_map(|twin| {
             let set = &self.sets[twin.set];
-            let addresses = (0..twin.found.len()).filter_map(|at| address_of_values(twin, at));
+            let numbers = 0..twin.found.len();
+            let addresses = numbers.filter_map(move |at| address_of_values(twin, at));
             addresses.map(move |it| (it, set))
         });
         let (marked, set) =

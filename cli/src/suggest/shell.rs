@@ -1,6 +1,7 @@
 //! Reads the commands that a shell is told to run, as far as their words are known before they run.
 
 mod branches;
+mod counted;
 mod expand;
 mod fed;
 mod inner;

@@ -3,8 +3,8 @@
 
 use super::host_lists::HostList;
 use super::in_text::actions;
-use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
 use super::template::word;
+use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
 use super::texts::Texts;
 use super::wait::{For, Wait};
 use serde_json::Value;
@@ -201,9 +201,13 @@ fn around_migrations(texts: &Texts) -> Vec<String> {
         return Vec::new();
     }
     let conditions = texts.files.iter().flat_map(|file| {
-        let documents = file.documents().filter(|it| it.is_workload() && it.migrates());
+        let documents = file
+            .documents()
+            .filter(|it| it.is_workload() && it.migrates());
         let lines = documents.filter_map(|it| Some(it.first + it.line_of("kind")?));
-        lines.flat_map(|line| conditions_at(file, line)).collect::<Vec<_>>()
+        lines
+            .flat_map(|line| conditions_at(file, line))
+            .collect::<Vec<_>>()
     });
     conditions.collect()
 }

@@ -288,7 +288,9 @@ pub(super) fn with_own_elements(entry: &str, set: &[Switch]) -> Option<String> {
         Tested::Follows { own } => own.clone(),
         _ => own(mark).to_owned(),
     });
-    let is_own = list.marks().all(|it| !entry.contains(it.0) || !it.2.is_empty());
+    let is_own = list
+        .marks()
+        .all(|it| !entry.contains(it.0) || !it.2.is_empty());
     (is_own && !is_marked(&text)).then_some(text)
 }
 

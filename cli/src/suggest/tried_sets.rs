@@ -1,13 +1,13 @@
 //! The sets of values that were tried, and the further sets to try, which the waits in them ask for.
 
 use super::blocks::Block;
-use super::host_lists::{self, Forms};
+use super::host_lists::{self, Forms, HostList};
 use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::places;
 use super::reason::Reason;
 use super::survey::{self, Found, Readings, SeenContainer};
-use super::target::Form;
 use super::switches::Switch;
+use super::target::Form;
 use super::tested;
 use super::texts::Texts;
 use super::traces;
@@ -21,7 +21,7 @@ const MOST_FOLLOWED: usize = 16;
 const MOST_LACKING: usize = 12;
 
 /// The most sets of values that are rendered once more with marks in a list.
-const MOST_LISTS: usize = 8;
+const MOST_LISTS: usize = 16;
 
 /// The sets of values that were tried, and the things that each renders.
 pub(super) struct TriedSets<'f> {
@@ -300,11 +300,15 @@ impl<'f> TriedSets<'f> {
         let mut all = Vec::new();
         for Forms { forms, is_around } in lists {
             let sets = (0..self.sets.len()).filter(|set| self.may_list(*set, &forms, is_around));
-            let with_ports = |it: &Switch| [&[it.clone()], ports.as_slice()].concat();
+            let sets: Vec<usize> = sets.collect();
+            // A list that is marked in some of its sets alone would look as if the other sets' switches turned its waits off.
+            if all.len() + sets.len() > MOST_LISTS {
+                continue;
+            }
+            let with_ports = |it: &Switch| [std::slice::from_ref(it), &ports].concat();
             let forms: Vec<Vec<Switch>> = forms.iter().map(with_ports).collect();
-            all.extend(sets.map(|set| (set, forms.clone())));
+            all.extend(sets.into_iter().map(|set| (set, forms.clone())));
         }
-        all.truncate(MOST_LISTS);
         all
     }
 
@@ -313,12 +317,15 @@ impl<'f> TriedSets<'f> {
         if traces::follow(&self.sets[set]) || self.rendered[set].is_none() {
             return false;
         }
-        let own = forms.iter().filter_map(Switch::list).flat_map(|it| it.own());
+        let own = forms
+            .iter()
+            .filter_map(Switch::list)
+            .flat_map(HostList::own);
         let own: Vec<&str> = own.collect();
         let mut seen = self.seen.iter().filter(|it| it.set == set);
         if own.is_empty() {
             // Without an element such a container is not there, or waits for nothing.
-            return is_around && set == 0 || seen.any(|it| it.found.is_empty());
+            return is_around || seen.any(|it| it.found.is_empty());
         }
         let waits = |it: &Found| match &it.target {
             Ok(Some(target)) => {

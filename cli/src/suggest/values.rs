@@ -281,7 +281,18 @@ fn paths(folder: &Path, texts: &Texts, lines: &[String], wanted: &Wanted) -> Vec
         path.extend(own.split('.').map(str::to_owned));
         paths.push(path);
     }
+    paths.extend(by_component(texts, &wanted.workload));
     paths
+}
+
+/// The path at which OpenStack-Helm's library takes the annotations of a workload: `annotations.job.keystone_db_sync`. `None` for a chart
+/// that does not declare its dependencies as that library reads them.
+fn by_component(texts: &Texts, (kind, name): &(String, String)) -> Option<Vec<String>> {
+    let declares = texts.values.pointer("/dependencies/static").is_some();
+    let of_kind = if kind == "Job" { "job" } else { "pod" };
+    let component = name.replace('-', "_");
+    let path = ["annotations", of_kind, component.as_str()];
+    declares.then(|| path.map(str::to_owned).to_vec())
 }
 
 /// The path of the value from which a template takes the annotations of a workload's pods, such as `primary.podAnnotations`.

@@ -42,6 +42,16 @@ impl Reading {
     }
 }
 
+/// The waits that a call says with the variables of the pod's other containers; `None` where they add nothing.
+fn with_the_pods_variables(container: &Container, call: &Call, looks: bool) -> Option<Vec<For>> {
+    if container.beside.is_empty() {
+        return None;
+    }
+    let more = container.env.iter().chain(&container.beside);
+    let more: BTreeMap<String, String> = more.map(|(a, b)| (a.clone(), b.clone())).collect();
+    clients::of(call, looks, &more)
+}
+
 /// Reads the waits of a container.
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
@@ -68,10 +78,8 @@ pub(super) fn of(container: &Container) -> Reading {
         let found = kubectl::of(call, looks, &container.image);
         let found = found.or_else(|| clients::of(call, looks, &container.env));
         let mut found = found.unwrap_or_default();
-        if found.iter().all(is_unsaid) && !found.is_empty() && !container.beside.is_empty() {
-            let more = container.env.iter().chain(&container.beside);
-            let more = more.map(|(name, value)| (name.clone(), value.clone())).collect();
-            found = clients::of(call, looks, &more).unwrap_or(found);
+        if found.iter().all(is_unsaid) && !found.is_empty() {
+            found = with_the_pods_variables(container, call, looks).unwrap_or(found);
         }
         // What is done to a server, and not told which, is no wait for it.
         found.retain(|it| !is_unsaid(it) || !acts::changes(call));
@@ -82,10 +90,10 @@ pub(super) fn of(container: &Container) -> Reading {
         for for_what in found {
             let is_of_the_pod = matches!(for_what, For::File(_));
             let for_what = match (for_what, &asked) {
-                (For::Address(address), Some((sought, names))) => For::Data(StoreData {
+                (For::Address(address), Some((sought, words))) => For::Data(StoreData {
                     program: program_of(call),
                     address: Some(address),
-                    names: names.clone(),
+                    names: words.clone(),
                     sought: *sought,
                 }),
                 (other, _) => other,

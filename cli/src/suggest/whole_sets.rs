@@ -7,7 +7,11 @@ use rules::ordinals;
 use std::collections::BTreeSet;
 
 /// The waits of a container, where one entry stands for all pods of a StatefulSet if the container waits for each of several.
-pub(super) fn joined(mut found: Vec<Found>, objects: &[ChartObject], own: &ChartObject) -> Vec<Found> {
+pub(super) fn joined(
+    mut found: Vec<Found>,
+    objects: &[ChartObject],
+    own: &ChartObject,
+) -> Vec<Found> {
     for (at, object) in objects.iter().enumerate() {
         let made = ordinals::made_by(&object.value);
         let is_set = object.value["kind"] == "StatefulSet" && !std::ptr::eq(object, own);
@@ -17,7 +21,8 @@ pub(super) fn joined(mut found: Vec<Found>, objects: &[ChartObject], own: &Chart
             .collect();
         let ordinals = waits.iter().filter_map(|it| ordinal(&found[*it], set));
         let ordinals: BTreeSet<u64> = ordinals.collect();
-        let (Some(first), true) = (waits.first(), made.clone().all(|it| ordinals.contains(&it))) else {
+        let (Some(first), true) = (waits.first(), made.clone().all(|it| ordinals.contains(&it)))
+        else {
             continue;
         };
         if made.count() < 2 {

@@ -124,6 +124,9 @@ impl World<'_> {
                 return Err(Reason::NotHere(target.name.clone()));
             }
         }
+        if let Some(job) = self.maker_of_a_mark(address, own) {
+            return Ok(Some(job));
+        }
         Ok(found.map(|it| Target {
             asks: Some(address.asks),
             ..it

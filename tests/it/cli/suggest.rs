@@ -131,6 +131,7 @@ fn the_diff_applies_and_the_chart_is_in_order() {
         // The author has these to do: pods without a probe, the loop itself, the name of a Job, rights, and objects from elsewhere.
         let left = [
             "not among these objects",
+            "selects none of these objects",
             "has a readiness probe",
             ", beside the list;",
             "its name is the same in every revision",

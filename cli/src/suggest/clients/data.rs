@@ -56,8 +56,9 @@ fn names_in(text: &str) -> Vec<String> {
     let follow = words.windows(2).filter(|it| BEFORE.contains(&it[0]));
     let quoted = text.split('\'').skip(1).step_by(2);
     let names = follow.map(|it| it[1]).chain(quoted);
-    let names = names.map(|it| it.trim_matches(['\'', '/']).to_owned());
-    names.filter(|it| is_name(it)).collect()
+    // The last part of a path is the name in it.
+    let names = names.filter_map(|it| it.trim_matches(['\'', '/']).rsplit('/').next());
+    names.filter(|it| is_name(it)).map(str::to_owned).collect()
 }
 
 /// Whether a text in a store's language asks for data, and not only whether the store answers.

@@ -130,7 +130,8 @@ pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Opti
         _ => false,
     };
     let named = ["checkdb", "check-db", "wait-for-db", "wait-db", "db:wait"];
-    let connects = words.windows(2).any(asks) || words.iter().any(|it| named.contains(&it.as_str()));
+    let connects =
+        words.windows(2).any(asks) || words.iter().any(|it| named.contains(&it.as_str()));
     let found = connects.then(|| {
         let of_database = by_environment("wait_for_db", env);
         of_database.or_else(|| of_any_store(env))
@@ -140,7 +141,9 @@ pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Opti
 
 /// The address of the one store that the environment names.
 fn of_any_store(env: &BTreeMap<String, String>) -> Option<Vec<For>> {
-    let each = THINGS.iter().filter_map(|it| by_environment(&format!("wait_for_{}", it[0]), env));
+    let each = THINGS
+        .iter()
+        .filter_map(|it| by_environment(&format!("wait_for_{}", it[0]), env));
     let all: Vec<Vec<For>> = each.collect();
     let mut all = all.into_iter();
     all.next().filter(|_| all.next().is_none())

@@ -8,6 +8,8 @@ pub(super) struct Client {
     /// The arguments that make the client ask whether the server answers: it has one of these, or its command is no wait. Empty for a
     /// client that does nothing else.
     pub(super) asks_with: &'static [&'static str],
+    /// The commands of the client that may follow the options. Where an option's value is empty, a command stands in the value's place.
+    pub(super) commands: &'static [&'static str],
     /// The options that give the address.
     pub(super) options: &'static [&'static str],
     /// The options that give a URL, the parameters of a connection, or the name of a database.
@@ -63,6 +65,7 @@ impl Plain {
 const CLIENT: Client = Client {
     programs: &[],
     asks_with: &[],
+    commands: &[],
     options: &[],
     connections: &[],
     plain: Plain::Never,
@@ -152,6 +155,7 @@ pub(super) const CLIENTS: [Client; 37] = [
     },
     Client {
         programs: &["etcdctl"],
+        commands: &["cluster-health", "endpoint", "get", "ls", "member"],
         options: &["--endpoints", "--endpoint", "-C"],
         variables: &["ETCDCTL_ENDPOINTS"],
         port: "2379",

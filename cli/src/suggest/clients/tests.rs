@@ -43,12 +43,21 @@ const CALLS: &[(&str, &str)] = &[
     ("until nc -z db:5432; do sleep 1; done", "db:5432"),
     ("pg_isready -h db -p 5432", "db:5432"),
     ("fabric-ca-client getcainfo -u https://u:p@ca", "ca:"),
-    ("cockroach node status --insecure --host=db:26257", "db:26257"),
+    (
+        "cockroach node status --insecure --host=db:26257",
+        "db:26257",
+    ),
     ("rpk cluster health --brokers queue:9093", "queue:9093"),
-    ("pulsar-admin --admin-url http://broker:8080 clusters list", "broker:8080"),
+    (
+        "pulsar-admin --admin-url http://broker:8080 clusters list",
+        "broker:8080",
+    ),
     ("mysqlsh u@db:3307 --sql -e 'select 1'", "db:3307"),
     ("couchbase-cli server-list -c docs -u u -p p", "docs:"),
-    ("beeline -u jdbc:hive2://hive:10001/x -e 'show functions'", "hive:10001"),
+    (
+        "beeline -u jdbc:hive2://hive:10001/x -e 'show functions'",
+        "hive:10001",
+    ),
     ("pg_isready -d postgres://u@db:5432/d", "db:5432"),
     (
         "psql -d 'postgres://u@db/d?sslmode=require' -c 'select 1'",
@@ -70,22 +79,35 @@ const CALLS: &[(&str, &str)] = &[
     ("zookeeper-shell.sh zk:2181 ls /", "zk:2181"),
     (
         "zookeeper-shell.sh zk:2181 ls /brokers/ids",
-        "Other zookeeper-shell zk ",
+        "Other zookeeper-shell zk ids",
     ),
     // The server has that table before any other.
     ("psql -h db -c 'select 1 from pg_database'", "db:"),
+    (
+        "bin/pulsar zookeeper-shell -server zk:2181 get /admin/clusters/shop",
+        "Other zookeeper-shell zk shop",
+    ),
     (
         "psql -h db -tc \"select 1 from pg_database where datname='shop'\" | grep 1",
         "Database psql db pg_database,shop",
     ),
     ("psql -h db -l", "db:"),
-    ("psql -h db -lqt | cut -d x | grep -qw shop", "Database psql db "),
-    ("mysql -hdb -e 'show tables' | grep orders", "Table mysql db "),
+    (
+        "psql -h db -lqt | cut -d x | grep -qw shop",
+        "Database psql db ",
+    ),
+    (
+        "mysql -hdb -e 'show tables' | grep orders",
+        "Table mysql db ",
+    ),
     (
         "kafka-topics --bootstrap-server kafka:9092 --describe --topic orders",
         "Other kafka-topics kafka orders",
     ),
-    ("psql -h db -c 'select * from orders'", "Table psql db orders"),
+    (
+        "psql -h db -c 'select * from orders'",
+        "Table psql db orders",
+    ),
     (
         "psql -h db -c 'select * from orders' | grep paid",
         "Other psql db orders",
@@ -112,7 +134,10 @@ const CALLS: &[(&str, &str)] = &[
     ("cub sr-ready registry 8081 60", "registry:8081"),
     ("openssl s_client -connect db:5432", "db:5432"),
     ("socat - TCP:db:5432,connect-timeout=1", "db:5432"),
-    ("until ssh -p 2222 -o BatchMode=yes u@worker-0.worker true; do sleep 1; done", "worker-0.worker:2222"),
+    (
+        "until ssh -p 2222 -o BatchMode=yes u@worker-0.worker true; do sleep 1; done",
+        "worker-0.worker:2222",
+    ),
     ("until ssh worker 'echo ok'; do sleep 1; done", "worker:"),
     ("nmap -p 5432 db", "db:5432"),
     ("sqlcmd -S tcp:mssql,1434 -Q 'select 1'", "mssql:1434"),
@@ -259,7 +284,11 @@ fn a_variable_of_the_environment_says_it_too() {
         ("timeout 60s airflow db check", &env[..], "db:5433"),
         ("exec airflow checkdb", &env, "db:5433"),
         ("airflow db check", &[], "migration"),
-        ("migrate ready", &[("APP_CLICKHOUSE_DSN", "tcp://facts:9000")][..], "facts:9000"),
+        (
+            "migrate ready",
+            &[("APP_CLICKHOUSE_DSN", "tcp://facts:9000")][..],
+            "facts:9000",
+        ),
         ("airflow db check-migrations", &env, "migration"),
         ("x_wait_for_kafka", &[("KAFKA_BROKERS", "a:1")], "a:1"),
         ("x_wait_for_zookeeper", &[("ZOOKEEPER_HOST", "zk")], "zk:"),

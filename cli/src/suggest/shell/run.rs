@@ -2,6 +2,7 @@
 //! environment does not rule out.
 
 use super::branches;
+use super::counted;
 use super::expand::Scope;
 use super::fed;
 use super::inner::shell_text;
@@ -150,13 +151,15 @@ impl Runner {
                         while_it_succeeds = self.is_head && !while_it_succeeds;
                         rest = behind;
                     }
+                    self.count(rest);
                 }
                 [word, behind @ ..] if word == "for" => {
                     self.loops.push(true);
                     if let [name, of, each @ ..] = behind
                         && of == "in"
                     {
-                        let each = each.iter().flat_map(|it| self.scope.expand(it));
+                        let spread = |it: &String| counted::of_braces(it).unwrap_or(it.clone());
+                        let each = each.iter().flat_map(|it| self.scope.expand(&spread(it)));
                         let each: Vec<_> = each
                             .flat_map(|it| parts(&it).map(str::to_owned).collect::<Vec<_>>())
                             .collect();
@@ -192,7 +195,18 @@ impl Runner {
         }
     }
 
-    /// Reads an assignment, `NAME=value`. Returns whether the word is an assignment.
+    /// Gives the variable of a loop that counts its rounds the number of each round.
+    fn count(&mut self, test: &[String]) {
+        let value = |name: &str| match self.scope.expand(&format!("${{{name}}}")).as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        };
+        if let Some((name, numbers)) = counted::of_test(test, value) {
+            self.scope.set(&name, numbers);
+        }
+    }
+
+    /// Reads an assignment, `NAME=value`. Returns whether the word was one.
     fn assign(&mut self, word: &str) -> bool {
         let Some((name, value)) = word.split_once('=') else {
             return false;

@@ -1,6 +1,8 @@
 //! Splits a shell's text into words. Quotes are removed, and a quoted text stays one word.
 
-/// A word, or a sign between words, of a shell's text.
+use super::counted;
+
+/// A word or a sign of a shell's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
@@ -76,7 +78,7 @@ impl ShellReader {
                         self.found.push(Token::Function(name));
                     }
                 }
-                '(' if self.peek(0) == Some('(') => self.skip_sum(),
+                '(' if self.peek(0) == Some('(') => self.head(),
                 '|' if self.peek(0) == Some('|') => {
                     self.at += 1;
                     self.end();
@@ -231,7 +233,12 @@ impl ShellReader {
             self.word.push_str(&variable);
             return;
         }
-        // The look-up is a wait of its own too, so its command is also read.
+        if let Some(numbers) = counted::sequence(&inside) {
+            self.begun = true;
+            self.word.push_str(&numbers);
+            return;
+        }
+        // The command is a wait of its own, too.
         if let Some(host) = super::outputs::looked_up(&inside) {
             self.word.push_str(host);
         }
@@ -269,6 +276,19 @@ impl ShellReader {
             inside.push(letter);
         }
         inside
+    }
+
+    /// Reads the head of a loop, `for ((i = 0; i < 3; i++))`, as `for i in 0 1 2`, and skips any other sum.
+    fn head(&mut self) {
+        let start = self.at + 1;
+        self.skip_sum();
+        let end = self.at.saturating_sub(2).max(start);
+        let inside: String = self.letters[start..end].iter().collect();
+        let is_head = matches!(self.found.last(), Some(Token::Word(it)) if it == "for");
+        if let Some((name, numbers)) = counted::of_head(&inside).filter(|_| is_head) {
+            let words = [name, "in".to_owned(), numbers];
+            self.found.extend(words.map(Token::Word));
+        }
     }
 
     /// Skips the rest of a sum, `(( … ))`, with both brackets at its end.
@@ -359,7 +379,9 @@ mod tests {
             ("f() { a; }", "f()<{><a>;<}>;"),
             ("b; f () { a; }", "<b>;f()<{><a>;<}>;"),
             ("function f () { a; }", "<function>f()<{><a>;<}>;"),
-            ("for ((i=0;i<3;i++)); do a", "<for>;<do><a>;"),
+            ("for ((i=0;i<3;i++)); do a", "<for><i><in><0 1 2>;<do><a>;"),
+            ("for ((i=0;i<n;i++)); do a", "<for>;<do><a>;"),
+            ("for i in $(seq 2); do a", "<for><i><in><1 2>;<do><a>;"),
             ("cat <<EOF\nnc a 1\nEOF\nb", "<cat><<<EOF>;<b>;"),
             ("a=(\n  b\n  \"c\"\n)\nd", "<a=b c>;<d>;"),
             ("a `b c` $((1 + 2))", "<a><><0>;<b><c>;"),

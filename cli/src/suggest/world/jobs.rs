@@ -8,7 +8,7 @@ use crate::suggest::object::{ChartObject, own_pods, text};
 use crate::suggest::reason::Reason;
 use crate::suggest::scripts;
 use crate::suggest::target::Target;
-use crate::suggest::wait::{Asks, Sought, StoreData};
+use crate::suggest::wait::{Address, Asks, Sought, StoreData};
 use rules::scope;
 use rules::selector::Selector;
 use serde_json::Value;
@@ -58,9 +58,8 @@ impl World<'_> {
                 })
             }
             several => {
-                let name = |(at, object): &&(usize, &ChartObject)| {
-                    workload(*at, object).plain().text
-                };
+                let name =
+                    |(at, object): &&(usize, &ChartObject)| workload(*at, object).plain().text;
                 Err(Reason::ManyJobs(several.iter().map(name).collect()))
             }
         }
@@ -85,7 +84,9 @@ impl World<'_> {
         }
         if data.sought == Sought::Table
             && let Ok(target) = self.migration(container, own)
-            && target.object.is_some_and(|at| self.names(&self.objects[at], &host))
+            && target
+                .object
+                .is_some_and(|at| self.names(&self.objects[at], &host))
         {
             return Ok(target);
         }
@@ -100,10 +101,33 @@ impl World<'_> {
         Ok(workload(*at, object))
     }
 
+    /// The one Job that puts the mark for which a request asks: `http://store/shop_is_initialized`.
+    pub(super) fn maker_of_a_mark(&self, address: &Address, own: &ChartObject) -> Option<Target> {
+        let mark = address.path.rsplit('/').next()?;
+        let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let is_mark = mark.len() > 8 && mark.contains('_') && mark.chars().all(is_letter);
+        let jobs = self.objects.iter().enumerate().filter(|_| is_mark);
+        let jobs = jobs.filter(|it| it.1.value["kind"] == "Job" && !std::ptr::eq(it.1, own));
+        let mut makers = jobs.filter(|it| {
+            let texts = self.texts_of(it.1).join("\n");
+            texts.contains(mark) && texts.contains("PUT")
+        });
+        let (at, object) = makers.next()?;
+        let is_one = makers.next().is_none() && self.runs_in_time(at, own).is_ok();
+        is_one.then(|| workload(at, object))
+    }
+
     /// Whether a Job works on one of the names, and says that it makes something.
     fn makes(&self, job: &ChartObject, names: &[String]) -> bool {
         const MAKES: [&str; 8] = [
-            "create", "init", "setup", "schema", "provision", "import", "seed", "migrat",
+            "create",
+            "init",
+            "setup",
+            "schema",
+            "provision",
+            "import",
+            "seed",
+            "migrat",
         ];
         let texts = self.texts_of(job).join("\n").to_lowercase();
         let said = format!("{}\n{texts}", name_of(job));
@@ -166,7 +190,9 @@ impl World<'_> {
         let Some(pods) = own_pods(job) else {
             return Vec::new();
         };
-        let own = Container::all(&pods["spec"]).into_iter().filter(|it| !it.init);
+        let own = Container::all(&pods["spec"])
+            .into_iter()
+            .filter(|it| !it.init);
         let texts = own.flat_map(|it| {
             let it = environment::completed(it, pods, self.objects, self.home);
             let script = scripts::followed(&it, self.objects);
@@ -202,7 +228,13 @@ fn name_of(object: &ChartObject) -> String {
 /// Whether the name of a Job says that it sets up a database: `shop-db-setup`.
 fn sets_up(name: &str) -> bool {
     let words = [
-        "setup", "init", "schema", "prepare", "bootstrap", "sync", "upgrade",
+        "setup",
+        "init",
+        "schema",
+        "prepare",
+        "bootstrap",
+        "sync",
+        "upgrade",
     ];
     name.split('-').any(|it| words.contains(&it))
 }

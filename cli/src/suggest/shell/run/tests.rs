@@ -24,6 +24,19 @@ fn commands_are_found_wherever_they_stand() {
             "for h in a b; do until nc -z $h 1; do sleep 1; done; done",
             vec!["*nc -z a 1", "*nc -z b 1"],
         ),
+        (
+            "i=0; while [ $i -lt 2 ]; do H=db-$i.db; nc $H 1; i=$((i+1)); done",
+            vec![
+                "*[ 0 -lt 2 ]",
+                "*[ 1 -lt 2 ]",
+                "*nc db-0.db 1",
+                "*nc db-1.db 1",
+            ],
+        ),
+        (
+            "for i in {0..1}; do nc db-$i 1; done; for ((i=1; i<=2; i++)); do nc q-$i 1; done",
+            vec!["*nc db-0 1", "*nc db-1 1", "*nc q-1 1", "*nc q-2 1"],
+        ),
         ("timeout -k 1 30 nc db 1", vec!["nc db 1"]),
         ("H=db; nc ${H} $PORT", vec!["nc db 5432"]),
         (
