@@ -16,11 +16,16 @@ const FIRST: usize = 200;
 /// The made-up text of a part of an element that is no address.
 const FILLER: &str = "sluice";
 
+/// The action that prints an address which may be a URL, without the scheme.
+const URL: &str = r#"{{ trim . | trimPrefix "http://" | trimPrefix "https://" }}"#;
+
 /// The marks for the elements of one list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HostList {
     /// Whether the value is one text with commas, and no list.
     is_text: bool,
+    /// Whether an element may be a URL, by the name of the list.
+    has_urls: bool,
     elements: Vec<Vec<Part>>,
 }
 
@@ -63,10 +68,11 @@ impl HostList {
 
     /// The marks, each with the action that prints it within the `range` and with the chart's own value.
     pub(super) fn marks(&self) -> impl Iterator<Item = (&str, String, &str)> {
-        let is_text = self.is_text;
+        let (is_text, has_urls) = (self.is_text, self.has_urls);
         let marks = self.parts().filter(|it| it.is_mark);
         marks.map(move |it| {
             let action = match it.key.as_str() {
+                "" if has_urls => URL.to_owned(),
                 "" if is_text => "{{ trim . }}".to_owned(),
                 key => format!("{{{{ .{key} }}}}"),
             };
@@ -330,6 +336,15 @@ fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
                 .collect(),
         ],
     };
+    let key = walked.path.rsplit('.').next().unwrap_or_default();
+    let key = key.to_lowercase();
+    let has_urls = key.ends_with("endpoints") || key.ends_with("urls");
+    // Such lists have ports.
+    let samples: Vec<Value> = if has_urls || key.ends_with("brokers") {
+        samples.into_iter().rev().collect()
+    } else {
+        samples
+    };
     let switch = |sample: &Value| {
         let elements = (0..own.len().max(2)).map(|at| {
             *number += 1;
@@ -339,6 +354,7 @@ fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
         let elements: Option<Vec<Vec<Part>>> = elements.collect();
         let list = HostList {
             is_text: walked.is_text,
+            has_urls: has_urls && sample.as_str().is_some_and(|it| !it.contains("://")),
             elements: elements?,
         };
         Some(Switch {

@@ -324,8 +324,10 @@ impl<'f> TriedSets<'f> {
         let own: Vec<&str> = own.collect();
         let mut seen = self.seen.iter().filter(|it| it.set == set);
         if own.is_empty() {
-            // Without an element such a container is not there, or waits for nothing.
-            return is_around || seen.any(|it| it.found.is_empty());
+            // Without an element such a container is not there, or nothing tells what it waits for.
+            let lacks = |it: &Found| it.target.is_err();
+            let is_open = |it: &SeenContainer| it.found.is_empty() || it.found.iter().any(lacks);
+            return is_around && set == 0 || seen.any(is_open);
         }
         let waits = |it: &Found| match &it.target {
             Ok(Some(target)) => {

@@ -82,7 +82,8 @@ pub(super) fn of(container: &Container) -> Reading {
             found = with_the_pods_variables(container, call, looks).unwrap_or(found);
         }
         // What is done to a server, and not told which, is no wait for it.
-        found.retain(|it| !is_unsaid(it) || !acts::changes(call));
+        let is_data = |it: &For| matches!(it, For::Data(_));
+        found.retain(|it| !is_unsaid(it) && !is_data(it) || !acts::changes(call));
         let stops = acts::stops_a_try(call, &script.calls);
         if found.is_empty() && !acts::is_harmless(call) && !stops || acts::changes(call) {
             does = does.or_else(|| acts::program(call));

@@ -141,7 +141,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
             let sets = marked(marks.unwrap_or(target));
             conditions::of_sets(&sets, &tried, &seen, root)?
         } else {
-            of_list(known, &tried, &seen, root)?
+            of_list(known, group, &tried, &seen, root)?
         };
         if marks.is_some() {
             for more in instead(known, group, listed, root) {
@@ -156,16 +156,27 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
 }
 
 /// The condition on which the entry of a list's elements is rendered, but for the elements themselves: where the list is empty the `range`
-/// renders none. `seen` are those of the sets `tried` that show an element.
+/// renders none. `seen` are those of the sets `tried` that show an element. Another set tells something only where the container waits for
+/// something else in it.
 fn of_list(
     known: &Known<'_>,
+    group: &Group,
     tried: &[usize],
     seen: &[usize],
     root: &str,
 ) -> Option<Vec<Vec<String>>> {
     let plain = |set: usize| traces::without(&known.sets[set]);
     let is_empty = |set: &usize| seen.iter().any(|it| plain(*it).eq(plain(*set)));
-    let tried = tried.iter().filter(|it| seen.contains(it) || !is_empty(it));
+    let all = || group.seen.iter().map(|at| &known.seen[*at]);
+    let is_marked = |it: &Found| matches!(&it.target, Ok(Some(it)) if traces::is_marked(&it.name));
+    let walks = |it: &SeenContainer| seen.contains(&it.set) && it.found.iter().any(is_marked);
+    let is_other = |set: usize| {
+        let own = all().filter(|it| it.set == set && it.is_listed());
+        let mut own = own.filter(|it| all().any(|other| walks(other) && other.is_the_same(it)));
+        own.next().is_some()
+    };
+    let tells = |set: &usize| !is_empty(set) && is_other(*set);
+    let tried = tried.iter().filter(|it| seen.contains(it) || tells(it));
     let tried: Vec<usize> = tried.copied().collect();
     let sets = (0..known.sets.len()).map(|it| plain(it).cloned().collect());
     let sets: Vec<Vec<Switch>> = sets.collect();

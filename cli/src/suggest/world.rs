@@ -264,9 +264,13 @@ impl World<'_> {
         if let Some(at) = object {
             self.is_another(at, named.state, own)?;
         }
-        let kind = match word {
-            Some(_) => named.kind.clone(),
-            None => self.with_group(&named.kind, &name),
+        let custom = word
+            .is_none()
+            .then(|| self.custom(&named.kind, &name))
+            .flatten();
+        let (kind, object) = match custom {
+            Some((kind, at)) => (kind, Some(at)),
+            None => (named.kind.clone(), object),
         };
         let form = if named.same_node {
             Form::SameNode { kind }
@@ -285,16 +289,16 @@ impl World<'_> {
         })
     }
 
-    /// A kind with its group, where the kind is custom and an object of the chart tells the group: `flow.example.com` for `flows`.
-    fn with_group(&self, kind: &str, name: &str) -> String {
-        let is_it = |object: &&ChartObject| {
+    /// A custom kind with its group, and the object of the chart that tells the group: `flows.example.com` for `flows`.
+    fn custom(&self, kind: &str, name: &str) -> Option<(String, usize)> {
+        let is_it = |object: &ChartObject| {
             let word = text(&object.value, "/kind").to_lowercase();
             let is_kind = kind == word || kind.strip_prefix(word.as_str()).is_some_and(is_plural);
             is_kind && !word.is_empty() && text(&object.value, "/metadata/name") == name
         };
-        let object = self.objects.iter().find(is_it);
-        let group = object.and_then(|it| Some(text(&it.value, "/apiVersion").split_once('/')?.0));
-        group.map_or_else(|| kind.to_owned(), |group| format!("{kind}.{group}"))
+        let at = self.objects.iter().position(is_it)?;
+        let (group, _) = text(&self.objects[at].value, "/apiVersion").split_once('/')?;
+        Some((format!("{kind}.{group}"), at))
     }
 
     /// Refuses a target that would never let the gate open: the workload itself, a Service of its own pods, a Service without pods.
