@@ -53,7 +53,7 @@ impl Seen {
         }
         let own = match &installation.deployments {
             Lookup::Found(found) if let [deployment] = found.as_slice() => {
-                own_pods(client, deployment).await?
+                own_pods(client, deployment).await
             }
             Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => Lookup::NotFound,
         };
@@ -88,16 +88,21 @@ impl Seen {
 }
 
 /// The pods of a Deployment that lacks replicas, by its labels.
-async fn own_pods(client: &Client, deployment: &Value) -> Result<Lookup<Vec<Value>>> {
+async fn own_pods(client: &Client, deployment: &Value) -> Lookup<Vec<Value>> {
     if !controller::lacks_replicas(deployment) {
-        return Ok(Lookup::NotFound);
+        return Lookup::NotFound;
     }
     let namespace = controller::text(deployment, "/metadata/namespace");
     let labels = deployment["spec"]["selector"]["matchLabels"].as_object();
     let labels = labels.into_iter().flatten();
     let labels = labels.filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
     let labels: Vec<_> = labels.collect();
+    // An empty selector would select every pod.
+    if labels.is_empty() {
+        return Lookup::NotFound;
+    }
     let path = format!("/api/v1/namespaces/{namespace}/pods");
     let own = ListParams::default().labels(&labels.join(","));
-    list(client, &path, &own).await
+    // Without the pods the check says less, and still says the rest.
+    list(client, &path, &own).await.unwrap_or(Lookup::NotFound)
 }
