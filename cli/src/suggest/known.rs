@@ -15,7 +15,7 @@ use super::survey::SeenContainer;
 use super::switches::Switch;
 use super::target::Form;
 use super::texts::{File, Texts};
-use super::traces::{self, Written};
+use super::traces::{self, NamedValues};
 use super::tried;
 use super::wait::Wait;
 use rules::keys;
@@ -97,7 +97,12 @@ impl Known<'_> {
 
     /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the
     /// values.
-    pub(super) fn written(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<Written> {
+    pub(super) fn written(
+        &self,
+        seen: &SeenContainer,
+        at: usize,
+        root: &str,
+    ) -> Option<NamedValues> {
         let found = self.followed(seen, at, root)?;
         if !self.is_port_open(seen, at, &found.text) {
             return Some(found);
@@ -106,7 +111,7 @@ impl Known<'_> {
         let is_plain = found.within.is_empty();
         let port = self.in_text(seen, at, false, in_text::port_there);
         let text = with_port(&found.text, &port.filter(|_| is_plain)?)?;
-        Some(Written { text, ..found })
+        Some(NamedValues { text, ..found })
     }
 
     /// Whether the text of a wait computes the port that `found`, the entry of the wait, has as a number. Such a number is the port with
@@ -118,7 +123,7 @@ impl Known<'_> {
     }
 
     /// The entry of an address that values say, with the values that were followed in it.
-    fn followed(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<Written> {
+    fn followed(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<NamedValues> {
         let own = &self.sets[seen.set];
         let text = address_of_values(seen, at)?;
         traces::written(text, own, self.texts, root).or_else(|| {
@@ -136,7 +141,7 @@ impl Known<'_> {
 
     /// The entry of an address that is an element of a list in the chart's own values. Another set has marks in that list, and more of
     /// them.
-    fn in_list(&self, seen: &SeenContainer, text: &str, root: &str) -> Option<Written> {
+    fn in_list(&self, seen: &SeenContainer, text: &str, root: &str) -> Option<NamedValues> {
         let mut all = self.with_other_marks(seen).flat_map(|twin| {
             let set = &self.sets[twin.set];
             let numbers = 0..twin.found.len();

@@ -2,6 +2,7 @@
 
 use super::container::Container;
 use super::environment;
+use super::found::Found;
 use super::object::ChartObject;
 use super::object::{own_pods, text};
 use super::reason::Reason;
@@ -58,14 +59,6 @@ impl SeenContainer {
         };
         self.found.is_empty() || self.found.iter().any(is_open)
     }
-}
-
-/// One wait of a rendered container.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
-    pub(super) what: String,
-    /// The target, or the reason why the wait stays; `None` where the container waits for another container of its own pod.
-    pub(super) target: Result<Option<Target>, Reason>,
 }
 
 /// The waits of the containers that were read so far. Most containers are equal with every set of values, so each is read once.

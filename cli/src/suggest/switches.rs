@@ -1,7 +1,7 @@
 //! Finds the switches of a chart: the values that decide whether a container of the chart waits, and for which thing. Each switch is also
 //! tried with another value.
 
-use super::host_lists::HostList;
+use super::host_list::HostList;
 use super::in_text::actions;
 use super::template::word;
 use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};

@@ -235,7 +235,7 @@ pub(super) fn is_marked(text: &str) -> bool {
 
 /// An entry that names values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct NamedValues {
     /// The entry, with template actions in place of its marks.
     pub(super) text: String,
     /// The actions around an entry that stands once for each element of a list, the outermost first.
@@ -244,7 +244,12 @@ pub(super) struct Written {
 
 /// The entry with template actions, such as `{{ .Values.db.host }}`, in place of its marks. `None` where the entry has no mark of a host,
 /// or where a part of such a mark is left over.
-pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) -> Option<Written> {
+pub(super) fn written(
+    entry: &str,
+    set: &[Switch],
+    texts: &Texts,
+    root: &str,
+) -> Option<NamedValues> {
     let mut ports = set.iter().filter(|it| it.follows() && is_port(it));
     let is_unclear = |it: &Switch| marks(it, entry) && default_of(texts, &it.path).is_none();
     if !is_marked(entry) || ports.any(is_unclear) {
@@ -271,7 +276,7 @@ pub(super) fn written(entry: &str, set: &[Switch], texts: &Texts, root: &str) ->
         }
     };
     let text = replaced(entry, set, action);
-    (!is_marked(&text)).then_some(Written { text, within })
+    (!is_marked(&text)).then_some(NamedValues { text, within })
 }
 
 /// The switch of the list whose mark an entry has.

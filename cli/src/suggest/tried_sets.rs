@@ -1,11 +1,13 @@
 //! The sets of values that were tried, and the further sets to try, which the waits in them ask for.
 
 use super::blocks::Block;
-use super::host_lists::{self, Forms, HostList};
+use super::found::Found;
+use super::host_list::HostList;
+use super::host_lists::{self, Forms};
 use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::places;
 use super::reason::Reason;
-use super::survey::{self, Found, Readings, SeenContainer};
+use super::survey::{self, Readings, SeenContainer};
 use super::switches::Switch;
 use super::target::Form;
 use super::tested;

@@ -4,15 +4,16 @@ use super::candidates;
 use super::conditions;
 use super::edits;
 use super::expected;
+use super::found::Found;
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::outcome::ListEntry;
 use super::render::Stubs;
-use super::survey::{Found, SeenContainer};
+use super::survey::SeenContainer;
 use super::switches::{self, Switch};
 use super::target::{Form, Target};
 use super::template::word;
-use super::traces::{self, Written};
+use super::traces::{self, NamedValues};
 use super::values::{self, Wanted};
 use std::collections::BTreeMap;
 
@@ -186,7 +187,7 @@ fn of_list(
 /// The conditions for an entry with the address of `listed`: without one of them the container waits for an object in place of that
 /// address.
 fn instead(known: &Known<'_>, group: &Group, listed: &Listed, root: &str) -> Vec<String> {
-    let is_it = |it: Written| it.text == listed.entry.text && it.within == listed.within;
+    let is_it = |it: NamedValues| it.text == listed.entry.text && it.within == listed.within;
     let name = |found: &Found| Some(found.target.as_ref().ok()?.as_ref()?.plain().text);
     let is_object = |found: &Found| matches!(&found.target, Ok(Some(it)) if !matches!(it.form, Form::Address { .. }));
     let all = || group.seen.iter().map(|it| &known.seen[*it]);

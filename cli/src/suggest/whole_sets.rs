@@ -1,7 +1,7 @@
 //! Joins the waits for each pod of a StatefulSet, `queue-0` and `queue-1`, into one for the StatefulSet.
 
+use super::found::Found;
 use super::object::{ChartObject, text};
-use super::survey::Found;
 use super::target::{Form, Target};
 use rules::ordinals;
 use std::collections::BTreeSet;
