@@ -22,6 +22,7 @@ use crate::output::{self, Output, counted};
 use crate::style::Style;
 use anyhow::{Result, bail};
 use before::Before;
+use controller::Replicas;
 use finding::{Checked, Result as Outcome};
 use jiff::Timestamp;
 use kube::Client;
@@ -31,6 +32,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
+use trial::TrialOutcome;
 
 /// The pause between two looks at the installation.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -128,7 +130,7 @@ fn judge(seen: &Seen, now: Timestamp) -> Vec<Checked> {
     let (deployment, settings, mut findings) = match (found, &installation.published) {
         (Ok(deployment), _) => {
             let trouble = controller::trouble(&seen.own, now);
-            is_explained = controller::is_silent(deployment)
+            is_explained = Replicas::of(deployment).are_silent()
                 && trouble.as_ref().is_some_and(controller::never_ran);
             let findings = vec![
                 controller::replicas(deployment, trouble.as_ref()),
@@ -146,9 +148,8 @@ fn judge(seen: &Seen, now: Timestamp) -> Vec<Checked> {
     // Where no replica runs and its pods say why, it is no news that nothing has written the CA and nothing answers the API server.
     findings.extend(webhook::configuration(&seen.configuration, is_explained));
     findings.extend(creations::held(deployment, &seen.creations));
-    let admission = admission::judge(&seen.tried);
-    if !(is_explained && admission.result == Outcome::Problem) {
-        findings.push(admission);
+    if !(is_explained && matches!(seen.tried.answer, TrialOutcome::Refused(_))) {
+        findings.push(admission::judge(&seen.tried));
     }
     findings.extend(prefetch::judge(&seen.tried.namespace, &seen.tried.pulls));
     let (rules, of_rules) = health::rules(&settings, &installation.health_rules);

@@ -62,6 +62,8 @@ pub(crate) struct Basis {
     pub(crate) rules: Rules,
     /// The parts that the caller may not see, with the assumption in their place.
     pub(crate) unseen: Vec<Unseen>,
+    /// Whether the caller sees that there is no Deployment of sluice.
+    pub(crate) is_absent: bool,
 }
 
 impl Installation {
@@ -160,6 +162,7 @@ impl Installation {
             });
         }
         let is_there = settings.is_some();
+        let is_absent = !is_there && !matches!(self.deployments, Lookup::Unavailable(_));
         let settings = settings.unwrap_or_else(|| Settings::of_the_chart(namespace));
         let rules = self.rules(&settings, &mut unseen);
         let rights = match &self.roles {
@@ -181,6 +184,7 @@ impl Installation {
             rights,
             rules,
             unseen,
+            is_absent,
         }
     }
 

@@ -103,8 +103,9 @@ impl<'a> Installed<'a> {
     pub(crate) fn unseen(&self) -> Vec<Unseen> {
         let mut unseen = self.basis.unseen.clone();
         // A sluice that is not there remembers nothing.
-        let is_there = unseen.iter().all(|it| it.part.is_some());
-        if is_there && self.remembered(None) == Lookup::Unavailable(Unavailable::Hidden) {
+        if !self.basis.is_absent
+            && self.remembered(None) == Lookup::Unavailable(Unavailable::Hidden)
+        {
             let settings = &self.basis.settings;
             let home = settings.namespace.as_deref().unwrap_or("sluice-system");
             unseen.push(Unseen {

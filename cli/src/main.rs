@@ -39,6 +39,7 @@ mod reader;
 mod release;
 mod source;
 mod status;
+mod stranded;
 mod style;
 mod subject;
 mod suggest;

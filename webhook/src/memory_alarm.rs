@@ -9,7 +9,7 @@ use prometheus_client::registry::Registry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::interval;
+use tokio::time::{MissedTickBehavior, interval};
 use tracing::{info, warn};
 
 /// The pause between two looks at the memory. Ten thousand gates that come at once take some 6 MB in this time.
@@ -78,6 +78,7 @@ impl MemoryAlarm {
     /// Looks at the memory five times a second. `used` returns the bytes that are in use; `None` leaves the alarm as it is.
     pub(crate) async fn follow(self, limit: u64, used: impl Fn() -> Option<u64> + Send) {
         let mut looks = interval(PAUSE);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             looks.tick().await;
             if let Some(used) = used() {

@@ -45,30 +45,31 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> 
     }
 }
 
-/// Whether a replica is missing, so that the controller's pods say why.
-pub(super) fn lacks_replicas(deployment: &Value) -> bool {
-    let Replicas { wanted, ready } = Replicas::of(deployment);
-    ready < wanted
-}
-
-/// Whether no replica answers although the Deployment asks for some.
-pub(super) fn is_silent(deployment: &Value) -> bool {
-    let Replicas { wanted, ready } = Replicas::of(deployment);
-    ready == 0 && wanted > 0
-}
-
-struct Replicas {
+/// The numbers of the controller's replicas.
+pub(super) struct Replicas {
     wanted: u64,
     ready: u64,
+    updated: u64,
 }
 
 impl Replicas {
-    fn of(deployment: &Value) -> Self {
+    pub(super) fn of(deployment: &Value) -> Self {
         let count = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_u64);
         Self {
             wanted: count("/spec/replicas").unwrap_or(1),
             ready: count("/status/readyReplicas").unwrap_or(0),
+            updated: count("/status/updatedReplicas").unwrap_or(0),
         }
+    }
+
+    /// Whether a replica is missing, so that the controller's pods say why.
+    pub(super) fn are_lacking(&self) -> bool {
+        self.ready < self.wanted
+    }
+
+    /// Whether no replica answers although the Deployment asks for some.
+    pub(super) fn are_silent(&self) -> bool {
+        self.ready == 0 && self.wanted > 0
     }
 }
 
@@ -80,26 +81,35 @@ pub(super) fn trouble(pods: &Lookup<Vec<Value>>, now: Timestamp) -> Option<Stuck
     }
 }
 
-/// Whether a pod with this trouble has not come so far that it could answer.
+/// Whether every pod has this trouble, and a pod with it has not come so far that it could answer.
 pub(super) fn never_ran(trouble: &Stuck) -> bool {
-    matches!(
-        trouble.cause,
-        Cause::Image { .. }
+    trouble.alike == trouble.of
+        && match &trouble.cause {
+            Cause::Image { .. }
             | Cause::Container { .. }
             | Cause::Crash { .. }
             | Cause::Failed(_)
             | Cause::Claim { .. }
             | Cause::NoNode { .. }
-            | Cause::NotMade
-    )
+            | Cause::NotMade => true,
+            Cause::Gate
+            | Cause::Init(_)
+            | Cause::NotStarted(_)
+            | Cause::NotReady(_)
+            | Cause::Lingers { .. }
+            | Cause::Unready(_)
+            | Cause::NoPods { .. } => false,
+        }
 }
 
 /// Checks that replicas answer. Fewer replicas than the Deployment asks for still do the work, but while only one runs, admission ends with
 /// it. `trouble`: why a replica is not ready, where that is known.
 pub(super) fn replicas(deployment: &Value, trouble: Option<&Stuck>) -> Checked {
-    let count = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_u64);
-    let Replicas { wanted, ready } = Replicas::of(deployment);
-    let updated = count("/status/updatedReplicas").unwrap_or(0);
+    let Replicas {
+        wanted,
+        ready,
+        updated,
+    } = Replicas::of(deployment);
     let name = name(deployment);
     let namespace = text(deployment, "/metadata/namespace");
     if wanted == 0 {

@@ -1,16 +1,18 @@
 //! The inputs of `check`, read with the caller's own rights.
 
 use super::admission::Tried;
-use super::controller;
+use super::controller::{self, Replicas};
 use super::creations::Creations;
 use super::node_rules::{self, Agent};
 use crate::held::Held;
 use crate::installation::{CONFIGURATIONS, Installation, NAME, Settings, get, list};
+use crate::stranded;
 use anyhow::Result;
 use kube::Client;
 use kube::api::ListParams;
 use rules::keys;
 use rules::lookup::Lookup;
+use rules::selector::Selector;
 use serde_json::Value;
 
 /// The facts of the cluster that `check` judges.
@@ -45,23 +47,17 @@ impl Seen {
         let pending = all()
             .labels(&format!("{}={}", keys::GATED, keys::GATED_VALUE))
             .fields("status.phase=Pending");
-        let stranded = all().fields("reason=Stranded,involvedObject.kind=Pod");
         let mut installation = Installation::read(client, None).await?;
         let tried = Tried::of(client, namespace, &installation).await?;
         if let Some(home) = tried.home() {
             installation = installation.sought_in(client, home).await?;
         }
-        let own = match &installation.deployments {
-            Lookup::Found(found) if let [deployment] = found.as_slice() => {
-                own_pods(client, deployment).await
-            }
-            Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => Lookup::NotFound,
-        };
-        let agents = match &installation.deployments {
-            Lookup::Found(found) if let [deployment] = found.as_slice() => {
-                node_rules::read(client, &Settings::of(deployment)).await?
-            }
-            Lookup::Found(_) | Lookup::NotFound | Lookup::Unavailable(_) => Vec::new(),
+        let (own, agents) = match controller::find(&installation.deployments) {
+            Ok(deployment) => (
+                own_pods(client, deployment).await,
+                node_rules::read(client, &Settings::of(deployment)).await?,
+            ),
+            Err(_) => (Lookup::NotFound, Vec::new()),
         };
         Ok(Self {
             own,
@@ -70,7 +66,7 @@ impl Seen {
             configuration: get(client, CONFIGURATIONS, NAME).await?,
             namespaces: list(client, "/api/v1/namespaces", &injected).await?,
             pending: list(client, "/api/v1/pods", &pending).await?,
-            stranded: list(client, "/api/v1/events", &stranded).await?,
+            stranded: stranded::events(client, None).await?,
             held: Held::read(client, None).await?,
             tried,
             installation,
@@ -89,20 +85,14 @@ impl Seen {
 
 /// The pods of a Deployment that lacks replicas, by its labels.
 async fn own_pods(client: &Client, deployment: &Value) -> Lookup<Vec<Value>> {
-    if !controller::lacks_replicas(deployment) {
+    let selector = Selector::labels(&deployment["spec"]["selector"]["matchLabels"]);
+    // An empty selector would select every pod.
+    if selector.0.is_empty() || !Replicas::of(deployment).are_lacking() {
         return Lookup::NotFound;
     }
     let namespace = controller::text(deployment, "/metadata/namespace");
-    let labels = deployment["spec"]["selector"]["matchLabels"].as_object();
-    let labels = labels.into_iter().flatten();
-    let labels = labels.filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
-    let labels: Vec<_> = labels.collect();
-    // An empty selector would select every pod.
-    if labels.is_empty() {
-        return Lookup::NotFound;
-    }
     let path = format!("/api/v1/namespaces/{namespace}/pods");
-    let own = ListParams::default().labels(&labels.join(","));
+    let own = ListParams::default().labels(&selector.to_string());
     // Without the pods the check says less, and still says the rest.
     list(client, &path, &own).await.unwrap_or(Lookup::NotFound)
 }

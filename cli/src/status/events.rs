@@ -2,6 +2,7 @@
 
 use crate::access::AT_ONCE;
 use crate::installation::list;
+use crate::stranded;
 use futures::{StreamExt, future, stream};
 use kube::Client;
 use kube::api::ListParams;
@@ -26,9 +27,6 @@ const LONGEST: usize = 240;
 
 /// Reasons of Warnings that sluice writes itself: they tell of the wait, and not of the start.
 const OURS: &str = "sluice";
-
-/// The reason of Events about pods whose gates cannot trust the status service.
-const STRANDED: &str = "Stranded";
 
 /// The type of Events about trouble.
 const WARNING: &str = "Warning";
@@ -137,11 +135,9 @@ pub(super) async fn read<'a>(
 /// The pods that the controller calls stranded in an Event, by their UIDs; in one namespace, or in all. Without the right to read Events
 /// none is known.
 pub(super) async fn stranded(client: &Client, namespace: Option<&str>) -> BTreeSet<String> {
-    let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
-    let about = ListParams::default().fields(&format!("reason={STRANDED},involvedObject.kind=Pod"));
-    match list(client, &format!("/api/v1{place}/events"), &about).await {
+    match stranded::events(client, namespace).await {
         Ok(Lookup::Found(events)) => {
-            let told = events.iter().filter(|it| it["reason"] == STRANDED);
+            let told = events.iter().filter(|it| it["reason"] == stranded::REASON);
             let uids = told.map(|it| &it["involvedObject"]["uid"]);
             uids.filter_map(Value::as_str).map(str::to_owned).collect()
         }

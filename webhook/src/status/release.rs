@@ -66,13 +66,13 @@ pub(super) async fn keep<H: Hold, F: Future<Output = TurnEnd>>(
             uid,
         } = &held.waiter;
         let store = hold.store(&service.known);
-        // A store that has forgotten its objects may get this one back, and the watch would not show the object again.
-        let Some(store) = store.filter(|it| it.believed_until().is_ok()) else {
-            return true;
-        };
-        let is_stored = store.uid(namespace, name).as_ref() == Some(uid);
+        let is_stored = |it: &Arc<Store>| it.uid(namespace, name).as_ref() == Some(uid);
+        let is_stored = store.as_ref().is_some_and(is_stored);
         held.has_arrived |= is_stored;
-        is_stored || may_arrive(held)
+        // A store that has forgotten its objects may get this one back, and the watch would not show the object again. The store is asked
+        // whether it is believed after the object was looked for: it may forget its objects between the two questions.
+        let is_believed = || store.as_ref().is_some_and(|it| it.believed_until().is_ok());
+        is_stored || may_arrive(held) || !is_believed()
     };
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

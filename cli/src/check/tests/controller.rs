@@ -76,6 +76,28 @@ fn an_image_that_cannot_be_pulled_is_told_without_its_consequences() {
     assert_eq!(told(1), [some]);
 }
 
+/// The pod that runs may have a trouble of its own, which only the API server's answers tell.
+#[test]
+fn an_image_that_one_pod_cannot_pull_explains_no_silence_of_another() {
+    let told = wrong(|seen| {
+        let mut deployment = deployment();
+        deployment["status"]["readyReplicas"] = json!(0);
+        seen.installation.deployments = Lookup::Found(vec![deployment]);
+        let mut runs = without_an_image("sluice-2");
+        runs["status"]["phase"] = json!("Running");
+        runs["status"]["containerStatuses"] =
+            json!([{"name": "webhook", "state": {"running": {}}}]);
+        seen.own = Lookup::Found(vec![without_an_image("sluice-1"), runs]);
+        let why = "failed calling webhook \"pods.sluice.dev\": connection refused";
+        seen.tried.answer = TrialOutcome::Refused(why.to_owned());
+    });
+    assert!(told[0].contains("cannot pull image"), "{told:?}");
+    assert!(
+        told.iter().any(|it| it.starts_with("problem  admission: ")),
+        "{told:?}"
+    );
+}
+
 #[test]
 fn versions_that_differ_are_told() {
     let image = in_deployment(
