@@ -31,6 +31,7 @@ PROFILE ?= tried
 bench bench-release release release-check: PROFILE = release
 export PROFILE
 programs = $(CURDIR)/target/$(target)/$(PROFILE)
+gate = $(CURDIR)/target/$(target)/gate
 # The cluster's programs, and kubectl-sluice, which kubectl finds on the path.
 path := $(PATH)
 export PATH = $(bin):$(programs):$(path)
@@ -40,7 +41,14 @@ cargo_home := $(or $(CARGO_HOME),$(HOME)/.cargo)
 # What has to be mended in a program that runs at any address is packed, or each start reads a table of up to 1.7 MB. Only where the
 # C library can read that: 2.36 and later.
 packed := $(shell printf '%s\n' 2.36 $$(getconf GNU_LIBC_VERSION | cut -d' ' -f2) | sort -CV && echo -C link-arg=-Wl,-z,pack-relative-relocs)
-static := RUSTFLAGS='-C target-feature=+crt-static $(packed) --remap-path-prefix=$(cargo_home)=/cargo' cargo build --locked --target $(target)
+flags := -C target-feature=+crt-static $(packed) --remap-path-prefix=$(cargo_home)=/cargo
+static := RUSTFLAGS='$(flags)' cargo build --locked --target $(target)
+# Features of a program that is only tried are those of the whole workspace, as for its tests, or its dependencies are built twice.
+features = $(if $(filter tried,$(PROFILE)),--workspace --bin sluice-webhook --bin kubectl-sluice,-p webhook -p cli)
+# What tests/cluster/session.sh builds and runs the tests with.
+export TESTS_TARGET = $(target)
+export TESTS_FLAGS = $(flags)
+export TESTS_PROGRAMS = $(programs):$(gate)
 # What a release is built for: images and plugin for each kind of Linux machine, and the plugin alone for other systems.
 ARCHES ?= amd64 arm64
 PLUGINS ?= darwin-amd64 darwin-arm64 windows-amd64
@@ -104,7 +112,7 @@ bench: install ## how fast gates open and admission answers, beside peers (25 mi
 	@mkdir -p $(bin)
 	@cd tests/bench/peers && $(peer)/ tool || echo 'bench: vault-k8s is not built' >&2
 	@cd tests/differential && $(peer)/kstatus-list ./list || echo 'bench: kstatus-list is not built' >&2
-	@cargo run --locked --release -p tests --bin bench -- target/$(target) $(images) $(if $(QUICK),quick) $(PARTS)
+	@cargo run --locked --release -p bench -- target/$(target) $(images) $(if $(QUICK),quick) $(PARTS)
 
 .PHONY: bench-release
 # One of the ways holds its pods.
@@ -113,23 +121,23 @@ bench-release: install ## how long until 30 workloads serve, by eight ways in tu
 	@tests/cluster/mkoci.py $(images)/bench-release.tar localhost/bench-release:dev '[]' $$(command -v kubectl)=/bin/kubectl \
 	  /bin/busybox=/bin/busybox $(foreach it,httpd nc sh sleep,ln:/bin/busybox=/bin/$(it))
 	@$(if $(LOAD),$(LOAD) $(images)/bench-release.tar)
-	@cargo run --locked --release -p tests --bin bench -- rollout $(images) $(or $(ROUNDS),5) $(WAYS)
+	@cargo run --locked --release -p bench -- rollout $(images) $(or $(ROUNDS),5) $(WAYS)
 
 .PHONY: bench-compare
 bench-compare: ## what is worse beyond noise: BEFORE=FILE AFTER=FILE, each a bench.json of `make bench`
-	@cargo run --locked --release -p tests --bin bench -- compare $(BEFORE) $(AFTER)
+	@cargo run --locked --release -p bench -- compare $(BEFORE) $(AFTER)
 
 .PHONY: bench-plan
 bench-plan: ## what five replicas and 100,000 pods would see, by the costs that `make bench` has measured
-	@cargo run --locked --release -p tests --bin bench -- plan $(images)/bench.json
+	@cargo run --locked --release -p bench -- plan $(images)/bench.json
 
 .PHONY: chaos
 chaos: install ## what becomes of gates and admission while everything around them breaks; ROWS='killed etcd' tries only those (25 min)
-	@cargo run --locked -p tests --bin chaos -- target/$(target)/gate/sluice-gate $(ROWS)
+	@cargo run --locked -p chaos -- $(gate)/sluice-gate $(ROWS)
 
 .PHONY: programs
 programs:
-	@$(static) --profile $(PROFILE) -p webhook -p cli
+	@$(static) --profile $(PROFILE) $(features)
 	@$(static) --profile gate -p gate
 
 .PHONY: images
@@ -140,7 +148,7 @@ images: ## target/images/*.tar, OCI archives made without a container engine, an
 	@OCI_LABELS='$(call labels,sluice-webhook)' tests/cluster/mkoci.py $(images)/sluice-webhook.tar localhost/sluice-webhook:dev \
 	  '["/sluice-webhook"]' $(programs)/sluice-webhook=/sluice-webhook
 	@OCI_LABELS='$(call labels,sluice-gate)' tests/cluster/mkoci.py $(images)/sluice-gate.tar localhost/sluice-gate:dev \
-	  '["/sluice-gate"]' target/$(target)/gate/sluice-gate=/sluice-gate
+	  '["/sluice-gate"]' $(gate)/sluice-gate=/sluice-gate
 	@tests/cluster/sbom.py webhook $(target) > $(images)/sluice-webhook.cdx.json
 	@tests/cluster/sbom.py gate $(target) > $(images)/sluice-gate.cdx.json
 	@ls -l $(images)/*.tar | awk '{ printf "  %s (%.1f MB)\n", $$NF, $$5 / 1e6 }'

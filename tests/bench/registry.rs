@@ -20,7 +20,7 @@ use tokio::time::sleep;
 pub(crate) const HOST: &str = "registry.invalid";
 
 /// The script that makes images without a container engine.
-const MAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/mkoci.py");
+const MAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../cluster/mkoci.py");
 
 /// A registry, which serves what the OCI distribution specification asks of a pull.
 pub(crate) struct Registry {

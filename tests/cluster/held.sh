@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 
 held() {
   HELM_FLAGS="${HELM_FLAGS:-} --set holds.enabled=true,holds.default=true,podConditions.enabled=true" make install
-  SLUICE_TEST_CLUSTER=1 SLUICE_TEST_ALL_HELD=1 cargo test --locked --workspace --test it -- --ignored --test-threads 8 \
+  SLUICE_TEST_CLUSTER=1 SLUICE_TEST_ALL_HELD=1 tests --test it -- --ignored --test-threads 8 \
     cluster::{annotations::terms,order::{chains,parts,plans,slots,updates,waves},readiness::memory}::
 }
 plan held 5 'cluster tests, while every pod is held until its gate would open'

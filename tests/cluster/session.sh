@@ -115,6 +115,12 @@ summary() {
   done
 }
 
+# tests ARGUMENT…: those of the whole workspace, in the profile of the programs that are only tried, for their target and with their
+# flags: with others, or with `-p tests`, each dependency is built once more. Nor do they build the programs that `make programs` has built.
+tests() {
+  RUSTFLAGS=$TESTS_FLAGS SLUICE_PROGRAMS=$TESTS_PROGRAMS cargo test --locked --profile tried --target "$TESTS_TARGET" --workspace "$@"
+}
+
 # What the script itself started; it may say so.
 leave_first() { :; }
 

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=session.sh
 . tests/cluster/session.sh
 # Those that have failed for want of time: what they see hangs on who is first.
-read -ra tests <<< "${TESTS:-cluster::readiness::stale:: cluster::order::updates:: cluster::annotations::patience:: cluster::troubleshooting::causes:: cluster::troubleshooting::told:: cluster::documented::}"
+read -ra words <<< "${TESTS:-cluster::readiness::stale:: cluster::order::updates:: cluster::annotations::patience:: cluster::troubleshooting::causes:: cluster::troubleshooting::told:: cluster::documented::}"
 times=${TIMES:-30}
 
 # Each processor has something else to do, too.
@@ -20,10 +20,10 @@ steady() {
   local round red=0
   loads=()
   trap idle EXIT
-  SLUICE_TEST_CLUSTER=1 cargo test --locked --workspace --test it --no-run
+  SLUICE_TEST_CLUSTER=1 tests --test it --no-run
   busy
   for round in $(seq "$times"); do
-    SLUICE_TEST_CLUSTER=1 cargo test --locked --workspace --test it -- --ignored --test-threads 8 "${tests[@]}" >"$logs/steady-$round.log" 2>&1 \
+    SLUICE_TEST_CLUSTER=1 tests --test it -- --ignored --test-threads 8 "${words[@]}" >"$logs/steady-$round.log" 2>&1 \
       || { red=$((red + 1)); failed "$logs/steady-$round.log"; }
     # As each runner says it, for the end to count.
     grep '^test result' "$logs/steady-$round.log" | tail -n 1 || true
@@ -33,7 +33,7 @@ steady() {
   [ "$red" = 0 ]
 }
 loads=()
-plan steady $((times * 3)) "$times rounds of ${tests[*]}, on a busy machine"
+plan steady $((times * 3)) "$times rounds of ${words[*]}, on a busy machine"
 announce
 
 with_cluster

@@ -6,7 +6,7 @@
 )]
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -17,19 +17,30 @@ use std::time::{Duration, Instant};
 /// The time limit of one step of a process. It is generous, because only a failing test waits for so long.
 pub(crate) const STEP: Duration = Duration::from_mins(5);
 
-/// Returns the path of a binary of this workspace, e.g. `sluice-gate`. The binary is built once for each run of the
-/// tests, in the tests' profile.
+/// The environment variable with the folders of programs that are built already, in the form of `PATH`.
+const PROGRAMS: &str = "SLUICE_PROGRAMS";
+
+/// Returns the path of a binary of this workspace, e.g. `sluice-gate`. Where [`PROGRAMS`] is set, the binary lies in one of its
+/// folders. Else it is built once for each run of the tests, in the tests' profile.
 ///
 /// # Panics
 ///
-/// The binary does not build.
+/// The binary lies in none of these folders, or does not build.
 pub fn binary(name: &str) -> PathBuf {
     static BUILT: LazyLock<Mutex<HashMap<String, PathBuf>>> = LazyLock::new(Mutex::default);
     let mut built = BUILT.lock().expect("no build panics");
     built
         .entry(name.to_owned())
-        .or_insert_with(|| build(name))
+        .or_insert_with(|| {
+            std::env::var_os(PROGRAMS).map_or_else(|| build(name), |it| find(name, &it))
+        })
         .clone()
+}
+
+fn find(name: &str, folders: &OsStr) -> PathBuf {
+    let mut paths = std::env::split_paths(folders).map(|it| it.join(name));
+    let found = paths.find(|it| it.is_file());
+    found.unwrap_or_else(|| panic!("no {name} in {PROGRAMS}={}", folders.display()))
 }
 
 fn build(name: &str) -> PathBuf {

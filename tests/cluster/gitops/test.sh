@@ -21,6 +21,6 @@ with_cluster
 with_sluice
 $programs status >/dev/null || { started=yes; $programs up; }
 
-gitops() { SLUICE_TEST_GITOPS=1 cargo test --locked --workspace --test it -- --ignored --nocapture gitops::; }
+gitops() { SLUICE_TEST_GITOPS=1 tests --test it -- --ignored --nocapture gitops::; }
 plan gitops 12 'tests under Argo CD and Flux'
 stage gitops

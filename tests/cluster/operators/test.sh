@@ -21,6 +21,6 @@ with_cluster
 with_sluice
 $programs status >/dev/null || { started=yes; $programs up; }
 
-operators() { SLUICE_TEST_OPERATORS=1 cargo test --locked --workspace --test it -- --ignored --nocapture operators::; }
+operators() { SLUICE_TEST_OPERATORS=1 tests --test it -- --ignored --nocapture operators::; }
 plan operators 7 'tests beside operators'
 stage operators
