@@ -6,7 +6,7 @@
 //! * lint
 //! * check, explain, graph, release, suggest
 //! * objects, status
-//! * heard, held, held_up, installed
+//! * heard, held, held_up, installed, stranded
 //! * installation, watches
 //! * health_rules, offline, reader
 //! * source
