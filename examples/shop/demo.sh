@@ -58,7 +58,7 @@ say "What a customer sees"
 address=$(kubectl get service web -n "$namespace" -o 'jsonpath={.spec.clusterIP}')
 if ! curl --silent --max-time 2 --output /dev/null "http://$address/"; then          # not a cluster whose addresses this machine knows
   kubectl port-forward -n "$namespace" svc/web :80 >"$log" 2>&1 & forward=$!
-  for _ in $(seq 100); do grep -q 'Forwarding from 127' "$log" && break; kill -0 $forward 2>/dev/null || break; sleep 0.1; done
+  for _ in $(seq 9000); do grep -q 'Forwarding from 127' "$log" && break; kill -0 $forward 2>/dev/null || break; sleep 0.1; done
   address=$(sed -n 's/^Forwarding from \(127[0-9.:]*\) .*/\1/p' "$log")
 fi
 url=http://$address/api/products
