@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 /// A script that runs until [`super::Namespace::tell_enough`] is called.
 pub const UNTIL_ENOUGH: &str = "until [ -e /tmp/enough ]; do sleep 0.2; done";
 
+/// The port at which the kubelet asks whether an application is ready.
+const PROBED: u16 = 8086;
+
 /// An object as a user writes it.
 #[derive(Debug, Clone)]
 pub struct Manifest {
@@ -215,15 +218,23 @@ impl Manifest {
         self.runs(&script).ready_when_told()
     }
 
-    /// Makes the application ready while `/tmp/ready` exists.
+    /// Makes the application ready while `/tmp/ready` exists. Keeps the script that [`Manifest::runs`] has set before, and lets a server
+    /// of files run beside it, which answers the kubelet: for each probe by a command the node starts five processes.
     #[must_use]
     pub fn ready_when_told(self) -> Self {
-        let exec = json!({"command": ["test", "-e", "/tmp/ready"]});
-        // The timeout is twenty seconds, because a busy node is slow to start a process, and the test does not
-        // measure that.
-        let probe =
-            json!({"exec": exec, "periodSeconds": 1, "timeoutSeconds": 20, "failureThreshold": 1});
-        self.in_app("/readinessProbe", probe)
+        let script = format!("{}/spec/containers/0/command/2", self.template);
+        let script = super::text(&self.object, &script);
+        assert!(script.starts_with("echo started;"), "{script:?}");
+        let script = format!("httpd -h /tmp -p {PROBED}; {script}");
+        // The timeout is twenty seconds, because a busy node is slow, and the test does not measure that.
+        let probe = json!({
+            "httpGet": {"path": "/ready", "port": PROBED},
+            "periodSeconds": 1,
+            "timeoutSeconds": 20,
+            "failureThreshold": 1,
+        });
+        self.in_app("/command/2", script)
+            .in_app("/readinessProbe", probe)
     }
 }
 

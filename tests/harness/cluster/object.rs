@@ -2,7 +2,9 @@
 
 use super::LIMIT;
 use futures::TryStreamExt;
-use kube::api::{GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+use kube::api::{
+    DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
+};
 use kube::core::Request;
 use kube::{Client, Config};
 use serde_json::Value;
@@ -20,9 +22,10 @@ const IN_NAMESPACES: [(&str, &[&str]); 8] = [
     ("/apis/kustomize.toolkit.fluxcd.io/v1", &["kustomization"]),
     ("/apis/helm.toolkit.fluxcd.io/v2", &["helmrelease"]),
 ];
-const CORE: [&str; 7] = [
+const CORE: [&str; 8] = [
     "pod",
     "service",
+    "serviceaccount",
     "configmap",
     "secret",
     "event",
@@ -156,6 +159,53 @@ impl Look {
         let body = answer.into_body().collect_bytes().await;
         let body = body.expect("the answer has an end");
         (status, String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// Asks for the object that the API server would store at a creation. An error says why it would not, as kubectl says it:
+    /// `(Forbidden): …`.
+    pub async fn would_create(&self, object: &Value) -> Result<Value, String> {
+        let (resource, parameters, body) = self.dry_run(object);
+        let request = resource.create(&parameters, body);
+        self.stored(request.expect("a plain request")).await
+    }
+
+    /// Asks for the object that the API server would store at an update. Errors are those of [`Look::would_create`].
+    pub async fn would_replace(&self, object: &Value) -> Result<Value, String> {
+        let (resource, parameters, body) = self.dry_run(object);
+        let name = text(object, "/metadata/name");
+        let request = resource.replace(name, &parameters, body);
+        self.stored(request.expect("a plain request")).await
+    }
+
+    fn dry_run(&self, object: &Value) -> (Request, PostParams, Vec<u8>) {
+        let parameters = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        let kind = text(object, "/kind").to_lowercase();
+        (
+            self.resource(&kind),
+            parameters,
+            object.to_string().into_bytes(),
+        )
+    }
+
+    async fn stored(&self, request: axum::http::Request<Vec<u8>>) -> Result<Value, String> {
+        match self.client.request(request).await {
+            Ok(stored) => Ok(stored),
+            Err(kube::Error::Api(status)) => {
+                Err(format!("({}): {}", status.reason, status.message))
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Deletes an object, and does not wait until it is gone. An object that does not exist is no error.
+    pub async fn delete(&self, reference: &str) {
+        let (kind, name) = split(reference);
+        let request = self.resource(kind).delete(name, &DeleteParams::default());
+        let answer = self.client.request(request.expect("a plain request")).await;
+        let _gone: Option<Value> = found(reference, answer);
     }
 
     /// Sends a body through the API server to a port of a pod, over TLS. Returns the status and the text of the

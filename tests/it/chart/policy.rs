@@ -4,7 +4,10 @@
 //! The policies are the chart's own under other names, for one namespace only, with parameters that no installed sluice
 //! has. Where the cluster's Kubernetes is older than 1.36 the test says `skipped:` and passes.
 
+use harness::cluster::Look;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
+use tokio::runtime::Runtime;
 use webhook::{Action, Holds, Operation, Options, Request, Subject, pod, workload};
 
 mod prefetch;
@@ -92,18 +95,24 @@ fn moved(mut object: Value) -> Value {
     object
 }
 
-/// The object that the API server would store.
-fn dry_run(verb: &str, object: &Value) -> Result<Value, String> {
-    let args = [
-        verb,
-        "--validate=false",
-        "--dry-run=server",
-        "--output=json",
-        "-f",
-        "-",
-    ];
-    let printed = kubectl(&args, object)?;
-    Ok(serde_json::from_str(&printed).expect("kubectl prints JSON"))
+/// Connections to the API server, of [`NAMESPACE`] and of [`ELSEWHERE`]: to start kubectl for each of two thousand questions takes minutes.
+static LOOKS: LazyLock<(Runtime, [Look; 2])> = LazyLock::new(|| {
+    let runtime = Runtime::new().expect("a runtime");
+    let looks = [NAMESPACE, ELSEWHERE].map(|it| runtime.block_on(Look::at(it)));
+    (runtime, looks)
+});
+
+/// The object that the API server would store at a creation.
+fn would_create(object: &Value) -> Result<Value, String> {
+    let (runtime, [own, elsewhere]) = &*LOOKS;
+    let is_own = object["metadata"]["namespace"] == NAMESPACE;
+    runtime.block_on(if is_own { own } else { elsewhere }.would_create(object))
+}
+
+/// The object that the API server would store at an update in [`NAMESPACE`].
+fn would_replace(object: &Value) -> Result<Value, String> {
+    let (runtime, [own, _]) = &*LOOKS;
+    runtime.block_on(own.would_replace(object))
 }
 
 fn is_served() -> bool {
@@ -133,15 +142,15 @@ fn wait_until_in_force(kind: &str) {
         probe
     };
     until(&format!("the policy for {kind} is in force"), || {
-        let made = dry_run("create", &probe)?.to_string();
+        let made = would_create(&probe)?.to_string();
         made.contains("sluice.dev/gated").then_some(()).ok_or(made)
     });
 }
 
-/// Asks up to a hundred times; fails with what was last in the way.
+/// Asks for a quarter of an hour at most; fails with what was last in the way.
 fn until(what: &str, mut holds: impl FnMut() -> Result<(), String>) {
     let mut last = holds();
-    for _ in 0..100 {
+    for _ in 0..9000 {
         if last.is_err() {
             std::thread::sleep(std::time::Duration::from_millis(100));
             last = holds();
@@ -168,7 +177,7 @@ fn wait_until_refused() {
         object("Pod", "probe", &asks, &json!({})),
     ));
     until("a pod without a gate is refused", || {
-        let complaint = dry_run("create", &probe).err();
+        let complaint = would_create(&probe).err();
         complaint.map(drop).ok_or_else(|| "it is made".to_owned())
     });
 }
@@ -211,7 +220,7 @@ fn with_holds(mut namespace: Value) {
         let mut annotations = annotations.clone();
         annotations["sluice.dev/depends-on"] = json!("job/x");
         let probe = object("Pod", "probe", &annotations, &json!({}));
-        let made = dry_run("create", &complete(in_namespace(NAMESPACE, probe)))?;
+        let made = would_create(&complete(in_namespace(NAMESPACE, probe)))?;
         let gates = made["spec"]["schedulingGates"].to_string();
         gates.contains("sluice.dev/hold").then_some(()).ok_or(gates)
     };
@@ -323,13 +332,13 @@ fn compare_pods(holds: Holds) {
     };
     for (name, pod) in pod_fixtures().into_iter().flat_map(of) {
         // As admission sees it: with the API server's defaults.
-        let Ok(plain) = dry_run("create", &in_namespace(ELSEWHERE, pod.clone())) else {
+        let Ok(plain) = would_create(&in_namespace(ELSEWHERE, pod.clone())) else {
             eprintln!("{name}: no pod for an API server");
             continue;
         };
         let action = decided(("", "Pod"), &plain, &Value::Null, holds);
-        let expected = dry_run("create", &applied(&plain, &action)).expect(&name);
-        let made = dry_run("create", &in_namespace(NAMESPACE, pod)).expect(&name);
+        let expected = would_create(&applied(&plain, &action)).expect(&name);
+        let made = would_create(&in_namespace(NAMESPACE, pod)).expect(&name);
         assert_eq!(
             essence(&made),
             essence(&expected),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use webhook::Holds;
 
 use super::super::cluster::object;
-use super::{ELSEWHERE, NAMESPACE, applied, decided, dry_run, essence, in_namespace};
+use super::{ELSEWHERE, NAMESPACE, applied, decided, essence, in_namespace, would_create};
 
 /// A pod that asks for early pulls in this word, with these images.
 fn pod(word: &str, position: &str, init: &[&str], app: &[&str]) -> Value {
@@ -78,11 +78,10 @@ fn pods() -> Vec<(Value, Vec<String>)> {
 
 /// Returns the pod that the policies make, once the webhook has made the same.
 fn compared(pod: &Value) -> Value {
-    let plain = dry_run("create", &in_namespace(ELSEWHERE, pod.clone())).expect("a pod");
+    let plain = would_create(&in_namespace(ELSEWHERE, pod.clone())).expect("a pod");
     let action = decided(("", "Pod"), &plain, &Value::Null, Holds::Off);
-    let expected = dry_run("create", &applied(&plain, &action)).expect("a pod of the webhook");
-    let made =
-        dry_run("create", &in_namespace(NAMESPACE, pod.clone())).expect("a pod of the policy");
+    let expected = would_create(&applied(&plain, &action)).expect("a pod of the webhook");
+    let made = would_create(&in_namespace(NAMESPACE, pod.clone())).expect("a pod of the policy");
     assert_eq!(essence(&made), essence(&expected), "{pod:#}");
     made
 }

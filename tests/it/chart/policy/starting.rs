@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::cluster::{kubectl, object, pod_template};
-use super::{NAMESPACE, complete, dry_run, in_namespace, until};
+use super::{NAMESPACE, complete, in_namespace, until, would_create};
 
 fn pod(annotations: &Value) -> Value {
     let pod = object("Pod", "probe", annotations, &json!({}));
@@ -25,15 +25,15 @@ pub(super) fn only_who_asks_for_a_gate_is_refused(parameters: &Value) {
     }
     kubectl(&["apply", "-f", "-"], parameters).expect("the parameters");
     until("a pod is gated", || {
-        let made = dry_run("create", &pod(&asks()))?;
+        let made = would_create(&pod(&asks()))?;
         let gated = made["spec"]["initContainers"][0]["name"] == "sluice-gate";
         gated.then_some(()).ok_or_else(|| made.to_string())
     });
     kubectl(&delete, &Value::Null).expect("the parameters were there");
     until("the parameters are gone", || {
-        let made = dry_run("create", &pod(&json!({}))).expect("it asks for nothing");
+        let made = would_create(&pod(&json!({}))).expect("it asks for nothing");
         assert!(made["spec"]["initContainers"].is_null(), "{made:#}");
-        let complaint = dry_run("create", &pod(&asks())).err();
+        let complaint = would_create(&pod(&asks())).err();
         complaint.map(drop).ok_or_else(|| "it is made".to_owned())
     });
     refused();
@@ -45,7 +45,7 @@ fn asks() -> Value {
 }
 
 fn refused() {
-    let complaint = dry_run("create", &pod(&asks())).expect_err("it has no gate");
+    let complaint = would_create(&pod(&asks())).expect_err("it has no gate");
     for said in [
         "(Forbidden)",
         "because it is starting or none of its replicas runs; try again",
@@ -55,9 +55,9 @@ fn refused() {
 }
 
 fn nobody_else_is() {
-    dry_run("create", &pod(&json!({}))).expect("it asks for nothing");
+    would_create(&pod(&json!({}))).expect("it asks for nothing");
     let listed = object("Deployment", "probe", &asks(), &pod_template(&json!({})));
-    let made = dry_run("create", &in_namespace(NAMESPACE, listed)).expect("it needs no address");
+    let made = would_create(&in_namespace(NAMESPACE, listed)).expect("it needs no address");
     let marks = &made["spec"]["template"]["metadata"]["annotations"];
     assert_eq!(marks["sluice.dev/gated"], "true");
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::cluster::{kubectl, object, pod_template};
-use super::{NAMESPACE, applied, decided, dry_run, in_namespace};
+use super::{NAMESPACE, applied, decided, in_namespace, would_create, would_replace};
 use crate::admission::workloads::template_mut;
 use webhook::Holds;
 
@@ -78,7 +78,7 @@ pub(super) fn compare() {
             let old: Value = serde_json::from_str(&old).expect("kubectl prints JSON");
             for new in updates(&old) {
                 let expected = applied(&new, &decided((group, kind), &new, &old, Holds::Off));
-                match dry_run("replace", &new) {
+                match would_replace(&new) {
                     Ok(made) => {
                         assert_eq!(marker(made), marker(expected), "{kind} {name}: {new:#}");
                     }
@@ -122,7 +122,7 @@ pub(super) fn compare_suspended() {
         let plain = in_namespace(NAMESPACE, job);
         let action = decided(("batch", "Job"), &plain, &Value::Null, Holds::Asked);
         let expected = applied(&plain, &action);
-        let made = dry_run("create", &plain).expect("a Job");
+        let made = would_create(&plain).expect("a Job");
         let essence = |job: &Value| {
             let own = job["metadata"]["annotations"].clone();
             (own, job["spec"]["suspend"].clone(), marker(job.clone()))
