@@ -107,14 +107,19 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Prints each address with its failure, such as `10.96.0.10:9764: connection refused; sluice.sluice-system.svc:9764: ...`.
+/// Prints each address with its failure, such as `10.96.0.10:9764: connection refused; sluice.sluice-system.svc:9764: ...`, and a failure
+/// of several addresses in a row once.
 pub(crate) struct Attempts<'a>(pub(crate) &'a [Attempt]);
 
 impl fmt::Display for Attempts<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, Attempt { address, failure }) in self.0.iter().enumerate() {
+        let is_same =
+            |one: &Attempt, other: &Attempt| one.failure.to_string() == other.failure.to_string();
+        for (place, alike) in self.0.chunk_by(is_same).enumerate() {
             let separator = if place == 0 { "" } else { "; " };
-            write!(out, "{separator}{address}: {failure}")?;
+            let addresses: Vec<String> = alike.iter().map(|it| it.address.to_string()).collect();
+            let addresses = addresses.join(" and ");
+            write!(out, "{separator}{addresses}: {}", alike[0].failure)?;
         }
         Ok(())
     }
@@ -166,8 +171,11 @@ impl Failure {
             Self::Slow | Self::Broken(_) => {
                 "check the sluice pods, and any proxy or mesh on the way to them"
             }
-            Self::Expired | Self::Untrusted => {
-                "the CA may have been rotated since this pod was made: delete the pod, and the next one trusts the new CA"
+            Self::Untrusted => {
+                "sluice seems to have a new CA since this pod was made, so this gate cannot be told to open: delete the pod, and its owner makes another that trusts the new CA"
+            }
+            Self::Expired => {
+                "delete the pod, and its owner makes another that trusts the CA of now; if that one says the same, check the clocks of the nodes"
             }
             Self::WrongName => {
                 "something else answers here: check the Service of sluice and SLUICE_SERVER_NAME"

@@ -16,7 +16,7 @@ fn io_error(text: &str) -> io::Error {
 
 #[test]
 fn says_what_is_wrong_and_what_to_check() {
-    let rotated = "the CA may have been rotated since this pod was made: delete the pod, and the next one trusts the new CA";
+    let replaced = "sluice seems to have a new CA since this pod was made, so this gate cannot be told to open: delete the pod, and its owner makes another that trusts the new CA";
     let version = "sluice may be of another version than this gate: delete the pod, and the next one gets the matching gate";
     let json = serde_json::from_str::<wire::Answer>("{\"verdict\": \"perhaps\"}").unwrap_err();
     for (failure, problem, advice) in [
@@ -45,11 +45,15 @@ fn says_what_is_wrong_and_what_to_check() {
             "connection broke: reset\\nby peer",
             "check the sluice pods, and any proxy or mesh on the way to them",
         ),
-        (Failure::Expired, "its certificate has expired", rotated),
+        (
+            Failure::Expired,
+            "its certificate has expired",
+            "delete the pod, and its owner makes another that trusts the CA of now; if that one says the same, check the clocks of the nodes",
+        ),
         (
             Failure::Untrusted,
             "its certificate is not signed by the CA that this pod was given",
-            rotated,
+            replaced,
         ),
         (
             Failure::WrongName,
@@ -125,6 +129,20 @@ fn advises_by_the_address_that_tells_most() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn says_once_what_is_wrong_with_both_addresses() {
+    let attempts = [
+        attempt("10.96.0.10", Failure::Untrusted),
+        attempt("sluice.sluice-system.svc", Failure::Untrusted),
+        attempt("sluice.sluice-system.svc", Failure::Refused),
+    ];
+    assert_eq!(
+        Attempts(&attempts).to_string(),
+        "10.96.0.10:9764 and sluice.sluice-system.svc:9764: its certificate is not signed by the CA that this pod was given; \
+         sluice.sluice-system.svc:9764: connection refused"
+    );
 }
 
 #[test]

@@ -60,12 +60,12 @@ fn trusts_its_own_authority_and_name_only() {
 }
 
 #[test]
-fn says_to_delete_a_pod_whose_authority_was_rotated() {
+fn says_to_delete_a_pod_whose_authority_was_replaced() {
     let service = serving(&Authority::new(), vec![ok(OPEN)]);
     let pod = Pod::new(&Authority::new(), &[service.address]);
     let mut gate = pod.gate();
     gate.line(
-        "rotated since this pod was made: delete the pod, and the next one trusts the new CA",
+        "so this gate cannot be told to open: delete the pod, and its owner makes another that trusts the new CA",
     );
 }
 
