@@ -4,6 +4,7 @@ mod build;
 mod cluster;
 mod critical;
 mod dot;
+mod gate_wait;
 mod line;
 mod mermaid;
 mod model;
@@ -22,18 +23,19 @@ use crate::output::{self, API_VERSION, printable};
 use crate::reader::Reader;
 use crate::style::Style;
 use crate::subject::no_release;
-use crate::{access, status};
+use crate::{access, status, stranded};
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use cluster::Judges;
 use critical::Path;
+use gate_wait::GateWait;
 use jiff::Timestamp;
 use kube::Client;
 use model::Model;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
-use times::{GateWait, Lived};
+use times::Lived;
 use told::Findings;
 
 /// The exit code for "some of it never starts".
@@ -106,7 +108,8 @@ pub(crate) async fn cluster(
 async fn tell(client: &Client, namespace: &str, release: Option<&str>) -> Result<NamespaceGraph> {
     let mut reader = Reader::new(client.clone());
     let basis = basis(client, &mut reader, namespace).await?;
-    look(&mut reader, &basis, &mut None, (namespace, release)).await
+    let mut facts = GateFacts::default();
+    look(&mut reader, &basis, &mut facts, (namespace, release)).await
 }
 
 /// The basis of the sluice whose gates are in a namespace.
@@ -116,15 +119,20 @@ pub(crate) async fn basis(client: &Client, reader: &mut Reader, namespace: &str)
     Installation::basis(client, home.as_deref()).await
 }
 
-/// The last lines of gates, by the names of their pods.
-pub(crate) type GateWords = BTreeMap<String, GateWord>;
+/// The facts about waiting pods that their objects do not tell; `None` until they are asked for.
+#[derive(Debug, Default)]
+pub(crate) struct GateFacts {
+    /// The last lines of gates, by the names of their pods.
+    pub(crate) words: Option<BTreeMap<String, GateWord>>,
+    /// The UIDs of the stranded pods.
+    pub(crate) stranded: Option<BTreeSet<String>>,
+}
 
-/// Looks at a namespace, or at a release in it; only objects that the reader does not know are requested from the API server,
-/// and the gates' logs only where there are no words yet.
+/// Looks at a namespace, or at a release in it; only objects and facts that are not known are requested from the API server.
 pub(crate) async fn look(
     reader: &mut Reader,
     basis: &Basis,
-    words: &mut Option<GateWords>,
+    facts: &mut GateFacts,
     (namespace, release): (&str, Option<&str>),
 ) -> Result<NamespaceGraph> {
     let now = Timestamp::now();
@@ -159,13 +167,20 @@ pub(crate) async fn look(
     let mut times = times.await?;
     let answers = reader.settle(|reader| Ok(times.answers(&seen, &world(reader, basis), now)));
     times.answered(answers.await?);
-    // Only the gates know what came of an address outside of the cluster.
-    if words.is_none() {
-        let unheard = times.unheard().map(|pod| (pod, namespace, pod));
-        *words = Some(heard::listen(&reader.client(), unheard).await);
+    if facts.stranded.is_none() && times.any_at_gate() {
+        facts.stranded = Some(stranded::pods(&reader.client(), Some(namespace)).await);
     }
-    if let Some(words) = words {
-        times.hear(words);
+    if let Some(uids) = &facts.stranded {
+        times.strand(uids);
+    }
+    // Only the gates know what came of an address outside of the cluster.
+    if facts.words.is_none() {
+        let unheard = times.unheard().map(|pod| (pod, namespace, pod));
+        facts.words = Some(heard::listen(&reader.client(), unheard).await);
+    }
+    let mut unjudged = Vec::new();
+    if let Some(words) = &facts.words {
+        unjudged = times.hear(words);
         findings.hear(words);
     }
     let mut model = Model::new(&graph, &shown, &findings);
@@ -186,6 +201,7 @@ pub(crate) async fn look(
     let warnings = left_out
         .into_iter()
         .chain(installation::warnings(&basis.unseen))
+        .chain(installation::warnings(&heard::unseen(unjudged)))
         .chain(unread);
     let warnings = warnings.collect();
     times.explain(&mut model);

@@ -70,6 +70,8 @@ pub(crate) fn held_up<'a>(pods: &[WaitingPod<'a>]) -> Vec<HeldUp> {
         let mut roots = BTreeMap::new();
         let mut seen = BTreeSet::from([pod.name]);
         follow(pod.namespace, pod.roots, &by_name, &mut seen, &mut roots);
+        // A stranded pod is its own root cause, and holds up only others.
+        roots.retain(|_, root| root.pod.as_deref() != Some(pod.name));
         for ((namespace, thing, _), root) in roots {
             found
                 .entry((namespace, thing))
@@ -205,6 +207,26 @@ mod tests {
             (at_gate("elsewhere"), 1, at(6)),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_stranded_pod_holds_up_others_and_not_itself() {
+        let stranded = |pod: &str| root("Deployment/x", Some(pod), "Stranded");
+        let at_gate = root("Deployment/x", Some("a"), Cause::Gate.word());
+        let all = [
+            ("a", [stranded("a")]),
+            ("b", [stranded("b")]),
+            ("c", [at_gate]),
+        ];
+        let pods = all.iter().map(|(name, roots)| WaitingPod {
+            namespace: "shop",
+            name,
+            since: None,
+            roots,
+        });
+        let told = held_up(&pods.collect::<Vec<_>>());
+        let told: Vec<_> = told.into_iter().map(|it| (it.cause, it.pods)).collect();
+        assert_eq!(told, [(stranded("a"), BTreeSet::from(["c".to_owned()]))]);
     }
 
     #[test]

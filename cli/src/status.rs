@@ -25,6 +25,7 @@ use crate::installation::{self, Basis, Installation, Unseen};
 use crate::installed::Installed;
 use crate::output;
 use crate::reader::Reader;
+use crate::stranded;
 use crate::style::Style;
 use crate::subject::{self, Named};
 use anyhow::Result;
@@ -144,20 +145,19 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
         }
         (Err(why), _) => return Err(why),
     };
-    let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
-    if matches!(Gate::of(&pod), Gate::Waiting { .. })
-        && events::stranded(&client, Some(namespace))
-            .await
-            .contains(uid)
-    {
-        unseen.push(Unseen {
-            part: None,
-            told: tree::STRANDED.to_owned(),
-        });
-    }
     if let GateWord::Said(said) = &word {
-        heard::fill(&mut told.answer, said);
+        unseen.extend(heard::unseen(heard::fill(
+            &mut told.answer,
+            &told.unjudged,
+            said,
+        )));
         held_up::hear(&mut told.roots, &told.answer);
+    }
+    let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
+    let is_at_gate = matches!(Gate::of(&pod), Gate::Waiting { .. }) && !word.has_opened();
+    let is_stranded = is_at_gate && stranded::pods(&client, Some(namespace)).await.contains(uid);
+    if is_stranded {
+        told = GateTold::stranded(&pod);
     }
     let mut not_started = scene::not_started(&pod, now);
     let silent = not_started.is_none() && scene::is_to_start(&pod);
@@ -179,6 +179,7 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     let told = PodTold::new(&pod, told.answer, word, unseen)
         .behind(told.roots)
         .kept_by(not_started, pulls)
+        .stranded(is_stranded)
         .troubled_by(scene::trouble(&pod, now));
     told.print(manner.format, manner.style)?;
     Ok(code(told.waits()))
@@ -273,7 +274,7 @@ async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Gat
 /// The pods of a scene that are stranded, by their UIDs.
 async fn stranded_in(client: &Client, tree: &Tree, scene: &Scene) -> BTreeSet<String> {
     if tree.pods().any(|pod| pod.may_say() && pod.stage.waits()) {
-        events::stranded(client, scene.namespace.as_deref()).await
+        stranded::pods(client, scene.namespace.as_deref()).await
     } else {
         BTreeSet::new()
     }

@@ -1,19 +1,47 @@
-//! The Events by which the controller calls pods stranded: their gates cannot trust the status service. They are read with the caller's own
-//! rights.
+//! The pods that the controller calls stranded in Events: their gates cannot trust the status service. The Events are read with the caller's
+//! own rights.
 
 use crate::installation::list;
 use anyhow::Result;
 use kube::Client;
 use kube::api::ListParams;
+use rules::cause::RootCause;
 use rules::lookup::Lookup;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The reason of the Events.
-pub(crate) const REASON: &str = "Stranded";
+const REASON: &str = "Stranded";
+
+/// Why a stranded pod never starts, and the way out, as they follow "stranded: ".
+pub(crate) const WHY: &str = "its gate trusts no certificate of sluice any more and never opens; delete the pod, and its owner makes another";
 
 /// The Events about pods of one namespace, or of all.
 pub(crate) async fn events(client: &Client, namespace: Option<&str>) -> Result<Lookup<Vec<Value>>> {
     let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
     let about = ListParams::default().fields(&format!("reason={REASON},involvedObject.kind=Pod"));
     list(client, &format!("/api/v1{place}/events"), &about).await
+}
+
+/// The UIDs of the stranded pods of one namespace, or of all. Without the right to read Events none is known.
+pub(crate) async fn pods(client: &Client, namespace: Option<&str>) -> BTreeSet<String> {
+    match events(client, namespace).await {
+        Ok(Lookup::Found(events)) => {
+            let told = events.iter().filter(|it| it["reason"] == REASON);
+            let uids = told.map(|it| &it["involvedObject"]["uid"]);
+            uids.filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => BTreeSet::new(),
+    }
+}
+
+/// A stranded pod of an object as the root cause of waits.
+pub(crate) fn root(object: String, pod: &str) -> RootCause {
+    RootCause {
+        object,
+        pod: Some(pod.to_owned()),
+        reason: REASON.to_owned(),
+        broken: true,
+        message: format!("is stranded: {WHY}"),
+    }
 }

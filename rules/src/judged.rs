@@ -26,11 +26,20 @@ impl Judged {
     /// The message for the dependent's namespace. `foreign`: the object may be outside of that namespace, so the message is the
     /// same for every object, whether or not it exists.
     pub fn told(&self, foreign: bool) -> Option<&str> {
-        let quotes_nothing = self.reason == Reason::NotPermitted;
+        let quotes_nothing = self.reason == Reason::NotPermitted || self.hidden().is_some();
         let told = (!foreign || quotes_nothing) && !self.message.is_empty();
         told.then_some(self.message.as_str())
     }
+
+    /// The objects that the caller of a command may not read, where the edge cannot be judged for that: sluice itself may read them.
+    pub fn hidden(&self) -> Option<&str> {
+        let hidden = self.message.strip_suffix(NOT_FROM_HERE);
+        hidden.filter(|_| self.reason == Reason::Unjudgeable)
+    }
 }
+
+/// The end of the message about objects that the caller of a command may not read.
+const NOT_FROM_HERE: &str = ", so it cannot be judged from here";
 
 /// The result of an edge whose object cannot be known.
 pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
@@ -72,7 +81,7 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
              their share of sluice's memory; make it smaller"
         ),
         Unavailable::Hidden => {
-            format!("you may not read {kind} objects, so it cannot be judged from here")
+            format!("you may not read {kind} objects{NOT_FROM_HERE}")
         }
     };
     unmet(status, Reason::from(why), message)

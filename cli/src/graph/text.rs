@@ -2,8 +2,8 @@
 
 use super::Drawing;
 use super::critical::Path;
+use super::gate_wait::GateWait;
 use super::model::{Model, Node};
-use super::times::GateWait;
 use crate::held_up::{self, HeldUp};
 use crate::output::{WIDEST_COLUMN, printable, wrapped};
 use crate::style::{Style, Tone};
@@ -216,6 +216,7 @@ fn waits(gates: &[GateWait], width: Option<usize>) -> String {
         let of = match gate.until {
             Some(_) => gate.of.clone(),
             None if gate.held => format!("{}, and is held", gate.of),
+            None if gate.stranded => format!("{}, and is stranded", gate.of),
             None => format!("{}, and still waits", gate.of),
         };
         rows.push(vec![format!("{} s", gate.seconds), gate.pod.clone(), of]);

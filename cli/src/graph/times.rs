@@ -1,13 +1,15 @@
 //! When things started and became ready, from the times that pods and Jobs carry and nothing else.
 
 use super::cluster::Inventory;
+use super::gate_wait::GateWait;
 use super::model::{Model, WAITS};
 use crate::gate_log::GateWord;
-use crate::heard;
+use crate::heard::{self, Unjudged};
 use crate::held_up::{self, HeldUp, WaitingPod, held_up};
 use crate::installed::Installed;
 use crate::objects::{Graph, Object};
 use crate::status::{self, GateTold};
+use crate::stranded;
 use jiff::Timestamp;
 use rules::cause::{Cause, RootCause, Stuck};
 use rules::gate::{self, Gate};
@@ -19,7 +21,7 @@ use rules::world::World;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::{Answer, Decision, said};
+use wire::{Decision, said};
 
 /// The times of a graph: the waits of its pods and the spans of its nodes.
 #[derive(Debug, Default)]
@@ -32,29 +34,6 @@ pub(super) struct Times {
     pub(super) at_gates: BTreeSet<usize>,
     /// The most telling trouble of the pods of a node, by the node's number; the wait at a gate is none.
     stuck: BTreeMap<usize, Stuck>,
-}
-
-/// The wait of one pod at its gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct GateWait {
-    pub(super) pod: String,
-    /// The id of the node whose object made the pod.
-    pub(super) of: String,
-    /// The length of the wait in seconds; until now, if the pod still waits.
-    pub(super) seconds: i64,
-    pub(super) since: Timestamp,
-    /// Whether the pod is held before it takes a node.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) held: bool,
-    /// The end of the wait; `None` while the gate waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) until: Option<Timestamp>,
-    /// The answer that the pod's gate would get; `None` once the pod waits no more.
-    #[serde(flatten)]
-    pub(super) answer: Option<Answer>,
-    /// The ends of the chains behind the pod's unsatisfied dependencies.
-    #[serde(skip)]
-    pub(super) roots: Vec<RootCause>,
 }
 
 /// The times of an object, from its start until its dependents could start.
@@ -97,9 +76,25 @@ impl Times {
 
     pub(super) fn answered(&mut self, answers: Vec<Option<GateTold>>) {
         for (gate, told) in self.gates.iter_mut().zip(answers) {
-            if let Some(GateTold { answer, roots }) = told {
-                (gate.answer, gate.roots) = (Some(answer), roots);
+            if let Some(told) = told {
+                (gate.answer, gate.roots) = (Some(told.answer), told.roots);
+                gate.unjudged = told.unjudged;
             }
+        }
+    }
+
+    /// Whether a pod waits at its gate at this moment, so that it may be stranded.
+    pub(super) fn any_at_gate(&self) -> bool {
+        self.gates.iter().any(GateWait::is_at_gate)
+    }
+
+    /// Notes the pods that are stranded, by their UIDs: no change of a dependency opens their gates.
+    pub(super) fn strand(&mut self, stranded: &BTreeSet<String>) {
+        let waiting = self.gates.iter_mut().filter(|gate| gate.is_at_gate());
+        for gate in waiting.filter(|gate| stranded.contains(&gate.uid)) {
+            gate.stranded = true;
+            gate.answer = None;
+            gate.roots = vec![stranded::root(gate.of.clone(), &gate.pod)];
         }
     }
 
@@ -117,24 +112,28 @@ impl Times {
 
     /// The pods whose gates alone can tell about one of their dependencies.
     pub(super) fn unheard(&self) -> impl Iterator<Item = &str> {
-        let begun = self
-            .gates
-            .iter()
-            .filter(|it| it.until.is_none() && !it.held);
-        let unheard = begun.filter(|it| it.answer.as_ref().is_some_and(heard::needs));
+        let begun = self.gates.iter().filter(|gate| gate.is_at_gate());
+        let needs = |gate: &&GateWait| {
+            let answer = gate.answer.as_ref();
+            answer.is_some_and(|it| heard::needs(it, &gate.unjudged))
+        };
+        let unheard = begun.filter(needs);
         unheard.map(|it| it.pod.as_str())
     }
 
-    /// Takes the findings that only gates can tell from their last lines, by the names of their pods.
-    pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
+    /// Takes the findings that only gates can tell from their last lines, by the names of their pods. Returns those that the caller lacks
+    /// a right for.
+    pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) -> Vec<Unjudged> {
+        let mut told = Vec::new();
         for gate in &mut self.gates {
             if let (Some(answer), Some(GateWord::Said(said))) =
                 (&mut gate.answer, words.get(&gate.pod))
             {
-                heard::fill(answer, said);
+                told.extend(heard::fill(answer, &gate.unjudged, said));
                 held_up::hear(&mut gate.roots, answer);
             }
         }
+        told
     }
 
     /// Writes the cause of its pods into each node that is not ready.
@@ -148,15 +147,22 @@ impl Times {
     }
 
     /// Marks an object whose pods only wait at their gates as waiting, with its dependencies: its own status would say that it is
-    /// late, or has failed.
+    /// late, or has failed. An object with a stranded pod is broken.
     pub(super) fn mark_waits(&self, model: &mut Model) {
         for at in &self.at_gates {
             let node = &mut model.nodes[*at];
             let Some(health) = node.health.as_mut().filter(|it| !it.ready) else {
                 continue;
             };
-            let answers = self.gates.iter().filter(|gate| gate.of == node.id);
-            let waiting = answers.filter(|gate| gate.until.is_none());
+            let own = self.gates.iter().filter(|gate| gate.of == node.id);
+            let waiting = own.filter(|gate| gate.until.is_none());
+            if let Some(gate) = waiting.clone().find(|gate| gate.stranded) {
+                let root = stranded::root(node.id.clone(), &gate.pod);
+                health.reason.clone_from(&root.reason);
+                health.message = format!("its pod {} {}", gate.pod, root.message);
+                node.root_cause = Some(root);
+                continue;
+            }
             let mut answers = waiting.filter_map(|gate| gate.answer.as_ref());
             // Any other answer is that of a gate that opens at this moment.
             let answer = answers.find(|answer| answer.verdict == Decision::Wait);
@@ -300,9 +306,15 @@ fn gate(pod: &PodTimes<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
         seconds: seconds(since, until.unwrap_or(now)),
         since,
         held: gate::is_held(pod.value),
+        stranded: false,
         until,
         answer: None,
         roots: Vec::new(),
+        unjudged: Vec::new(),
+        uid: pod.value["metadata"]["uid"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
     })
 }
 

@@ -101,6 +101,7 @@ fn is_like(one: &Pod, other: &Pod) -> bool {
             pod.not_started.clone(),
             pod.trouble.clone(),
             pod.gate.clone(),
+            pod.stranded.map(str::to_owned),
         ]
     };
     told(one) == told(other)

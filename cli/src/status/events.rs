@@ -2,14 +2,13 @@
 
 use crate::access::AT_ONCE;
 use crate::installation::list;
-use crate::stranded;
 use futures::{StreamExt, future, stream};
 use kube::Client;
 use kube::api::ListParams;
 use rules::cause::{self, Pull};
 use rules::lookup::Lookup;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use wire::said::clean;
 
@@ -130,19 +129,6 @@ pub(super) async fn read<'a>(
         found.extend(told);
     }
     found
-}
-
-/// The pods that the controller calls stranded in an Event, by their UIDs; in one namespace, or in all. Without the right to read Events
-/// none is known.
-pub(super) async fn stranded(client: &Client, namespace: Option<&str>) -> BTreeSet<String> {
-    match stranded::events(client, namespace).await {
-        Ok(Lookup::Found(events)) => {
-            let told = events.iter().filter(|it| it["reason"] == stranded::REASON);
-            let uids = told.map(|it| &it["involvedObject"]["uid"]);
-            uids.filter_map(Value::as_str).map(str::to_owned).collect()
-        }
-        _ => BTreeSet::new(),
-    }
 }
 
 /// The Events of a namespace in which many objects are asked for; `None` where the objects are few, or the Events too many.

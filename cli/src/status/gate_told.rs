@@ -1,7 +1,9 @@
 //! The answer that the gate of a pod gets: by the rules, with the settings of the installed sluice, or by the gate's own word.
 
 use super::owner;
+use crate::heard::Unjudged;
 use crate::installed::Installed;
+use crate::stranded;
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 use rules::cause::RootCause;
@@ -9,10 +11,11 @@ use rules::dependent::Dependent;
 use rules::judged::Reason;
 use rules::kstatus::Status;
 use rules::lookup::Lookup;
+use rules::object;
 use rules::verdict::{self, JudgedEdge, Verdict};
 use serde_json::Value;
 use wire::said::Said;
-use wire::{Answer, Report};
+use wire::{Answer, Decision, Report};
 
 /// The workload above a pod, with the kinds that the installation takes for workloads.
 pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent> {
@@ -32,12 +35,14 @@ pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent>
 pub(crate) struct GateTold {
     pub(crate) answer: Answer,
     pub(crate) roots: Vec<RootCause>,
+    /// The dependencies that the caller lacks a right to judge.
+    pub(crate) unjudged: Vec<Unjudged>,
 }
 
 impl GateTold {
     /// The answer that a gate says it got, where the rules cannot judge its pod.
     pub(super) fn by_its_word(said: &Said) -> Self {
-        let about = said.about.iter().map(|about| Report {
+        let unmet = said.unmet.iter().map(|about| Report {
             dependency: about.dependency.clone(),
             name: about.dependency.clone(),
             satisfied: false,
@@ -50,12 +55,30 @@ impl GateTold {
             answer: Answer {
                 verdict: said.decision,
                 digest: String::new(),
-                dependencies: about.collect(),
+                dependencies: unmet.collect(),
                 note: None,
                 probes: Vec::new(),
                 for_good: false,
             },
             roots: Vec::new(),
+            unjudged: Vec::new(),
+        }
+    }
+
+    /// What there is to tell of a stranded pod: it waits, and for no dependency.
+    pub(super) fn stranded(pod: &Value) -> Self {
+        let name = object::name(pod);
+        Self {
+            answer: Answer {
+                verdict: Decision::Wait,
+                digest: String::new(),
+                dependencies: Vec::new(),
+                note: None,
+                probes: Vec::new(),
+                for_good: false,
+            },
+            roots: vec![stranded::root(format!("Pod/{name}"), name)],
+            unjudged: Vec::new(),
         }
     }
 }
@@ -69,26 +92,38 @@ pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Resul
     } = verdict::decide(&dependent, policy, world, now, false);
     let restarted = verdict::restarted(&dependent, &edges, policy, world, now);
     let told = edges.iter().zip(restarted);
+    let mut unjudged = Vec::new();
     for ((edge, restarted), report) in told.zip(&mut answer.dependencies) {
-        let right = missing_right(edge, &dependent.namespace, world);
-        for hint in right.into_iter().chain(restarted) {
+        let map = hidden_map(edge, &dependent.namespace, world);
+        let hint = map
+            .as_ref()
+            .map(|it| format!("that takes the right to {it}"));
+        for hint in hint.into_iter().chain(restarted) {
             let message = report.message.get_or_insert_default();
             if !message.is_empty() {
                 message.push_str("; ");
             }
             message.push_str(&hint);
         }
+        let why = map.map(|it| format!("you may not {it}"));
+        let why = why.or_else(|| edge.judged.hidden().map(ToOwned::to_owned));
+        unjudged.extend(why.map(|why| Unjudged {
+            dependency: report.dependency.clone(),
+            why,
+        }));
     }
     let unmet = edges.iter().filter(|it| !it.judged.satisfied);
     let roots = unmet.filter_map(|it| it.root.as_deref().cloned());
     Ok(GateTold {
         roots: roots.collect(),
         answer,
+        unjudged,
     })
 }
 
-/// The right to ask for, where a ConfigMap of sluice could not be read.
-fn missing_right(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> Option<String> {
+/// The ConfigMap of sluice that the caller may not read although the verdict on an edge rests on it, as `get ConfigMap NAME in namespace
+/// NAMESPACE`.
+fn hidden_map(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> Option<String> {
     let settings = &world.basis.settings;
     let map = match (edge.judged.reason, edge.judged.status) {
         (Reason::NoSlot, Status::Unknown) => settings.slots_of(namespace),
@@ -96,7 +131,5 @@ fn missing_right(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> O
         _ => return None,
     };
     let home = settings.namespace.as_deref()?;
-    Some(format!(
-        "that takes the right to get ConfigMap {map} in namespace {home}"
-    ))
+    Some(format!("get ConfigMap {map} in namespace {home}"))
 }

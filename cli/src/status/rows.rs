@@ -86,6 +86,11 @@ pub(super) fn gate_line(line: &str, since: Option<Timestamp>, now: Timestamp) ->
     format!("gate  {}", printable(&told))
 }
 
+/// The line about a pod that is stranded, and why.
+pub(super) fn stranded_line(why: &str) -> String {
+    format!("pod   it is stranded: {why}")
+}
+
 /// The time from one moment to another; nothing where the clocks disagree.
 pub(super) fn took(from: Timestamp, to: Timestamp) -> Elapsed {
     let seconds = to.duration_since(from).as_secs();

@@ -281,7 +281,10 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
         Some(Err(why)) => (None, Some(why.to_string())),
         None => (None, None),
     };
-    let (answer, roots) = told.map(|it| (it.answer, it.roots)).unzip();
+    let (answer, roots, unjudged) = match told {
+        Some(told) => (Some(told.answer), told.roots, told.unjudged),
+        None => (None, Vec::new(), Vec::new()),
+    };
     Pod {
         name: object::name(pod).to_owned(),
         namespace: text("/metadata/namespace").unwrap_or_default().to_owned(),
@@ -292,8 +295,10 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
         opened: opened.and_then(|it| it.parse().ok()),
         node: text("/spec/nodeName").map(ToOwned::to_owned),
         answer,
-        roots: roots.unwrap_or_default(),
+        roots,
+        unjudged,
         unknown,
+        stranded: None,
         not_started: not_started(pod, now),
         trouble: trouble(pod, now),
         images: early_images(pod),

@@ -153,6 +153,9 @@ fn told(pod: &Pod) -> (&'static str, String) {
     if !pod.stage.waits() {
         return (word, String::new());
     }
+    if let Some(why) = pod.stranded {
+        return (word, format!("stranded: {why}"));
+    }
     let answer = pod.answer.as_ref();
     let answer = answer.filter(|it| it.verdict != Decision::Open);
     let why = answer.and_then(said::unsatisfied);
@@ -215,7 +218,9 @@ mod tests {
             node: None,
             answer: Some(answer(verdict)),
             roots: Vec::new(),
+            unjudged: Vec::new(),
             unknown: None,
+            stranded: None,
             not_started: None,
             trouble: None,
             images: Vec::new(),

@@ -267,6 +267,7 @@ impl TreeView {
         if let Some(gate) = &pod.gate {
             lines.push(rows::gate_line(gate, pod.since, self.now));
         }
+        lines.extend(pod.stranded.map(rows::stranded_line));
         let trouble = pod.trouble.as_deref();
         lines.extend(trouble.map(|why| format!("pod   {}", printable(why))));
         lines.extend(rows::pulls(&pod.pulls, self.now));

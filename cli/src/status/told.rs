@@ -6,6 +6,7 @@ use super::stage::{Stage, is_gated};
 use crate::gate_log::GateWord;
 use crate::installation::{self, Unseen};
 use crate::output::{self, API_VERSION, printable, wrapped};
+use crate::stranded;
 use crate::style::Style;
 use anyhow::Result;
 use jiff::Timestamp;
@@ -27,6 +28,8 @@ pub(super) struct PodTold<'a> {
     /// The ends of the chains behind the pod's unsatisfied dependencies.
     roots: Vec<RootCause>,
     word: GateWord,
+    /// Why the gate never opens, whatever its dependencies do, and the way out.
+    stranded: Option<&'static str>,
     /// The reason why the gate cannot start, for a pod whose gate has not started.
     not_started: Option<String>,
     /// The reason why the containers of a pod whose gate has opened do not become ready.
@@ -58,6 +61,9 @@ struct Json<'a> {
     /// The last line of the gate on its wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<&'a str>,
+    /// Why the gate never opens, whatever its dependencies do, and the way out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stranded: Option<&'static str>,
     /// Why the gate cannot start, for a pod whose gate has not started.
     #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
     not_started: Option<&'a str>,
@@ -89,6 +95,7 @@ impl<'a> PodTold<'a> {
             answer,
             roots: Vec::new(),
             word,
+            stranded: None,
             not_started: None,
             trouble: None,
             pulls: Vec::new(),
@@ -107,6 +114,14 @@ impl<'a> PodTold<'a> {
         Self {
             not_started,
             pulls,
+            ..self
+        }
+    }
+
+    /// Adds whether the pod is stranded.
+    pub(super) fn stranded(self, is_stranded: bool) -> Self {
+        Self {
+            stranded: is_stranded.then_some(stranded::WHY),
             ..self
         }
     }
@@ -176,6 +191,7 @@ impl<'a> PodTold<'a> {
             answer: &self.answer,
             roots: &self.roots,
             gate,
+            stranded: self.stranded,
             not_started: self.not_started.as_deref(),
             trouble: self.trouble.as_deref(),
             pulls: &self.pulls,
@@ -202,6 +218,9 @@ impl<'a> PodTold<'a> {
             GateWord::Unheard(why) => writeln!(out, "  gate  its log cannot be read: {why}"),
             GateWord::Nothing => Ok(()),
         };
+        if let Some(why) = self.stranded {
+            let _ = writeln!(out, "  {}", rows::stranded_line(why));
+        }
         if let Some(why) = &self.trouble {
             let _ = writeln!(out, "  pod   {}", printable(why));
         }

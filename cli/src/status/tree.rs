@@ -1,13 +1,15 @@
 //! The tree of several pods: workloads, their pods, the waits of each.
 
+use super::GateTold;
 use super::creations::HeldCreation;
 use super::events::{EventFacts, EventSubject};
 use super::stage::Stage;
 use crate::gate_log::GateWord;
-use crate::heard;
+use crate::heard::{self, Unjudged};
 use crate::held_up::{self, HeldUp, WaitingPod, held_up};
 use crate::installation::Unseen;
 use crate::output::API_VERSION;
+use crate::stranded;
 use jiff::Timestamp;
 use rules::cause::{Pull, RootCause};
 use rules::dependent::Dependent;
@@ -18,10 +20,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::{Answer, Decision};
-
-/// The words about a stranded pod.
-pub(super) const STRANDED: &str = "it is stranded: its gate trusts no certificate of sluice any more and never opens; delete the pod, and its owner makes \
-                                   another";
 
 /// The whole answer of `status` for several pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -98,9 +96,15 @@ pub(super) struct Pod {
     /// The ends of the chains behind the pod's unsatisfied dependencies.
     #[serde(rename = "rootCauses", skip_serializing_if = "Vec::is_empty")]
     pub(super) roots: Vec<RootCause>,
-    /// Why the answer to the pod's gate is unknown.
+    /// The dependencies of the answer that the caller lacks a right to judge.
+    #[serde(skip)]
+    pub(super) unjudged: Vec<Unjudged>,
+    /// Why this command cannot judge the pod. The answer is then the gate's own word, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unknown: Option<String>,
+    /// Why the gate never opens, whatever its dependencies do, and the way out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stranded: Option<&'static str>,
     /// Why the gate cannot start, for a pod whose gate has not started.
     #[serde(rename = "notStarted", skip_serializing_if = "Option::is_none")]
     pub(super) not_started: Option<String>,
@@ -141,19 +145,22 @@ impl Tree {
     /// Adds the last lines of the gates, by the pod's UID, and finds what holds the pods up. A gate that reports that it has opened is
     /// believed.
     pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
+        let mut unjudged = Vec::new();
         for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
             pod.gate = match words.get(&pod.uid) {
-                Some(word) if word.has_opened() && pod.is_disputed() => {
+                Some(word) if word.has_opened() && (pod.is_disputed() || pod.is_unknown()) => {
                     pod.stage = Stage::Starts;
-                    pod.answer = None;
+                    (pod.answer, pod.unknown) = (None, None);
                     pod.roots.clear();
                     self.waiting -= 1;
                     None
                 }
                 Some(GateWord::Said(said)) => {
                     if let Some(answer) = &mut pod.answer {
-                        heard::fill(answer, said);
+                        unjudged.extend(heard::fill(answer, &pod.unjudged, said));
                         held_up::hear(&mut pod.roots, answer);
+                    } else if pod.is_unknown() {
+                        pod.answer = Some(GateTold::by_its_word(said).answer);
                     }
                     Some(said.line.clone())
                 }
@@ -161,6 +168,7 @@ impl Tree {
                 Some(GateWord::Nothing) | None => None,
             };
         }
+        self.unseen.extend(heard::unseen(unjudged));
         let waiting = self.pods().filter(|pod| pod.stage.waits());
         let waiting = waiting.map(|pod| WaitingPod {
             namespace: &pod.namespace,
@@ -211,12 +219,14 @@ impl Tree {
 
     /// Notes the pods that wait and are stranded, by their UIDs: no change of a dependency opens their gates.
     pub(super) fn strand(&mut self, stranded: &BTreeSet<String>) {
-        let pods = self.workloads.iter_mut().flat_map(|it| &mut it.pods);
-        for pod in pods.filter(|pod| pod.may_say() && pod.stage.waits()) {
-            if stranded.contains(&pod.uid) {
-                pod.answer = None;
-                pod.roots.clear();
-                pod.unknown = Some(STRANDED.to_owned());
+        for workload in &mut self.workloads {
+            let pods = workload.pods.iter_mut();
+            for pod in pods.filter(|pod| pod.may_say() && pod.stage.waits()) {
+                if stranded.contains(&pod.uid) {
+                    (pod.answer, pod.unknown) = (None, None);
+                    pod.roots = vec![stranded::root(workload.name.clone(), &pod.name)];
+                    pod.stranded = Some(stranded::WHY);
+                }
             }
         }
     }
@@ -278,9 +288,15 @@ impl Pod {
         self.since.is_some() && self.stage != Stage::Held
     }
 
-    /// Whether only the pod's gate can tell about one of its dependencies.
+    /// Whether only the pod's gate can tell about one of its dependencies, or about all of them.
     pub(super) fn is_heard(&self) -> bool {
-        self.may_say() && self.answer.as_ref().is_some_and(heard::needs)
+        let needs = |answer: &Answer| heard::needs(answer, &self.unjudged);
+        self.is_unknown() || self.may_say() && self.answer.as_ref().is_some_and(needs)
+    }
+
+    /// Whether this command cannot judge the pod, whose gate may have written a line.
+    fn is_unknown(&self) -> bool {
+        self.may_say() && self.unknown.is_some()
     }
 
     /// Whether the gate waits although this command's own judgement says that it need not.

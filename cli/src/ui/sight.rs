@@ -1,7 +1,7 @@
 //! A subject that is read again and again. Only the objects that have changed are requested from the API server anew.
 
 use super::subject::PageSubject;
-use crate::graph::{self, GateWords, NamespaceGraph};
+use crate::graph::{self, GateFacts, NamespaceGraph};
 use crate::installation::Basis;
 use crate::reader::Reader;
 use crate::watches::Watches;
@@ -24,8 +24,8 @@ pub(super) struct Sight {
     watches: Watches,
     /// The settings, rights and rules of the installed sluice, and the time of their read.
     basis: Option<(Basis, Instant)>,
-    /// The last lines of gates; `None` once something has changed.
-    words: Option<GateWords>,
+    /// The last lines of gates, until something has changed; the stranded pods for as long as the settings.
+    facts: GateFacts,
 }
 
 impl Sight {
@@ -36,7 +36,7 @@ impl Sight {
             client,
             subject,
             basis: None,
-            words: None,
+            facts: GateFacts::default(),
         }
     }
 
@@ -50,22 +50,22 @@ impl Sight {
             self.basis.insert((read, Instant::now()))
         };
         let shown = (namespace.as_str(), release.as_deref());
-        let told = graph::look(&mut self.reader, basis, &mut self.words, shown).await?;
+        let told = graph::look(&mut self.reader, basis, &mut self.facts, shown).await?;
         self.watches.cover(&self.reader);
         Ok(told)
     }
 
     /// Waits for a change of the objects, at least for `pause` and at most for `time`. Then forgets the gates' words after a change, and
-    /// the settings and all objects without a watch once they are old, so they are read again.
+    /// the settings, the stranded pods and all objects without a watch once they are old, so they are read again.
     pub(super) async fn change(&mut self, pause: Duration, time: Duration) {
         let Self {
             watches, reader, ..
         } = self;
         let changed = watches.all_within(pause, reader).await || watches.within(time, reader).await;
-        self.words = self.words.take().filter(|_| !changed);
+        self.facts.words = self.facts.words.take().filter(|_| !changed);
         let age = if changed { UNWATCHED } else { SELDOM };
         if self.basis.as_ref().is_some_and(|it| it.1.elapsed() >= age) {
-            (self.basis, self.words) = (None, None);
+            (self.basis, self.facts) = (None, GateFacts::default());
             self.watches.forget_unwatched(&mut self.reader);
         }
     }

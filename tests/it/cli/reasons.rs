@@ -191,6 +191,51 @@ fn what_a_gate_saw_of_an_address_is_told_alike() {
     crate::settle(4, &complaints);
 }
 
+/// A caller that may not read whether a namespace consents is told by the gate that it does not, and which right is missing.
+#[test]
+fn what_the_caller_may_not_judge_is_told_by_the_gate() {
+    let reason = Reason::NotPermitted;
+    let Shown::By(case) = case(reason) else {
+        panic!("it has a case")
+    };
+    let of_gate = pod(reason, &case);
+    let api = Api::start(&cluster(&[(reason, case)]));
+    api.hide("/api/v1/namespaces/elsewhere");
+    let told = || serde_json::from_str::<Value>(&status(&api, &namespace(reason)).out).unwrap();
+    let right = "you may not read Namespace objects, so ";
+    let blind = told();
+    let dependency = &blind["dependencies"][0];
+    assert_eq!(dependency["reason"], "Unjudgeable", "{blind}");
+    let message = dependency["message"].as_str().unwrap_or_default();
+    assert!(message.starts_with(right), "{blind}");
+
+    let why = "Namespace elsewhere has not agreed";
+    let word = format!("waiting 3s for elsewhere/ConfigMap/go: Unknown (NotPermitted: {why})");
+    api.log(&of_gate, &format!("sluice-gate: {word}\n"));
+    let told = told();
+    let dependency = &told["dependencies"][0];
+    assert_eq!(
+        (&dependency["reason"], &dependency["message"]),
+        (&json!("NotPermitted"), &json!(why)),
+        "{told}"
+    );
+    assert_eq!(told["differs"], false, "{told}");
+    let line = format!("{right}the word of the gate is shown for elsewhere/ConfigMap/go; ");
+    let shown = |text: &str| text.matches(&line).count();
+    assert_eq!(shown(&told["unseen"].to_string()), 1, "{told}");
+    drawn::compare(&api, reason, &told.to_string()).unwrap();
+
+    let kubeconfig = api.kubeconfig(false);
+    let path = kubeconfig.path().to_str().unwrap();
+    for command in ["status", "graph"] {
+        let args = [command, "-n", &namespace(reason), "--kubeconfig", path];
+        let ran = run(&args, "");
+        assert!(ran.out.contains("NotPermitted"), "{}", ran.out);
+        assert!(!ran.out.contains("Unjudgeable"), "{}", ran.out);
+        assert_eq!(shown(&ran.error), 1, "{}", ran.error);
+    }
+}
+
 /// A caller with fewer rights than sluice is told what is missing, and nothing is guessed for it in silence.
 #[test]
 fn what_the_caller_may_not_see_is_said() {

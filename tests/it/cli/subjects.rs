@@ -6,6 +6,7 @@
 )]
 
 mod owners;
+mod stranded;
 
 use super::api::Api;
 use super::{Ran, run};
@@ -89,30 +90,6 @@ fn ask(api: &Api, args: &[&str]) -> Ran {
     let kubeconfig = api.kubeconfig(false);
     let path = kubeconfig.path().to_str().unwrap();
     run(&[&["status"], args, &["--kubeconfig", path]].concat(), "")
-}
-
-#[test]
-fn a_pod_that_an_event_calls_stranded_is_told_so() {
-    let waiting = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
-    let about = json!({"kind": "Pod", "namespace": "shop", "name": "api-1", "uid": "api-1"});
-    let told = json!({"reason": "Stranded", "involvedObject": about});
-    let mut objects = vec![
-        namespace("shop"),
-        pod("api-1", "api", waiting.clone()),
-        pod("api-2", "api", waiting),
-        object("v1", "Event", "stranded", told),
-    ];
-    objects.extend(deployment("api", "job/migrate"));
-    let api = Api::start(&objects);
-    for args in [&["-n", "shop"][..], &["api-1", "-n", "shop"]] {
-        let ran = ask(&api, args);
-        let told = ran.out + &ran.error;
-        assert_eq!(
-            told.matches("it is stranded").count(),
-            1,
-            "{args:?}: {told}"
-        );
-    }
 }
 
 /// The tree without what the clock says.

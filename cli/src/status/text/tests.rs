@@ -43,7 +43,9 @@ fn pod(name: &str, stage: Stage, answer: Option<Answer>) -> Pod {
         node: Some("n1".to_owned()),
         answer,
         roots: Vec::new(),
+        unjudged: Vec::new(),
         unknown: None,
+        stranded: None,
         not_started: None,
         trouble: None,
         images: Vec::new(),
@@ -145,11 +147,11 @@ fn a_stranded_pod_is_told_so_and_waits_for_nothing_else() {
     let expected = format!(
         "\
 ├─ wait  api-1  waits, 1m03s so far
-│    {}
+│    pod   it is stranded: {}
 └─ wait  api-2  waits for 1 of 2 dependencies, 1m03s so far
      wait  Job/migrate  InProgress  JobNotComplete: active: 1
 ",
-        crate::status::tree::STRANDED
+        crate::stranded::WHY
     );
     let told = told(&tree, false, Color::Never);
     assert!(told.contains(&expected), "{told}");

@@ -89,7 +89,7 @@ function gates(node) {
   const rows = node.gates.map((gate) => make("tr", {},
     make("td", {}, gate.pod),
     make("td", {}, lasting(gate.since, gate.until)),
-    make("td", {}, gate.until ? `open at ${clock(gate.until)}` : `${gate.held ? "held" : "waits"} since ${clock(gate.since)}`)));
+    make("td", {}, gate.until ? `open at ${clock(gate.until)}` : `${gate.held ? "held" : gate.stranded ? "stranded" : "waits"} since ${clock(gate.since)}`)));
   const head = make("tr", {}, ...["Pod", "Waited", "State"].map((it) => make("th", { scope: "col" }, it)));
   return make("table", {}, make("thead", {}, head), make("tbody", {}, rows));
 }

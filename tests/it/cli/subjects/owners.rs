@@ -26,6 +26,50 @@ fn the_right_to_read_an_owner_is_named() {
     }
 }
 
+/// A pod that this command cannot judge is told by its gate.
+#[test]
+fn a_pod_whose_owner_cannot_be_read_is_told_by_its_gate() {
+    let api = shop();
+    api.hide("/apis/apps/v1/namespaces/shop/deployments");
+    let word = |pod: &str, line: &str| {
+        let pod = object("v1", "Pod", pod, json!({}));
+        api.log(&pod, &format!("sluice-gate: {line}\n"));
+    };
+    word(
+        "api-1",
+        "waiting 3s for Job/migrate: InProgress (JobNotComplete: so), and 1 other\nsluice-gate:   Job/seed: NotFound (NotFound)",
+    );
+    word("api-2", "open after 4s");
+    let ran = ask(&api, &["-n", "shop", "-o", "json"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.error);
+    let tree = ran.lines().remove(0);
+    let all = tree["workloads"].as_array().unwrap().iter();
+    let mut pods = all.flat_map(|it| it["pods"].as_array().unwrap());
+    let mut pod = |name: &str| pods.find(|it| it["name"] == name).unwrap();
+    let waits = pod("api-1");
+    let dependencies = waits["dependencies"].as_array().unwrap().iter();
+    let told: Vec<_> = dependencies
+        .map(|it| [&it["dependency"], &it["reason"]])
+        .collect();
+    let expected = [
+        [&json!("Job/migrate"), &json!("JobNotComplete")],
+        [&json!("Job/seed"), &json!("NotFound")],
+    ];
+    assert_eq!(told, expected, "{waits}");
+    let right = right("get", "deployments.apps");
+    assert!(
+        waits["unknown"].as_str().unwrap().ends_with(&right),
+        "{waits}"
+    );
+    let opened = pod("api-2");
+    assert_eq!(
+        (&opened["stage"], &opened["unknown"]),
+        (&json!("starts"), &Value::Null),
+        "{opened}"
+    );
+    assert_eq!(tree["waiting"], 1);
+}
+
 fn controlled_by(kind: &str, name: &str) -> Value {
     json!([{"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": name, "controller": true}])
 }

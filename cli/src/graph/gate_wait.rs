@@ -1,0 +1,46 @@
+//! The wait of a pod at its gate, or in its hold before.
+
+use crate::heard::Unjudged;
+use jiff::Timestamp;
+use rules::cause::RootCause;
+use serde::Serialize;
+use wire::Answer;
+
+/// The wait of one pod at its gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct GateWait {
+    pub(super) pod: String,
+    /// The id of the node whose object made the pod.
+    pub(super) of: String,
+    /// The length of the wait in seconds; until now, if the pod still waits.
+    pub(super) seconds: i64,
+    pub(super) since: Timestamp,
+    /// Whether the pod is held before it takes a node.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) held: bool,
+    /// Whether the gate never opens, whatever its dependencies do.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) stranded: bool,
+    /// The end of the wait; `None` while the gate waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<Timestamp>,
+    /// The answer that the pod's gate would get; `None` once the pod waits no more.
+    #[serde(flatten)]
+    pub(super) answer: Option<Answer>,
+    /// The ends of the chains behind the pod's unsatisfied dependencies.
+    #[serde(skip)]
+    pub(super) roots: Vec<RootCause>,
+    /// The dependencies of the answer that the caller lacks a right to judge.
+    #[serde(skip)]
+    pub(super) unjudged: Vec<Unjudged>,
+    /// The pod's UID.
+    #[serde(skip)]
+    pub(super) uid: String,
+}
+
+impl GateWait {
+    /// Whether the pod waits at its gate at this moment.
+    pub(super) fn is_at_gate(&self) -> bool {
+        self.until.is_none() && !self.held
+    }
+}
