@@ -44,7 +44,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
         "rules/src/version.rs",
         "IMAGE_VOLUMES",
         &[
-            ("docs/holds.md", "It needs Kubernetes 1.{}"),
+            ("docs/holds.md", "They need Kubernetes 1.{}"),
             ("docs/limits.md", "which need Kubernetes 1.{}"),
         ],
     ),
