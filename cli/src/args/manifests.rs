@@ -14,7 +14,7 @@ use std::process::ExitCode;
 #[derive(Debug, ClapArgs)]
 struct Manifests {
     /// Manifests: files, folders with *.yaml, *.yml and *.json, charts (folders with a Chart.yaml, rendered by `helm template`),
-    /// kustomizations (folders with a kustomization.yaml, built by `kubectl kustomize`); `-` is standard input. May be there several
+    /// kustomizations (folders with a kustomization.yaml, built by `kubectl kustomize`); `-` is standard input. May be given several
     /// times. An object without a namespace is put into that of -n, or into that of the chart beside it.
     #[arg(short, long = "filename", value_name = "FILE")]
     file: Vec<PathBuf>,
@@ -22,10 +22,10 @@ struct Manifests {
     /// no manifest of its own.
     #[arg(short = 'R', long, requires = "file")]
     recursive: bool,
-    /// Values to render a chart with, as Helm takes them. May be there several times.
+    /// Values to render a chart with, as Helm takes them. May be given several times.
     #[arg(long, value_name = "FILE", requires = "file")]
     values: Vec<PathBuf>,
-    /// A value to render a chart with, as Helm takes it. May be there several times.
+    /// A value to render a chart with, as Helm takes it. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", requires = "file")]
     set: Vec<String>,
 }
@@ -61,13 +61,13 @@ pub(super) struct GraphArgs {
 #[derive(Debug, ClapArgs)]
 pub(super) struct SuggestArgs {
     /// Charts, kustomizations, folders with manifests or templates, or single files; a Compose file gets labels for its services. May be
-    /// there several times.
+    /// given several times.
     #[arg(short, long = "filename", value_name = "CHART|DIR", required = true)]
     file: Vec<PathBuf>,
-    /// Values to render a chart with, as Helm takes them. May be there several times.
+    /// Values to render a chart with, as Helm takes them. May be given several times.
     #[arg(long, value_name = "FILE")]
     values: Vec<PathBuf>,
-    /// A value to render a chart with, as Helm takes it. May be there several times.
+    /// A value to render a chart with, as Helm takes it. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
