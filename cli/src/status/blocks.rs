@@ -1,5 +1,6 @@
 //! Workloads and pods that look alike to a reader, put together.
 
+use super::rows;
 use super::tree::{Pod, Tree, Workload};
 
 /// Workloads under one title, with the rows of their pods.
@@ -96,12 +97,14 @@ fn is_like(one: &Pod, other: &Pod) -> bool {
         )
     };
     let why = |pod: &Pod| {
+        let gate = pod.gate.as_deref();
+        let gate = gate.map(|line| rows::wait(line).unwrap_or(line).to_owned());
         [
             pod.unknown.clone(),
             pod.not_started.clone(),
             pod.trouble.clone(),
-            pod.gate.clone(),
             pod.stranded.map(str::to_owned),
+            gate,
         ]
     };
     told(one) == told(other)

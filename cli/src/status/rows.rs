@@ -74,16 +74,22 @@ pub(super) fn pulls(pulls: &[Pull], now: Timestamp) -> impl Iterator<Item = Stri
 /// The last line of a gate, with the time that its pod has waited by now. The time in the line itself is that of the last change, such as
 /// `0s`, or up to a minute old. A wait without a known beginning has no time.
 pub(super) fn gate_line(line: &str, since: Option<Timestamp>, now: Timestamp) -> String {
-    let waits = line.strip_prefix(said::WAITING);
-    let rest = waits.and_then(|it| it.trim_start().split_once(" for "));
-    let told = match rest {
-        Some((time, rest)) if !time.contains(' ') => match since {
+    let told = match wait(line) {
+        Some(rest) => match since {
             Some(since) => format!("{} {} for {rest}", said::WAITING, took(since, now)),
             None => format!("{} for {rest}", said::WAITING),
         },
-        _ => line.to_owned(),
+        None => line.to_owned(),
     };
     format!("gate  {}", printable(&told))
+}
+
+/// The subject of the wait in the last line of a gate, without the time, which alone tells the lines of alike pods apart. `None` for a line
+/// about no wait.
+pub(super) fn wait(line: &str) -> Option<&str> {
+    let waits = line.strip_prefix(said::WAITING)?;
+    let (time, rest) = waits.trim_start().split_once(" for ")?;
+    (!time.contains(' ')).then_some(rest)
 }
 
 /// The line about a pod that is stranded, and why.

@@ -162,6 +162,20 @@ fn a_stranded_pod_is_told_so_and_waits_for_nothing_else() {
 }
 
 #[test]
+fn pods_whose_gates_say_the_same_are_one_row() {
+    let mut tree = shop();
+    for (pod, time) in tree.workloads[0].pods.iter_mut().zip(["3s", "1m02s"]) {
+        pod.gate = Some(format!("waiting {time} for Job/migrate: NotFound"));
+    }
+    let expected = "\
+└─ wait  api-1, api-2  wait for 1 of 2 dependencies, 1m03s so far
+     gate  waiting 1m03s for Job/migrate: NotFound
+";
+    let told = told(&tree, false, Color::Never);
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
 fn several_namespaces_are_told_apart_and_nothing_breaks_a_line() {
     let mut tree = shop();
     tree.workloads[1].namespace = "other".to_owned();
