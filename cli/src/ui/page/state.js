@@ -94,10 +94,11 @@ function unmet(node, model) {
 }
 
 /// The dependencies that hold an object back, in the words that its gate is told: `{dependency, status, reason, message}`. Where no gate
-/// has told its words, the dependencies that are not ready.
+/// has told its words, the dependencies that are not ready. No dependency holds a stranded pod back.
 function heldBy(node, model) {
   const said = node.waiting.find((gate) => gate.dependencies);
   if (said) return said.dependencies.filter((it) => !it.satisfied);
+  if (node.waiting.some((gate) => gate.stranded)) return [];
   return unmet(node, model).map(({ node: it }) => ({ dependency: it.id, status: it.status ?? STATES[it.state][0], reason: it.reason, message: it.message }));
 }
 
