@@ -23,7 +23,7 @@ use crate::output::{self, API_VERSION, printable};
 use crate::reader::Reader;
 use crate::style::Style;
 use crate::subject::no_release;
-use crate::{access, status, stranded};
+use crate::{status, stranded};
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use cluster::Judges;
@@ -186,20 +186,19 @@ pub(crate) async fn look(
     let mut model = Model::new(&graph, &shown, &findings);
     // An object that the caller may not read may well exist.
     for node in &mut model.nodes {
-        node.missing &= !seen.hidden.contains_key(&node.kind);
+        node.missing &= !seen.hides(&node.kind);
     }
-    let hidden: Vec<&str> = seen.hidden.values().map(String::as_str).collect();
-    let missing = access::missing("list", &hidden.join(","), Some(namespace));
+    let lacking = seen.lacking();
     if model.nodes.is_empty() {
-        ensure!(hidden.is_empty(), missing);
+        ensure!(lacking.is_empty(), lacking.join("; "));
         let exists = reader.settle(|reader| status::exists(reader, namespace));
         exists.await?;
     }
-    let left_out = format!("left out is what cannot be read: {missing}");
-    let left_out = (!hidden.is_empty()).then_some(left_out);
+    let left_out = lacking
+        .iter()
+        .map(|why| format!("left out is what cannot be read: {why}"));
     let unread = unread(&model, &graph);
     let warnings = left_out
-        .into_iter()
         .chain(installation::warnings(&basis.unseen))
         .chain(installation::warnings(&heard::unseen(unjudged)))
         .chain(unread);

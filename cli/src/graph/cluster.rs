@@ -30,8 +30,8 @@ pub(super) struct Inventory {
     pub(super) pods: Vec<Value>,
     /// The kind and name of each object's controller, by the kind and name of the object.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
-    /// The kinds that the caller may not read, with kubectl's names for them.
-    pub(super) hidden: BTreeMap<String, String>,
+    /// The kinds that the caller may not read, by their namespaces (`None` of a cluster-scoped kind), with kubectl's names for them.
+    hidden: BTreeMap<(Option<String>, String), String>,
 }
 
 /// The inputs by which the objects of a graph are judged.
@@ -90,7 +90,9 @@ pub(super) fn see(
     match world.object(&home, None, namespace) {
         Lookup::Found(object) => seen.objects.push(place("", 0, object)),
         // The label of the Namespace tells whether node rules hold its pods, so the user learns that it could not be read.
-        Lookup::Unavailable(Unavailable::Forbidden) if !rules.0.is_empty() => seen.hide(&home),
+        Lookup::Unavailable(Unavailable::Forbidden) if !rules.0.is_empty() => {
+            seen.hide(&home, Some(namespace));
+        }
         Lookup::NotFound | Lookup::Unavailable(_) => {}
     }
     let graph = Graph::new(&seen.objects).under(rules, installed);
@@ -158,7 +160,7 @@ impl Inventory {
         let objects = match world.list(kind, Some(namespace), selector) {
             Lookup::Found(objects) => objects,
             Lookup::Unavailable(Unavailable::Forbidden) => {
-                self.hide(kind);
+                self.hide(kind, Some(namespace));
                 return;
             }
             Lookup::NotFound | Lookup::Unavailable(_) => return,
@@ -188,14 +190,17 @@ impl Inventory {
                     return;
                 };
                 let namespace = it.namespace.as_deref().unwrap_or(from);
-                match world.object(&it.kind, namespaced.then_some(namespace), &it.name) {
+                let namespace = namespaced.then_some(namespace);
+                match world.object(&it.kind, namespace, &it.name) {
                     Lookup::Found(object) => {
                         let object = place("", 0, object);
                         if !self.has(&object) {
                             self.objects.push(object);
                         }
                     }
-                    Lookup::Unavailable(Unavailable::Forbidden) => self.hide(&it.kind),
+                    Lookup::Unavailable(Unavailable::Forbidden) => {
+                        self.hide(&it.kind, namespace);
+                    }
                     Lookup::NotFound | Lookup::Unavailable(_) => {}
                 }
             }
@@ -212,9 +217,27 @@ impl Inventory {
         }
     }
 
-    fn hide(&mut self, kind: &Kind) {
-        let resource = access::resource(kind);
-        self.hidden.insert(kind.to_string(), resource);
+    fn hide(&mut self, kind: &Kind, namespace: Option<&str>) {
+        let place = (namespace.map(ToOwned::to_owned), kind.to_string());
+        self.hidden.insert(place, access::resource(kind));
+    }
+
+    /// Whether the caller may not read a kind somewhere.
+    pub(super) fn hides(&self, kind: &str) -> bool {
+        self.hidden.keys().any(|(_, it)| it == kind)
+    }
+
+    /// A sentence for each namespace in which the caller lacks rights, with the way to get them.
+    pub(super) fn lacking(&self) -> Vec<String> {
+        let mut places: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
+        for ((namespace, _), resource) in &self.hidden {
+            let place = places.entry(namespace.as_deref()).or_default();
+            place.push(resource);
+        }
+        let places = places.into_iter();
+        places
+            .map(|(namespace, resources)| access::missing("list", &resources.join(","), namespace))
+            .collect()
     }
 
     fn has(&self, object: &Object) -> bool {

@@ -233,6 +233,8 @@ fn what_the_caller_may_not_judge_is_told_by_the_gate() {
         assert!(ran.out.contains("NotPermitted"), "{}", ran.out);
         assert!(!ran.out.contains("Unjudgeable"), "{}", ran.out);
         assert_eq!(shown(&ran.error), 1, "{}", ran.error);
+        let left_out = ran.error.contains("list configmaps in namespace elsewhere");
+        assert_eq!(left_out, command == "graph", "{}", ran.error);
     }
 }
 
