@@ -31,7 +31,7 @@ pub(super) struct Inventory {
     /// The kind and name of each object's controller, by the kind and name of the object.
     pub(super) owners: BTreeMap<(String, String), (String, String)>,
     /// The kinds that the caller may not read, by their namespaces (`None` of a cluster-scoped kind), with kubectl's names for them.
-    hidden: BTreeMap<(Option<String>, String), String>,
+    pub(super) hidden: BTreeMap<(Option<String>, String), String>,
 }
 
 /// The inputs by which the objects of a graph are judged.
