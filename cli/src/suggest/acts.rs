@@ -80,7 +80,7 @@ const CHANGES: [&str; 9] = [
 
 /// The program that a command runs, by the name of its file; `None` where the name is not plain text.
 pub(super) fn program(call: &Call) -> Option<String> {
-    let program = call.words[0].rsplit('/').next()?;
+    let program = call.program();
     let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
     let is_name = program.starts_with(|it: char| it.is_ascii_alphabetic());
     (is_name && program.chars().all(is_letter)).then(|| program.to_owned())
@@ -95,7 +95,7 @@ pub(super) fn runs_a_script(program: &str) -> bool {
 /// Whether a command changes nothing that another container can see. Such a command stops no proposal even if it is no wait.
 pub(super) fn is_harmless(call: &Call) -> bool {
     let first = call.words[0].as_str();
-    let program = first.rsplit('/').next().unwrap_or_default();
+    let program = call.program();
     let in_place = program == "sed" && call.words.iter().any(|it| it.starts_with("-i"));
     // Behind a closing bracket, as in `} > FILE`, the command consists of a redirection alone.
     let is_known = HARMLESS.contains(&program) || is_redirection(first);

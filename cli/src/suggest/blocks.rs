@@ -117,11 +117,11 @@ fn is_init(lines: &[&str], first: usize) -> bool {
 /// is taken.
 fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> String {
     let depth = inside(block[0]);
-    let outer = template.open.get(first).map_or(0, Vec::len);
+    let outer = template.around(first).len();
     let mut text = String::new();
     for (at, line) in block.iter().enumerate() {
         let actions = template.masked.alone(line);
-        let open = template.open.get(first + at).map_or(&[][..], Vec::as_slice);
+        let open = template.around(first + at);
         let inner = open.get(outer..).unwrap_or_default();
         let total = |frame: &Vec<String>| last_branch(template, first + at, frame);
         let kept = inner

@@ -20,8 +20,7 @@ use table::{CLIENTS, Client, Plain};
 /// Reads the waits of a command; `None` where the command is no known client. `looks`: the command stands where a wait is likely, such as
 /// in a loop or in an init container.
 pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
-    let program = call.words[0].rsplit('/').next().unwrap_or_default();
-    let program = program.trim_start_matches(['(', '!']);
+    let program = call.program().trim_start_matches(['(', '!']);
     let arguments: Vec<&str> = call.words[1..].iter().map(String::as_str).collect();
     // A word that begins with `<<<` is the input of a program, and no argument.
     let mut words = call.words.iter().filter(|it| !it.starts_with("<<<"));
@@ -33,15 +32,6 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
     }
     if let Some(found) = tools::of(program, &arguments) {
         return Some(found);
-    }
-    // A launcher of several programs.
-    if program == "pulsar" && arguments.first() == Some(&"zookeeper-shell") {
-        let words = call.words[1..].to_vec();
-        let run = Call {
-            words,
-            ..call.clone()
-        };
-        return of(&run, looks, env);
     }
     if let Some(script) = named::script(program, &call.words) {
         let words = script.to_vec();

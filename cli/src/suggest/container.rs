@@ -186,7 +186,7 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 /// The text of a scalar, which may be a text, a number or a flag.
-fn said(value: &Value) -> Option<String> {
+pub(super) fn said(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

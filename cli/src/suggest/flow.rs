@@ -56,8 +56,7 @@ fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
         let all = source.render_all(&switches, render::FOR_FOLLOWED);
         let mut next = Vec::new();
         for (((base, set), objects), rest) in sets.into_iter().zip(all).zip(open) {
-            let missing = source.missing().to_vec();
-            let fits = objects.is_some_and(|it| tried.take_list(set, it, &missing, base));
+            let fits = objects.is_some_and(|it| tried.take_list(set, it, source.missing(), base));
             if !fits && !rest.1.is_empty() {
                 next.push(rest);
             }

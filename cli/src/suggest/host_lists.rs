@@ -1,12 +1,13 @@
 //! Lists of addresses in a chart's values that a template walks through. Each element is set to a mark, a made-up address of its own. A
 //! rendered address then shows from which list it comes, and its entry can stand in a `range` over that list.
 
+use super::container::said;
 use super::host_list::{HostList, Part};
 use super::in_text::actions;
 use super::switches::{Switch, Tested};
 use super::template::word;
 use super::tested;
-use super::texts::{File, Texts};
+use super::texts::{File, Texts, end_of, value_at};
 use super::traces;
 use serde_json::Value;
 
@@ -68,7 +69,8 @@ fn walked(texts: &Texts) -> Vec<Walked> {
             }
             for (at, action) in with_places(&reached) {
                 if word(action) == "range" {
-                    all.extend(walk(action, body(&reached[at..]), false));
+                    let behind = &reached[at..];
+                    all.extend(walk(action, &behind[..end_of(behind)], false));
                 } else if let Some(path) = joined(action) {
                     all.push(Walked::of_texts(path, false));
                 } else {
@@ -100,8 +102,8 @@ impl Walked {
 
 /// The `range` actions that are open around a line.
 fn ranges_at(file: &File, line: usize) -> Vec<String> {
-    let open = file.template.open.get(line).map_or(&[][..], Vec::as_slice);
-    let ranges = open.iter().flatten().filter(|it| word(it) == "range");
+    let open = file.template.around(line).iter();
+    let ranges = open.flatten().filter(|it| word(it) == "range");
     ranges.cloned().collect()
 }
 
@@ -119,22 +121,6 @@ fn with_places(text: &str) -> Vec<(usize, &str)> {
         found.push((at, action));
     }
     found
-}
-
-/// The text up to the `end` of the action before it.
-fn body(behind: &str) -> &str {
-    let mut open = 1;
-    for (at, action) in with_places(behind) {
-        match word(action) {
-            "if" | "with" | "range" | "define" | "block" => open += 1,
-            "end" => open -= 1,
-            _ => {}
-        }
-        if open == 0 {
-            return &behind[..at];
-        }
-    }
-    behind
 }
 
 /// The list that a `range` walks through. `None` where that is no value of the chart.
@@ -186,7 +172,7 @@ fn texts_with_commas(action: &str, values: &Value) -> Vec<String> {
     let paths = paths.map(|it| it.split(|it| !is_path(it)).next().unwrap_or_default());
     let is_list = |path: &&str| {
         let key = path.rsplit('.').next().unwrap_or_default().to_lowercase();
-        let is_text = at(values, path).is_some_and(Value::is_string);
+        let is_text = value_at(values, path).is_some_and(Value::is_string);
         is_text && named.iter().any(|it| key.ends_with(it))
     };
     paths.filter(is_list).map(str::to_owned).collect()
@@ -218,14 +204,9 @@ fn keys_of(body: &str, element: &str) -> Vec<String> {
     keys
 }
 
-fn at<'v>(values: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('.')
-        .try_fold(values, |value, key| value.get(key))
-}
-
 /// The switches for a list, one for each form that its elements may have.
 fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
-    let own = at(&texts.values, &walked.path);
+    let own = value_at(&texts.values, &walked.path);
     let split = |it: &str| {
         let texts = it.split(',').map(str::trim).filter(|it| !it.is_empty());
         texts.map(Value::from).collect::<Vec<_>>()
@@ -282,49 +263,41 @@ fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
 
 /// The parts of one element; `None` where it has no address. `is_own`: the chart's own list has the element.
 fn element(sample: &Value, is_own: bool, number: usize) -> Option<Vec<Part>> {
-    let part = |key: &str, own: &str, value: Option<String>| Part {
+    let part = |key: &str, own: &str, value: String, is_mark: bool| Part {
         key: key.to_owned(),
-        is_mark: value.is_some(),
-        value: value.unwrap_or_else(|| own.to_owned()),
+        value,
         own: if is_own {
             own.to_owned()
         } else {
             String::new()
         },
+        is_mark,
     };
     let keys = match sample {
         Value::String(own) => {
-            return Some(vec![part("", own, Some(traces::mark_like(own, number)?))]);
+            let mark = traces::mark_like(own, number)?;
+            return Some(vec![part("", own, mark, true)]);
         }
         Value::Object(keys) => keys,
         _ => return None,
     };
-    let has_port = keys.keys().any(|it| it.to_lowercase().ends_with("port"));
+    let is_port = |key: &str| key.to_lowercase().ends_with("port");
+    let has_port = keys.keys().any(|it| is_port(it));
     // Without a port a name is that of a variable or a volume.
     let is_host = |it: &&&str| keys.contains_key(**it) && (has_port || **it != "name");
     let host = HOSTS.iter().find(is_host)?;
     let mut parts = Vec::new();
     for (key, own) in keys {
-        let own = match own {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            Value::Bool(it) => it.to_string(),
-            _ => continue,
-        };
-        let value = if key == host {
-            Some(traces::mark_like(&own, number)?)
-        } else if key.to_lowercase().ends_with("port") {
-            Some(traces::port_mark(number))
-        } else if own.is_empty() {
-            None
-        } else {
-            parts.push(part(key, &own, None));
+        let Some(own) = said(own) else {
             continue;
         };
-        let filler = value.is_none().then(|| FILLER.to_owned());
-        let is_mark = value.is_some();
-        let made = part(key, &own, value.or(filler));
-        parts.push(Part { is_mark, ..made });
+        let (value, is_mark) = match own.as_str() {
+            own if key == host => (traces::mark_like(own, number)?, true),
+            _ if is_port(key) => (traces::port_mark(number), true),
+            "" => (FILLER.to_owned(), false),
+            own => (own.to_owned(), false),
+        };
+        parts.push(part(key, &own, value, is_mark));
     }
     Some(parts)
 }

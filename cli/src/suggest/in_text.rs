@@ -5,8 +5,8 @@ use super::host::{self, Host};
 use super::mask::{Masked, is_masked};
 use super::outcome::{self, ListEntry, Outcome};
 use super::reason::Reason;
-use super::texts::Texts;
-use super::wait::{Address, For, NamedObject, Wait};
+use super::texts::{Texts, value_at};
+use super::wait::{self, Address, For, NamedObject, Wait};
 use serde_json::Value;
 
 /// The texts around a wait in a template from which an entry is made.
@@ -195,11 +195,7 @@ impl Context<'_> {
     ) -> Result<Option<ListEntry>, Reason> {
         let selector = self.expression(&self.container.known(selector)?)?;
         let namespace = self.namespace(namespace)?;
-        let kind = if matches!(kind, "pod" | "pods" | "po") {
-            "Pod"
-        } else {
-            kind
-        };
+        let kind = wait::selected_kind(kind);
         Ok(Some(ListEntry::new(outcome::selected(
             namespace.as_deref(),
             kind,
@@ -285,11 +281,8 @@ impl Context<'_> {
         let plain = path
             .chars()
             .all(|it| it.is_ascii_alphanumeric() || matches!(it, '.' | '_'));
-        let keys = || {
-            path.split('.')
-                .try_fold(&self.texts.values, |value, key| value.get(key))
-        };
-        plain.then(|| keys().cloned().unwrap_or_default())
+        let value = || value_at(&self.texts.values, path);
+        plain.then(|| value().cloned().unwrap_or_default())
     }
 }
 

@@ -14,7 +14,7 @@ use super::render::Stubs;
 use super::survey::SeenContainer;
 use super::switches::Switch;
 use super::target::Form;
-use super::texts::{File, Texts};
+use super::texts::{File, Texts, value_at};
 use super::traces::{self, NamedValues};
 use super::tried;
 use super::wait::Wait;
@@ -317,8 +317,7 @@ impl Known<'_> {
             _ => return None,
         };
         // The chart does not have this value, so nothing tells which texts the value may be.
-        let mut path = switch.path.split('.');
-        let own = path.try_fold(&self.texts.values, |value, key| value.get(key));
+        let own = value_at(&self.texts.values, &switch.path);
         if own.is_none_or(Value::is_null) && !self.untried.contains(&set) {
             return None;
         }

@@ -6,7 +6,7 @@ use super::wait::{For, NamedObject};
 
 /// Reads the waits of `kubectl`, `oc` or `k8s-wait-for`; `None` for any other command.
 pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
-    let program = call.words[0].rsplit('/').next().unwrap_or_default();
+    let program = call.program();
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
     if matches!(program, "kubectl" | "oc" | "k3s") {
         return Some(of_kubectl(&words[1..], looks, call.is_read));

@@ -5,7 +5,7 @@ use super::object::{ChartObject, own_pods, text};
 use super::outcome::ListEntry;
 use super::survey::SeenContainer;
 use super::target::{Form, Target};
-use super::wait::Asks;
+use super::wait::{self, Asks};
 use rules::keys;
 use rules::ordinals;
 use rules::selector::Selector;
@@ -159,7 +159,7 @@ pub(super) fn note(
 
 /// The StatefulSet that makes the pod with the target's name; `None` for a target that is no such pod.
 fn set_of<'o>(target: &Target, objects: &'o [ChartObject]) -> Option<&'o ChartObject> {
-    let is_pod = matches!(&target.form, Form::Object { kind, .. } if matches!(kind.as_str(), "pod" | "pods" | "po"));
+    let is_pod = matches!(&target.form, Form::Object { kind, .. } if wait::is_pod(kind));
     let (set, ordinal) = ordinals::of(&target.name).filter(|_| is_pod)?;
     objects
         .iter()

@@ -8,6 +8,7 @@ pub(super) use needs::MADE_UP;
 pub(super) use stubs::Stubs;
 
 use super::object::{ChartObject, ObjectList};
+use super::texts::value_at;
 use crate::manifest::Entries;
 use anyhow::{Context, Result, bail};
 use copy::Missing;
@@ -207,8 +208,7 @@ impl Copy {
     fn as_text(&self, set: &[String]) -> Option<Values> {
         let [pair] = set else { return None };
         let path = pair.strip_suffix("=true")?;
-        let mut keys = path.split('.');
-        let own = keys.try_fold(&self.own, |value, key| value.get(key));
+        let own = value_at(&self.own, path);
         let is_absent = own.is_none_or(Value::is_null);
         is_absent.then(|| vec![format!("{path}={MADE_UP}")])
     }

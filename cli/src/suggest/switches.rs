@@ -5,7 +5,7 @@ use super::host_list::HostList;
 use super::in_text::actions;
 use super::template::word;
 use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
-use super::texts::Texts;
+use super::texts::{Texts, value_at};
 use super::wait::{For, Wait};
 use serde_json::Value;
 
@@ -218,7 +218,8 @@ fn is_name(path: &str) -> bool {
     key.ends_with("Override") || key.to_lowercase().ends_with("name")
 }
 
-fn dedup(switches: Vec<Switch>) -> Vec<Switch> {
+/// The switches without those whose value an earlier one sets.
+pub(super) fn dedup(switches: Vec<Switch>) -> Vec<Switch> {
     let mut once: Vec<Switch> = Vec::new();
     for switch in switches {
         if once.iter().all(|it| it.path != switch.path) {
@@ -250,9 +251,7 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
         let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
         let end = rest.find(|it| !is_path(it)).unwrap_or(rest.len());
         let path = rest[..end].trim_end_matches('.').to_owned();
-        let now = path
-            .split('.')
-            .try_fold(values, |value, key| value.get(key));
+        let now = value_at(values, &path);
         let compared = condition[..at].trim_end().ends_with("eq")
             || condition[..at].trim_end_matches(['$', ' ']).ends_with("eq");
         let literal = rest[end..].split('"').nth(1).filter(|_| compared);

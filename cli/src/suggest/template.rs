@@ -36,11 +36,15 @@ impl Template {
         self.masked.text.lines().collect()
     }
 
+    /// The actions that are open around a line; none for a line behind the end.
+    pub(super) fn around(&self, line: usize) -> &[Vec<String>] {
+        self.open.get(line).map_or(&[], Vec::as_slice)
+    }
+
     /// The actions that are open around a line and not around the line `outer`.
     pub(super) fn between(&self, outer: usize, line: usize) -> &[Vec<String>] {
-        let empty = Vec::new();
-        let around = self.open.get(outer).unwrap_or(&empty);
-        let within = self.open.get(line).map_or(&[][..], Vec::as_slice);
+        let around = self.around(outer);
+        let within = self.around(line);
         let same = around.iter().zip(within).take_while(|(a, b)| a == b);
         &within[same.count()..]
     }

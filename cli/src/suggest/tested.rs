@@ -10,9 +10,9 @@ pub(super) const DEPTH: usize = 2;
 
 /// The conditions that are open around a line.
 pub(super) fn conditions_at(file: &File, line: usize) -> Vec<String> {
-    let open = file.template.open.get(line).map_or(&[][..], Vec::as_slice);
+    let open = file.template.around(line).iter();
     let decides = |it: &&String| matches!(word(it), "if" | "else" | "with");
-    open.iter().flatten().filter(decides).cloned().collect()
+    open.flatten().filter(decides).cloned().collect()
 }
 
 /// The conditions around a line. Where the line is in a helper, also the conditions around the places that use the helper.
@@ -26,8 +26,8 @@ pub(super) fn around(texts: &Texts, file: &File, line: usize) -> Vec<String> {
 
 /// The name of the helper that contains a line; `None` for a line outside of every helper.
 pub(super) fn helper_of(file: &File, line: usize) -> Option<String> {
-    let open = file.template.open.get(line)?;
-    let define = open.iter().flatten().find(|it| word(it) == "define")?;
+    let open = file.template.around(line).iter();
+    let define = open.flatten().find(|it| word(it) == "define")?;
     Some(define.split('"').nth(1)?.to_owned())
 }
 

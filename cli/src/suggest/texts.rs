@@ -179,8 +179,8 @@ impl File {
     }
 }
 
-/// The place at which the body of a helper ends.
-fn end_of(body: &str) -> usize {
+/// The place at which a body ends, that of a helper or of another action: before the `end` of this action.
+pub(super) fn end_of(body: &str) -> usize {
     let mut open = 0;
     let mut at = 0;
     while let Some(start) = body[at..].find("{{") {
@@ -197,6 +197,12 @@ fn end_of(body: &str) -> usize {
         at = end;
     }
     body.len()
+}
+
+/// The value at a path such as `postgresql.enabled`.
+pub(super) fn value_at<'v>(values: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.')
+        .try_fold(values, |value, key| value.get(key))
 }
 
 fn read_values(folder: &Path) -> Value {

@@ -1,9 +1,9 @@
 //! Traces addresses back to values. Each value that may hold a host or a port is set to a mark, which is a made-up host or port of its own.
 //! A rendered address then shows from which values it comes, and a list can name these values.
 
-use super::switches::{Switch, Tested};
+use super::switches::{self, Switch, Tested};
 use super::tested;
-use super::texts::{File, Texts};
+use super::texts::{File, Texts, value_at};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -36,8 +36,7 @@ fn hosts_and_ports(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Switch>) {
     let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
     let mut ports = Vec::new();
     for (number, path) in paths(texts).into_iter().take(MOST).enumerate() {
-        let mut keys = path.split('.');
-        let own = keys.try_fold(&texts.values, |value, key| value.get(key));
+        let own = value_at(&texts.values, &path);
         let is_server = is_name_of_server(&texts.values, &path);
         let Some((value, mut own)) = mark(number, &path, own.unwrap_or(&Value::Null), is_server)
         else {
@@ -66,13 +65,7 @@ fn hosts_and_ports(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Switch>) {
 
 /// The values of all groups with their marks, each value once.
 pub(super) fn joined(groups: &[Vec<Switch>]) -> Vec<Switch> {
-    let mut all: Vec<Switch> = Vec::new();
-    for switch in groups.iter().flatten() {
-        if all.iter().all(|it| it.path != switch.path) {
-            all.push(switch.clone());
-        }
-    }
-    all
+    switches::dedup(groups.concat())
 }
 
 /// The paths of the values that the texts of the waiting containers and their helpers read. The paths that ConfigMaps and Secrets read
@@ -117,9 +110,7 @@ fn paths(texts: &Texts) -> Vec<String> {
 /// The path of a value. Where the value is a mapping with a name and a port, which make an address, the paths of these two: a template may
 /// read such a mapping as `with .Values.db.service`.
 fn addresses_below(values: &Value, path: String) -> Vec<String> {
-    let own = path
-        .split('.')
-        .try_fold(values, |value, key| value.get(key));
+    let own = value_at(values, &path);
     let makes =
         |own: &Value| own.get("name").is_some_and(Value::is_string) && own.get("port").is_some();
     let below = ["name", "port"].map(|it| format!("{path}.{it}"));
@@ -134,9 +125,7 @@ fn is_name_of_server(values: &Value, path: &str) -> bool {
     let Some(parent) = path.strip_suffix(".name") else {
         return false;
     };
-    let own = parent
-        .split('.')
-        .try_fold(values, |value, key| value.get(key));
+    let own = value_at(values, parent);
     // A name beside a host is the name of a database.
     let has = |it: &Value, key: &str| it.get(key).is_some();
     own.is_some_and(|it| has(it, "port") && !has(it, "host") && !has(it, "hostname"))
@@ -322,8 +311,7 @@ fn replaced(text: &str, set: &[Switch], action: impl Fn(&Switch, &str) -> String
 /// The number that the templates take for a value that is empty in the chart: `5432` of `default 5432 .Values.db.port`. An empty text where
 /// they take no number, or the chart has a value. `None` where they take several, or something else than a number.
 fn default_of(texts: &Texts, path: &str) -> Option<String> {
-    let mut keys = path.split('.');
-    let own = keys.try_fold(&texts.values, |value, key| value.get(key));
+    let own = value_at(&texts.values, path);
     let is_empty = own.is_none_or(|it| it.is_null() || it == "");
     let value = format!(".Values.{path}");
     let mut found: BTreeSet<&str> = BTreeSet::new();

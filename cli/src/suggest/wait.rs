@@ -208,6 +208,16 @@ pub(super) fn usual_port(scheme: &str) -> &'static str {
     }
 }
 
+/// Whether a word for a kind means pods.
+pub(super) fn is_pod(kind: &str) -> bool {
+    matches!(kind, "pod" | "pods" | "po")
+}
+
+/// The kind of selected objects in the form that an entry has: `Pod` for each word that means pods, and any other word as it is.
+pub(super) fn selected_kind(kind: &str) -> &str {
+    if is_pod(kind) { "Pod" } else { kind }
+}
+
 /// Whether a host is only a variable whose name says that it holds a URL: `$(DATABASE_URL)`.
 fn is_url_variable(host: &str) -> bool {
     let name = host.strip_prefix("$(").and_then(|it| it.strip_suffix(')'));

@@ -92,7 +92,7 @@ pub(super) fn of(container: &Container) -> Reading {
             let is_of_the_pod = matches!(for_what, For::File(_));
             let for_what = match (for_what, &asked) {
                 (For::Address(address), Some((sought, words))) => For::Data(StoreData {
-                    program: program_of(call),
+                    program: call.program().to_owned(),
                     address: Some(address),
                     names: words.clone(),
                     sought: *sought,
@@ -190,15 +190,6 @@ fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)
     for at in alternatives {
         waits[at].for_what = For::Nothing(Reason::OneOf);
     }
-}
-
-/// The name of a command's program, for a message.
-fn program_of(call: &Call) -> String {
-    call.words[0]
-        .rsplit('/')
-        .next()
-        .unwrap_or_default()
-        .to_owned()
 }
 
 /// Whether a script compares the number in an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. An entry would only ask whether the

@@ -28,7 +28,7 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
         let at = edits::annotate(document, &[String::new()])?
             .at
             .saturating_sub(1);
-        let around = file.template.open.get(at).map_or(&[][..], Vec::as_slice);
+        let around = file.template.around(at);
         let rebound = around
             .iter()
             .flatten()

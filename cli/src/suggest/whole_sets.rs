@@ -13,14 +13,14 @@ pub(super) fn joined(
     own: &ChartObject,
 ) -> Vec<Found> {
     for (at, object) in objects.iter().enumerate() {
+        if object.value["kind"] != "StatefulSet" || std::ptr::eq(object, own) {
+            continue;
+        }
         let made = ordinals::made_by(&object.value);
-        let is_set = object.value["kind"] == "StatefulSet" && !std::ptr::eq(object, own);
         let set = text(&object.value, "/metadata/name");
-        let waits: Vec<usize> = (0..found.len())
-            .filter(|it| is_set && ordinal(&found[*it], set).is_some())
-            .collect();
-        let ordinals = waits.iter().filter_map(|it| ordinal(&found[*it], set));
-        let ordinals: BTreeSet<u64> = ordinals.collect();
+        let numbered = found.iter().enumerate();
+        let numbered = numbered.filter_map(|(at, it)| Some((at, ordinal(it, set)?)));
+        let (waits, ordinals): (Vec<usize>, BTreeSet<u64>) = numbered.unzip();
         let (Some(first), true) = (waits.first(), made.clone().all(|it| ordinals.contains(&it)))
         else {
             continue;

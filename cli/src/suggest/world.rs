@@ -9,7 +9,7 @@ use super::object::{ChartObject, own_pods, text};
 use super::outcome;
 use super::reason::Reason;
 use super::target::{Form, Target};
-use super::wait::{Address, Asks, For, NamedObject, Wait};
+use super::wait::{self, Address, Asks, For, NamedObject, Wait};
 use rules::selector::Selector;
 use serde_json::Value;
 
@@ -74,11 +74,7 @@ impl World<'_> {
                 namespace,
                 same_node,
             } => {
-                let kind = if matches!(kind.as_str(), "pod" | "pods" | "po") {
-                    "Pod"
-                } else {
-                    kind
-                };
+                let kind = wait::selected_kind(kind);
                 let selector = container.known(selector)?;
                 Ok(Some(Target {
                     form: Form::Selected {

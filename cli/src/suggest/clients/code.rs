@@ -24,7 +24,7 @@ pub(super) fn given<'c>(program: &str, arguments: &[&'c str]) -> Option<&'c str>
 
 /// Whether a command runs code that does not try again by itself.
 pub(super) fn runs_once(call: &Call) -> bool {
-    let program = call.words[0].rsplit('/').next().unwrap_or_default();
+    let program = call.program();
     let arguments: Vec<&str> = call.words[1..].iter().map(String::as_str).collect();
     let repeats = |code: &str| {
         let loops = code.contains("while") || code.contains("for ") || code.contains("until ");

@@ -103,7 +103,7 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
 
 /// Whether a command fetches a file only once. Such a command is a wait only in a loop, or with an option to try again.
 pub(super) fn fetches(call: &Call) -> bool {
-    let program = call.words[0].rsplit('/').next().unwrap_or_default();
+    let program = call.program();
     let again = |it: &String| it.starts_with("--retry") || it.starts_with("--tries");
     matches!(program, "curl" | "wget") && !call.is_looped() && !call.words.iter().any(again)
 }

@@ -174,9 +174,13 @@ const THINGS: [&[&str]; 12] = [
     &["nats"],
 ];
 
-/// The script that an interpreter runs, and the script's arguments: `python wait_for_db.py db:5432`, `python manage.py wait_for_db`. `None`
-/// where the script is not called like a wait.
+/// The command that another program runs: the shell for ZooKeeper of `pulsar zookeeper-shell`, or the script that an interpreter runs, as in
+/// `python wait_for_db.py db:5432` or `python manage.py wait_for_db`. `None` where the script is not called like a wait.
 pub(super) fn script<'w>(program: &str, words: &'w [String]) -> Option<&'w [String]> {
+    // A launcher of several programs.
+    if program == "pulsar" && words.get(1).is_some_and(|it| it == "zookeeper-shell") {
+        return Some(&words[1..]);
+    }
     let program = program.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
     if !matches!(program, "python" | "node" | "php" | "ruby" | "perl") {
         return None;

@@ -2,7 +2,7 @@
 
 use super::Values;
 use crate::suggest::in_text::actions;
-use crate::suggest::texts::Texts;
+use crate::suggest::texts::{Texts, value_at};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,11 +148,6 @@ fn first_path(text: &str) -> Option<String> {
     let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
     let end = text.find(|it| !is_path(it)).unwrap_or(text.len());
     path(text[..end].trim_end_matches('.'))
-}
-
-fn value_at<'v>(values: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('.')
-        .try_fold(values, |value, key| value.get(key))
 }
 
 /// The made-up values for these paths, without those that were made up before.

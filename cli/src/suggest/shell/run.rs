@@ -45,6 +45,11 @@ pub(in crate::suggest) enum Looped {
 }
 
 impl Call {
+    /// The program that the command runs, by the name of its file.
+    pub(in crate::suggest) fn program(&self) -> &str {
+        self.words[0].rsplit('/').next().unwrap_or_default()
+    }
+
     /// Whether the command is in a loop, or run by a program that repeats commands.
     pub(in crate::suggest) fn is_looped(&self) -> bool {
         self.looped != Looped::No
