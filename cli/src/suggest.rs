@@ -9,6 +9,7 @@ mod blocks;
 mod by_text;
 mod candidates;
 mod clients;
+mod comparison;
 mod conditions;
 mod container;
 mod declared;
@@ -29,9 +30,11 @@ mod kubectl;
 mod list;
 mod mask;
 mod object;
+mod operands;
 mod outcome;
 mod places;
 mod reason;
+mod release;
 mod removed;
 mod render;
 mod scripts;
@@ -39,6 +42,7 @@ mod settle;
 mod shell;
 mod source;
 mod survey;
+mod switch;
 mod switches;
 mod target;
 mod telling;
@@ -50,6 +54,7 @@ mod traces;
 mod tried;
 mod tried_sets;
 mod values;
+mod varied;
 mod wait;
 mod waits;
 mod ways;
@@ -197,7 +202,7 @@ fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     report.proposed += additions.proposed;
     let place = || path.display().to_string();
     for (service, why) in &additions.left {
-        let left = Says::Left(String::new(), Reason::Compose(why.clone()));
+        let left = Says::Left(String::new(), Reason::Compose(why.clone()).to_string());
         report.tell(place(), service, left);
     }
     for service in &additions.unchecked {
@@ -285,7 +290,7 @@ fn by_document(file: &texts::File, report: &mut Report) {
         }
         if let (Some(at), true) = (document.late_hook(), document.migrates()) {
             let place = format!("{}:{}", file.name(), at + 1);
-            let left = Says::Left(String::new(), Reason::LateHook);
+            let left = Says::Left(String::new(), Reason::LateHook.to_string());
             report.tell(place, "", left);
         }
     }

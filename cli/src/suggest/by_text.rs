@@ -36,7 +36,11 @@ fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut
     for wait in told {
         let place = format!("{}:{}", file.name(), wait.line + 1);
         match wait.outcome.reason(untried) {
-            Some(reason) => report.tell(place, &wait.container, Says::Left(wait.what, reason)),
+            Some(reason) => report.tell(
+                place,
+                &wait.container,
+                Says::Left(wait.what, reason.to_string()),
+            ),
             None => report.tell(place, &wait.container, Says::Itself),
         }
     }
@@ -60,7 +64,7 @@ pub(super) fn unrendered(
                 report.tell(
                     place.clone(),
                     &name,
-                    Says::Left(String::new(), Reason::Unread),
+                    Says::Left(String::new(), Reason::Unread.to_string()),
                 );
             }
             for wait in &reading.waits {
@@ -75,7 +79,9 @@ pub(super) fn unrendered(
                 };
                 let what = file.template.masked.seen(&wait.what);
                 match context.resolve(wait).reason(Reason::Helper) {
-                    Some(reason) => report.tell(place.clone(), &name, Says::Left(what, reason)),
+                    Some(reason) => {
+                        report.tell(place.clone(), &name, Says::Left(what, reason.to_string()))
+                    }
                     None => report.tell(place.clone(), &name, Says::Itself),
                 }
             }

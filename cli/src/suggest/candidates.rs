@@ -7,7 +7,7 @@ use super::mask::{is_masked, mask};
 use super::object::ChartObject;
 use super::object::text;
 use super::outcome::{ListEntry, Outcome};
-use super::render::{NAMESPACE, RELEASE};
+use super::release::{self, RELEASE};
 use super::target::Target;
 use super::texts::{File, Texts};
 use super::wait::Wait;
@@ -190,11 +190,7 @@ pub(super) fn names(
     objects: &[ChartObject],
     target: &Target,
 ) -> Vec<ListEntry> {
-    let release = |text: &str| {
-        text.replace(RELEASE, "{{ .Release.Name }}")
-            .replace(NAMESPACE, "{{ .Release.Namespace }}")
-    };
-    let namespace = target.namespace.as_deref().map(release);
+    let namespace = target.namespace.as_deref().map(release::shown);
     let mut entries = Vec::new();
     let own = target
         .object
@@ -202,11 +198,34 @@ pub(super) fn names(
     if let Some(own) = own {
         entries.push(target.entry(&own, namespace.as_deref()));
     }
-    let plain = target.entry(&release(&target.name), namespace.as_deref());
+    let plain = target.entry(&release::shown(&target.name), namespace.as_deref());
     if !entries.contains(&plain) {
         entries.push(plain);
     }
     entries
+}
+
+/// The entry for a target whose name a helper of the chart makes, by the name of the helper: `shop.db.fullname` for `RELEASE-db-primary`.
+/// The list has to be tried. `None` where no helper is called so.
+pub(super) fn by_helper(texts: &Texts, target: &Target, root: &str) -> Option<ListEntry> {
+    let rest = target.name.strip_prefix(RELEASE)?.strip_prefix('-')?;
+    let made = texts.helpers.keys().filter_map(|helper| {
+        let before = helper.strip_suffix("fullname")?.trim_end_matches('.');
+        let (chart, part) = before.split_once('.').unwrap_or((before, ""));
+        let whole = format!("{chart}-{part}");
+        let names = [part, whole.trim_end_matches('-')].into_iter();
+        let behind = names.filter(|it| !it.is_empty()).filter_map(|name| {
+            let behind = rest.strip_prefix(name)?;
+            let is_whole = behind.is_empty() || behind.starts_with('-');
+            is_whole.then_some(behind.len())
+        });
+        Some((behind.min()?, helper))
+    });
+    let (length, helper) = made.min()?;
+    let behind = &rest[rest.len() - length..];
+    let namespace = target.namespace.as_deref().map(release::shown);
+    let name = format!("{{{{ include \"{helper}\" {root} }}}}{behind}");
+    Some(target.entry(&name, namespace.as_deref()))
 }
 
 /// The name that an object has in its own template, as template text. `None` where that text means something else in another template of

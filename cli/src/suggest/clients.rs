@@ -306,9 +306,12 @@ fn of_vault(arguments: &[&str], env: &BTreeMap<String, String>) -> Vec<For> {
     let Some(found) = said.or_else(|| env.get("VAULT_ADDR").cloned()) else {
         return vec![For::Nothing(Reason::NoHost("vault".to_owned()))];
     };
-    let found = Address::of(&found, Asks::Protocol);
-    let usual = usual_port("vault");
-    vec![For::Address(Address { usual, ..found })]
+    let mut found = Address::of(&found, Asks::Protocol);
+    // A URL without a port means the port of its scheme.
+    if found.usual.is_empty() {
+        found.usual = usual_port("vault");
+    }
+    vec![For::Address(found)]
 }
 
 fn last(arguments: &[&str]) -> String {

@@ -1,5 +1,6 @@
 //! Makes the conditions under which an entry of a list stands in a template.
 
+use super::operands::{bare, operands};
 use super::switches::Switch;
 
 /// The most values that a condition may test together. A longer condition fits one set of values among many, and would hold for nearly no
@@ -113,34 +114,6 @@ fn conjuncts(condition: &str) -> Vec<&str> {
         Some(all) => operands(all).into_iter().flat_map(conjuncts).collect(),
         None => vec![bare],
     }
-}
-
-/// The operands of a function, each a word or an expression in parentheses.
-fn operands(all: &str) -> Vec<&str> {
-    let (mut open, mut quoted, mut from) = (0, false, 0);
-    let mut found = Vec::new();
-    for (at, letter) in all.char_indices() {
-        match letter {
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '(' => open += 1,
-            ')' => open -= 1,
-            ' ' if open == 0 => {
-                found.push(&all[from..at]);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.push(&all[from..]);
-    found
-}
-
-/// A condition without the pair of parentheses around it.
-fn bare(condition: &str) -> &str {
-    let inner = condition.strip_prefix('(');
-    let inner = inner.and_then(|it| it.strip_suffix(')'));
-    inner.unwrap_or(condition)
 }
 
 #[cfg(test)]

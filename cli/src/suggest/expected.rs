@@ -21,7 +21,8 @@ pub(super) fn by(
     entry: impl Fn(&Target, usize) -> String,
 ) -> Lists {
     let mut expected = Lists::new();
-    for seen in group.seen.iter().map(|it| &known.seen[*it]) {
+    let all = group.seen.iter().chain(&group.varied);
+    for seen in all.map(|it| &known.seen[*it]) {
         let list = expected
             .entry((seen.set, seen.workload.1.clone()))
             .or_default();

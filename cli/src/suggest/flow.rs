@@ -12,6 +12,7 @@ use super::texts::{File, Texts};
 use super::told::{Report, Says};
 use super::tried_sets::TriedSets;
 use super::values;
+use super::varied::{self, Variation};
 use super::ways;
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -19,6 +20,12 @@ use std::path::{Path, PathBuf};
 
 /// The most sets of one round that are tried with one switch more than a set before them.
 const MOST_PAIRS: usize = 24;
+
+/// The most sets with other waits that are tried with one switch more.
+const MOST_CROSSED: usize = 16;
+
+/// The most values or sets that a note names.
+const MOST_TOLD: usize = 6;
 
 /// A set of values with one switch more than an earlier set, and the number of the earlier set.
 type Pair = (usize, Vec<Switch>);
@@ -65,6 +72,92 @@ fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
     }
 }
 
+/// Renders the variations of the sets of values. Of one that does not render, the halves are tried. Returns the paths of the values
+/// that were not varied, and the sets without variations.
+fn vary(
+    tried: &mut TriedSets<'_>,
+    source: &mut ObjectSource,
+    texts: &Texts,
+) -> (Vec<String>, Vec<Vec<Switch>>) {
+    let Some(names) = source.names() else {
+        return (Vec::new(), Vec::new());
+    };
+    let mut untried: Vec<String> = Vec::new();
+    let (mut open, others) = varied::of(texts, tried, &names);
+    let others = others
+        .into_iter()
+        .map(|it| tried.sets[it].clone())
+        .collect();
+    while !open.is_empty() {
+        let set = |it: &Variation| [tried.sets[it.base].as_slice(), &it.switches].concat();
+        let sets: Vec<Vec<Switch>> = open.iter().map(set).collect();
+        let all = source.render_all(&sets, render::FOR_VARIED);
+        let rest = open.split_off(all.len());
+        let rest = rest.iter().flat_map(|it| &it.switches);
+        untried.extend(rest.map(|it| it.path.clone()));
+        let mut next = Vec::new();
+        for ((one, set), objects) in open.into_iter().zip(sets).zip(all) {
+            match (objects, one.halves()) {
+                (Some(objects), _) => tried.vary(set, objects, source.missing(), one.base),
+                (None, Some(halves)) => next.extend(halves),
+                (None, None) => untried.extend(one.switches.iter().map(|it| it.path.clone())),
+            }
+        }
+        open = next;
+    }
+    untried.sort();
+    untried.dedup();
+    (untried, others)
+}
+
+/// The first items of a list, for a note.
+fn first_of(all: impl ExactSizeIterator<Item = String>) -> String {
+    let more = all.len().saturating_sub(MOST_TOLD);
+    let mut some: Vec<String> = all.take(MOST_TOLD).collect();
+    if more > 0 {
+        some.push(format!("{more} more"));
+    }
+    some.join(", ")
+}
+
+/// The switches of these sets, for a note.
+fn told<'s>(sets: impl Iterator<Item = &'s Vec<Switch>>) -> BTreeSet<String> {
+    let told = sets.map(|set| {
+        let switches = set.iter().filter(|it| !it.follows()).map(Switch::told);
+        switches.collect::<Vec<_>>().join(" and ")
+    });
+    told.filter(|it| !it.is_empty()).collect()
+}
+
+/// The notes on the values and the sets with which no list was tried.
+fn of_untried(
+    (unvaried, others): (Vec<String>, Vec<Vec<Switch>>),
+    uncrossed: &[Pair],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !unvaried.is_empty() {
+        notes.push(format!(
+            "no list was tried with another {}, so an entry may hold with the present value alone; read the lists",
+            first_of(unvaried.into_iter())
+        ));
+    }
+    let others = told(others.iter());
+    if !others.is_empty() {
+        notes.push(format!(
+            "no list was tried with other names and texts beside {}; read the lists",
+            first_of(others.into_iter())
+        ));
+    }
+    let together = told(uncrossed.iter().map(|it| &it.1));
+    if !together.is_empty() {
+        notes.push(format!(
+            "no list was tried with {}; read the lists",
+            first_of(together.into_iter())
+        ));
+    }
+    notes
+}
+
 /// Proposes lists for the workloads that a folder renders to.
 pub(super) fn run(
     folder: &Path,
@@ -72,11 +165,15 @@ pub(super) fn run(
     mut source: ObjectSource,
     report: &mut Report,
 ) -> Result<()> {
+    let before = report.proposed;
     source.render_first(&texts.values)?;
     let mut tried = TriedSets::of(folder, texts);
     let mut sets = vec![Vec::new()];
     let (switched, mut late) = switches::of(texts);
     sets.extend(switched);
+    let switched = sets.iter().chain(&late).flatten();
+    let compared = switched.filter(|it| it.is_compared()).cloned();
+    tried.compared = compared.collect();
     let all = source.render_all(&sets, render::FOR_SETS);
     late.extend(sets.split_off(all.len()));
     for (switches, objects) in sets.into_iter().zip(all) {
@@ -105,8 +202,20 @@ pub(super) fn run(
         }
     }
     mark_lists(&mut tried, &mut source);
+    let mut crossed = tried.crossed();
+    let sets = crossed.iter().take(MOST_CROSSED).map(|it| it.1.clone());
+    let sets: Vec<_> = sets.collect();
+    let all = source.render_all(&sets, render::FOR_CROSSED);
+    let uncrossed = crossed.split_off(all.len());
+    for ((base, switches), objects) in crossed.into_iter().zip(all) {
+        // A set with marks that does not render tells nothing, and one without them was rendered in its turn.
+        if objects.is_some() {
+            tried.take(switches, objects, source.missing(), base);
+        }
+    }
+    let unvaried = vary(&mut tried, &mut source, texts);
     if !late.is_empty() {
-        let mut pairs: Vec<String> = late.iter().flatten().map(Switch::pair).collect();
+        let mut pairs: Vec<String> = late.iter().flatten().map(Switch::told).collect();
         pairs.sort();
         pairs.dedup();
         let note = format!(
@@ -125,6 +234,7 @@ pub(super) fn run(
         rendered: tried.rendered,
         seen: tried.seen,
         untried: untried.collect(),
+        varied: tried.varied,
         missing: source.missing().to_vec(),
         stubs: source.stubs(),
     };
@@ -148,9 +258,24 @@ pub(super) fn run(
         let more = open(&known, &groups, &settled);
         settled.join(settle::settle(&known, &mut source, &groups, more)?);
     }
+    let stuck = settled.varied.clone().into_iter();
+    let stuck: Vec<(usize, usize)> = stuck.filter(|it| !settled.has(it.0)).collect();
+    let mut is_any_left = false;
+    for (at, set) in stuck {
+        is_any_left |= known.leave_changing(&groups[at], set);
+    }
+    if is_any_left {
+        let more = open(&known, &groups, &settled);
+        settled.join(settle::settle(&known, &mut source, &groups, more)?);
+    }
     let wanted = ways::by_values(&known, &groups, &settled.lists);
     let by_values = values::settle(&known, &mut source, &groups, wanted, report)?;
     let covered = telling::of_groups(&known, &groups, &settled, &by_values, report);
+    if report.proposed > before {
+        for note in of_untried(unvaried, &uncrossed) {
+            report.tell(folder.display().to_string(), "", Says::Note(note));
+        }
+    }
     let broken: Vec<PathBuf> = source
         .broken()
         .iter()

@@ -3,6 +3,7 @@
 use super::container::Container;
 use super::host::{self, Host};
 use super::mask::{Masked, is_masked};
+use super::operands;
 use super::outcome::{self, ListEntry, Outcome};
 use super::reason::Reason;
 use super::texts::{Texts, value_at};
@@ -46,8 +47,22 @@ pub(super) fn port_there(context: &Context<'_>, wait: &Wait) -> Option<String> {
 pub(super) fn as_address(context: &Context<'_>, wait: &Wait) -> Option<String> {
     match &wait.for_what {
         For::Address(address) => context.outside(address).ok()?,
+        For::Name(name) => {
+            let host = context.container.known(name).ok()?;
+            Some(format!("dns://{}", context.expression(&host).ok()?))
+        }
         _ => None,
     }
+}
+
+/// The entry of a wait for a pod by its own name, as in `queue-0.queue`.
+pub(super) fn pod(context: &Context<'_>, wait: &Wait) -> Option<String> {
+    let (For::Address(Address { host, .. }) | For::Name(host)) = &wait.for_what else {
+        return None;
+    };
+    let host = context.container.known(host).ok()?;
+    let name = host.split('.').next()?;
+    Some(format!("pod/{}", context.expression(name).ok()?))
 }
 
 impl Context<'_> {
@@ -100,6 +115,9 @@ impl Context<'_> {
 
     /// The entry for an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one.
     fn outside(&self, address: &Address) -> Result<Option<String>, Reason> {
+        if address.logs_in && address.succeeds {
+            return Err(Reason::LogsIn(self.masked.seen(&address.host)));
+        }
         let known = Address {
             host: self.expression(&self.container.known(&address.host)?)?,
             port: self.expression(&self.container.known(&address.port)?)?,
@@ -230,6 +248,9 @@ impl Context<'_> {
             if matches!(first, "if" | "else" | "end" | "with" | "range") {
                 return Err(bound());
             }
+            if self.of_service && !operands::is_of_root(&action) {
+                return Err(bound());
+            }
             if let Some(variable) = variable(&action) {
                 let carried = self.open.iter().flatten().any(|it| it.contains(variable));
                 let set = self.set(variable).filter(|_| action == variable);
@@ -242,13 +263,17 @@ impl Context<'_> {
             if let Some(helper) = helper(&action) {
                 let body = self.texts.helper(helper).unwrap_or_default();
                 let body_text: String = actions(body).concat();
-                if body.contains(".svc")
-                    || body_text.contains("quote")
-                    || !self.of_service
-                        && body_text.contains("else")
-                        && body_text.contains("xternal")
-                {
+                let is_outside = body_text.contains("else") && body_text.contains("xternal");
+                let is_doubtful =
+                    body.contains(".svc") || body_text.contains("quote") || is_outside;
+                // An entry for the Service that was rendered is tried.
+                if is_doubtful && !self.of_service {
                     return Err(bound());
+                }
+                if body_text.contains("quote") {
+                    let whole = format!("{{{{ {action} }}}}");
+                    let bare = format!("{{{{ {action} | trimAll \"\\\"\" }}}}");
+                    seen = seen.replace(&whole, &bare);
                 }
             }
         }
@@ -264,7 +289,8 @@ impl Context<'_> {
             rest[..end].trim_end_matches('-').trim()
         });
         let first = found.next();
-        first.filter(|_| found.next().is_none())
+        let is_changed = self.text.contains(&format!("{variable} = "));
+        first.filter(|_| found.next().is_none() && !is_changed)
     }
 
     /// The chart's value for a text that is nothing but one value, such as `{{ .Values.db.host }}`. `Null` where the chart has no such

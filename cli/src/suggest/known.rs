@@ -1,25 +1,28 @@
 //! The knowledge about a folder: its texts, the objects that each set of values renders, and the waits of their containers.
 
+mod changing;
+mod messages;
+mod written;
+
 use super::candidates;
 use super::diff::Edit;
 use super::document::Document;
 use super::edits;
-use super::in_text::{self, Context};
 use super::list::{self, Listed};
 use super::object::{ChartObject, ObjectList, own_pods, text};
-use super::outcome::Outcome;
 use super::places;
 use super::reason::Reason;
+use super::release::{RELEASE, RELEASE_NAME};
 use super::render::Stubs;
 use super::survey::SeenContainer;
 use super::switches::Switch;
 use super::target::Form;
 use super::texts::{File, Texts, value_at};
-use super::traces::{self, NamedValues};
+use super::traces;
 use super::tried;
-use super::wait::Wait;
 use rules::keys;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The most conditions around a list that only keep out sets of values with which nothing renders.
@@ -35,6 +38,8 @@ pub(super) struct Group {
     pub(super) document: Option<usize>,
     /// The numbers of the group's containers in [`Known::seen`].
     pub(super) seen: Vec<usize>,
+    /// The numbers of the group's containers in the variations of the sets. They tell what a list has to say there.
+    pub(super) varied: Vec<usize>,
     /// The numbers of the sets of values that do not count for the group's list.
     pub(super) forgotten: Vec<usize>,
 }
@@ -48,6 +53,8 @@ pub(super) struct Known<'f> {
     pub(super) seen: Vec<SeenContainer>,
     /// The numbers of the sets of values that were not rendered, because the chart has more sets than are tried.
     pub(super) untried: Vec<usize>,
+    /// The number of the set that each variation of a set has further switches beside, by the number of the variation.
+    pub(super) varied: BTreeMap<usize, usize>,
     /// The declared sub-charts that no folder holds.
     pub(super) missing: Vec<String>,
     /// The made-up helpers, in place of helpers that no chart at hand defines.
@@ -68,13 +75,18 @@ impl Known<'_> {
                 it.source == seen.source && it.document == document && is_kind
             };
             let same = groups.iter_mut().find(is_the_same);
+            let is_varied = self.varied.contains_key(&seen.set);
             match same {
+                Some(group) if is_varied => group.varied.push(at),
                 Some(group) => group.seen.push(at),
+                // The variation of a set shows no waiting workload that the set does not show, but for a name that misleads.
+                None if is_varied => {}
                 None => groups.push(Group {
                     source: seen.source.clone(),
                     kind: kind.clone(),
                     document,
                     seen: vec![at],
+                    varied: Vec::new(),
                     forgotten: Vec::new(),
                 }),
             }
@@ -90,100 +102,11 @@ impl Known<'_> {
         self.rendered[set].as_deref().unwrap_or_default()
     }
 
-    /// A text for a message. The names of values and helpers take the place of the texts that were made up for them.
-    pub(super) fn shown(&self, text: &str, set: usize) -> String {
-        self.stubs.shown(&traces::shown(text, &self.sets[set]))
-    }
-
-    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the
-    /// values.
-    pub(super) fn written(
-        &self,
-        seen: &SeenContainer,
-        at: usize,
-        root: &str,
-    ) -> Option<NamedValues> {
-        let found = self.followed(seen, at, root)?;
-        if !self.is_port_open(seen, at, &found.text) {
-            return Some(found);
-        }
-        // A `range` sets the dot by which the text may name its values.
-        let is_plain = found.within.is_empty();
-        let port = self.in_text(seen, at, false, in_text::port_there);
-        let text = with_port(&found.text, &port.filter(|_| is_plain)?)?;
-        Some(NamedValues { text, ..found })
-    }
-
-    /// Whether the text of a wait computes the port that `found`, the entry of the wait, has as a number. Such a number is the port with
-    /// the present values alone.
-    fn is_port_open(&self, seen: &SeenContainer, at: usize, found: &str) -> bool {
-        let is_number = !found.rsplit(':').next().unwrap_or_default().contains("{{");
-        let port = || self.in_text(seen, at, false, in_text::port);
-        is_number && port().is_some_and(|it| it.contains("{{"))
-    }
-
-    /// The entry of an address that values say, with the values that were followed in it.
-    fn followed(&self, seen: &SeenContainer, at: usize, root: &str) -> Option<NamedValues> {
-        let own = &self.sets[seen.set];
-        let text = address_of_values(seen, at)?;
-        traces::written(text, own, self.texts, root).or_else(|| {
-            // Another set with the same values of the user may follow this one.
-            let mut twins = self
-                .with_other_marks(seen)
-                .filter(|it| it.found.len() == seen.found.len());
-            let twin = twins.find_map(|it| {
-                let text = address_of_values(it, at)?;
-                traces::written(text, &self.sets[it.set], self.texts, root)
-            });
-            twin.or_else(|| self.in_list(seen, text, root))
-        })
-    }
-
-    /// The entry of an address that is an element of a list in the chart's own values. Another set has marks in that list, and more of
-    /// them.
-    fn in_list(&self, seen: &SeenContainer, text: &str, root: &str) -> Option<NamedValues> {
-        let mut all = self.with_other_marks(seen).flat_map(|twin| {
-            let set = &self.sets[twin.set];
-            let numbers = 0..twin.found.len();
-            let addresses = numbers.filter_map(move |at| address_of_values(twin, at));
-            addresses.map(move |it| (it, set))
-        });
-        let (marked, set) =
-            all.find(|(it, set)| traces::with_own_elements(it, set).as_deref() == Some(text))?;
-        traces::written(marked, set, self.texts, root)
-    }
-
-    /// The entry of the wait number `at`, with its target written as in the container's own text.
-    pub(super) fn as_written(&self, seen: &SeenContainer, at: usize) -> Option<String> {
-        self.in_text(seen, at, false, |context, wait| {
-            match context.resolve(wait) {
-                Outcome::Entry(entry) => Some(entry.text),
-                _ => None,
-            }
-        })
-    }
-
-    /// The entry of the wait number `at` as an address that the gate tries, with the host and the port as the container's text in the
-    /// values writes them.
-    pub(super) fn as_address(&self, seen: &SeenContainer, at: usize) -> Option<String> {
-        self.in_text(seen, at, true, in_text::as_address)
-    }
-
-    /// The result of `resolve` for the wait number `at` in the text of the container. `in_values`: only a text that stands in the values
-    /// counts.
-    fn in_text(
-        &self,
-        seen: &SeenContainer,
-        at: usize,
-        in_values: bool,
-        resolve: impl Fn(&Context<'_>, &Wait) -> Option<String>,
-    ) -> Option<String> {
-        let (path, line) = self.place(seen).1?;
-        let file = self.texts.file(&path)?;
-        let fits = !in_values || file.is_values();
-        let count = seen.found.len();
-        let found = || candidates::resolve_in_text(self.texts, file, line, at, count, resolve);
-        fits.then(found).flatten()
+    /// The name of the release with which a set of values was rendered.
+    pub(super) fn release(&self, set: usize) -> &str {
+        let mut switches = self.sets[set].iter();
+        let named = switches.find(|it| it.path == RELEASE_NAME);
+        named.map_or(RELEASE, |it| it.value.as_str())
     }
 
     /// Whether the container has waits that no list can say now, while a list can say all of them once the values of its addresses are set.
@@ -214,8 +137,15 @@ impl Known<'_> {
         self.seen.iter().filter(differs_in_marks)
     }
 
-    /// The numbers of the sets of values that render a workload of the group and that count for its list.
+    /// The numbers of the sets of values that render a workload of the group and that count for its list, without the variations.
     pub(super) fn tried(&self, group: &Group) -> Vec<usize> {
+        let mut shown = self.shown_in(group);
+        shown.retain(|it| !self.varied.contains_key(it));
+        shown
+    }
+
+    /// The numbers of the sets of values, and of their variations, that render a workload of the group and that count for its list.
+    pub(super) fn shown_in(&self, group: &Group) -> Vec<usize> {
         let is_one = |object: &ChartObject| self.is_of(group, object);
         (0..self.sets.len())
             .filter(|set| !group.forgotten.contains(set))
@@ -238,14 +168,28 @@ impl Known<'_> {
                 let followed = || self.followed(seen, at, "");
                 let is_unwritten =
                     || followed().is_none_or(|it| self.is_port_open(seen, at, &it.text));
-                if is_of_values && is_unwritten() && self.as_address(seen, at).is_none() {
+                if is_of_values && is_unwritten() && self.as_address(seen, at, true).is_none() {
                     left.push((*number, at, Reason::Address(target.name.clone())));
                 }
             }
         }
         let is_any = !left.is_empty();
+        let varied: Vec<usize> = groups.iter().flat_map(|it| it.varied.clone()).collect();
         for (number, at, reason) in left {
-            self.seen[number].found[at].target = Err(reason);
+            let (set, container) = (
+                self.seen[number].set,
+                self.seen[number].container.name.clone(),
+            );
+            let is_variation = |it: &&usize| {
+                let seen = &self.seen[**it];
+                self.varied.get(&seen.set) == Some(&set) && seen.container.name == container
+            };
+            let all: Vec<usize> = varied.iter().filter(is_variation).copied().collect();
+            for found in all.into_iter().chain([number]) {
+                if let Some(found) = self.seen[found].found.get_mut(at) {
+                    found.target = Err(reason.clone());
+                }
+            }
         }
         is_any
     }
@@ -254,8 +198,13 @@ impl Known<'_> {
     /// sets. Returns whether there was such a container.
     pub(super) fn forget(&mut self, sets: &[usize], groups: &mut [Group], open: &[usize]) -> bool {
         let mut is_any = false;
+        let varied = self.varied.iter().filter(|it| sets.contains(it.1));
+        let sets: Vec<usize> = varied.map(|it| *it.0).chain(sets.to_vec()).collect();
         for at in open {
             let seen = &mut self.seen;
+            groups[*at]
+                .varied
+                .retain(|it| !sets.contains(&seen[*it].set));
             groups[*at].seen.retain(|number| {
                 let is_kept = !sets.contains(&seen[*number].set);
                 if !is_kept {
@@ -264,7 +213,7 @@ impl Known<'_> {
                 }
                 is_kept
             });
-            groups[*at].forgotten = sets.to_vec();
+            groups[*at].forgotten.clone_from(&sets);
         }
         is_any
     }
@@ -378,36 +327,5 @@ impl Known<'_> {
     pub(super) fn place(&self, seen: &SeenContainer) -> (String, Option<(PathBuf, usize)>) {
         let found = || places::of(self.texts, &self.folder.join(&seen.source), seen);
         seen.place.get_or_init(found).clone()
-    }
-}
-
-/// The entry of the wait number `at`, where that is an address that comes from values.
-fn address_of_values(seen: &SeenContainer, at: usize) -> Option<&str> {
-    let target = seen.found.get(at)?.target.as_ref().ok()?.as_ref()?;
-    let is_of_values = target.form == (Form::Address { of_values: true });
-    is_of_values.then_some(target.name.as_str())
-}
-
-/// An entry with another port in the place of its own, which is a number. `None` where it has none.
-fn with_port(entry: &str, port: &str) -> Option<String> {
-    let (before, behind) = entry.rsplit_once(':')?;
-    let path = behind.trim_start_matches(|it: char| it.is_ascii_digit());
-    (path.len() < behind.len()).then(|| format!("{before}:{port}{path}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_port_is_put_in_the_place_of_a_number() {
-        for (entry, expected) in [
-            ("tcp://db:5432", Some("tcp://db:{{ .port }}")),
-            ("http://api:80/ready", Some("http://api:{{ .port }}/ready")),
-            ("dns://db", None),
-        ] {
-            let found = with_port(entry, "{{ .port }}");
-            assert_eq!(found.as_deref(), expected, "{entry}");
-        }
     }
 }

@@ -1,6 +1,9 @@
 //! Masks the actions of a template: a number between two special letters takes the place of each `{{ … }}`, so that the text can be read as
 //! YAML and as words of a shell.
 
+use super::operands::{bare, operands};
+use std::borrow::Cow;
+
 /// The letters around the number of an action. Unicode leaves them for private use, so no chart has them, and YAML takes them as any other
 /// letter.
 const OPEN: char = '\u{e000}';
@@ -17,7 +20,8 @@ pub(super) struct Masked {
 /// follow its number, so that the numbers of lines stay.
 pub(super) fn mask(text: &str) -> Masked {
     let mut masked = Masked::default();
-    let mut rest = text;
+    let text = with_parts(text);
+    let mut rest = &*text;
     while let Some(start) = rest.find("{{") {
         let end = rest[start..]
             .find("}}")
@@ -36,6 +40,42 @@ pub(super) fn mask(text: &str) -> Masked {
     }
     masked.text.push_str(rest);
     masked
+}
+
+/// A text in which each `printf` of a URL is taken apart, so that the host in it is an action of its own.
+fn with_parts(text: &str) -> Cow<'_, str> {
+    if !text.contains("printf \"") {
+        return Cow::Borrowed(text);
+    }
+    let mut found = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        let end = rest[start..]
+            .find("}}")
+            .map_or(rest.len(), |end| start + end + 2);
+        found.push_str(&rest[..start]);
+        let action = &rest[start..end];
+        found.push_str(url_of(inner(action)).as_deref().unwrap_or(action));
+        rest = &rest[end..];
+    }
+    found.push_str(rest);
+    Cow::Owned(found)
+}
+
+/// The text that `printf "%s://%v:%v" A B C` prints, with an action for each argument; `None` for an action that prints no URL so.
+fn url_of(action: &str) -> Option<String> {
+    let behind = unquoted(action).strip_prefix("printf \"")?;
+    let (format, arguments) = behind.split_once('"')?;
+    let arguments = operands(arguments.trim());
+    let mut pieces = format.split('%');
+    let mut url = pieces.next()?.to_owned();
+    let mut given = arguments.iter();
+    for piece in pieces {
+        let behind = piece.strip_prefix(['s', 'v', 'd'])?;
+        url.extend(["{{ ", bare(given.next()?), " }}", behind]);
+    }
+    let is_plain = given.next().is_none() && !arguments.contains(&"|");
+    (is_plain && format.contains("://")).then_some(url)
 }
 
 /// The text between the braces of an action.
@@ -118,6 +158,22 @@ pub(super) fn is_masked(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_that_is_printed_is_taken_apart() {
+        let url = "{{ printf \"%s://%v:%v/x\" (include \"a\" .) .Values.b (c | int) | quote }}";
+        let masked = mask(url);
+        let parts = "{{ include \"a\" . }}://{{ .Values.b }}:{{ c | int }}/x";
+        assert_eq!(masked.seen(&masked.text), parts);
+        for other in [
+            "{{ printf \"%s-db\" .Release.Name }}",
+            "{{ printf \"%s://x\" .a | upper }}",
+            "{{ printf \"%s://%q\" .a .b }}",
+        ] {
+            let masked = mask(other);
+            assert_eq!(masked.seen(&masked.text), other);
+        }
+    }
 
     #[test]
     fn what_is_masked_is_seen_again_without_the_quotes_of_a_pipeline() {

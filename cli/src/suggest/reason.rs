@@ -64,6 +64,8 @@ pub(super) enum Reason {
     AfterStart,
     /// Helm runs the Job that migrates, with this name, after every other object.
     LateJob(String),
+    /// Helm runs the Job of this name after the hook that waits.
+    LaterHook(String),
     /// The hook that migrates runs after every other object is there.
     LateHook,
     /// An entry of a Compose file's `depends_on` has no counterpart.
@@ -78,6 +80,10 @@ pub(super) enum Reason {
     Refused { entry: String, why: String },
     /// The list with this entry would not mean the same as the loop.
     Untrue(String),
+    /// The loop asks this host by HTTP with credentials, and the gate has none.
+    LogsIn(String),
+    /// The list with this entry would say something else than the loop with another text of these values.
+    Varied { entry: String, values: String },
     /// The wait stands in a text that Helm does not render, so its entry cannot be tried.
     Untried(String),
     /// The workload has a list already.
@@ -196,6 +202,10 @@ impl fmt::Display for Reason {
                 "the Job {job} migrates, and Helm runs it after everything else is there; make it a plain Job with the release's revision \
                  in its name, and wait for that"
             ),
+            Self::LaterHook(job) => write!(
+                out,
+                "Helm runs the Job {job} only once this hook is done; give it a lower helm.sh/hook-weight, or leave the hook without a list"
+            ),
             Self::Compose(why) => why.fmt(out),
             Self::LateHook => out.write_str(
                 "this hook migrates after everything else is there; make it a plain Job with the release's revision in its name, and let \
@@ -224,6 +234,14 @@ impl fmt::Display for Reason {
             ),
             Self::Refused { entry, why } => write!(out, "{entry} is no entry of a list: {why}"),
             Self::Untrue(why) => write!(out, "no list was found that says the same whatever the values are: {why}"),
+            Self::LogsIn(host) => write!(
+                out,
+                "it asks {host} with credentials, and no gate has any; write tcp://{host}:PORT if an open port will do"
+            ),
+            Self::Varied { entry, values } => write!(
+                out,
+                "no list was found that still says the same with another {values}; write {entry} in a form that follows that"
+            ),
             Self::Untried(entry) => write!(
                 out,
                 "nothing renders this template, so that no list of it can be tried; if the loop means {entry}, add \

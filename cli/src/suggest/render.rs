@@ -8,9 +8,11 @@ pub(super) use needs::MADE_UP;
 pub(super) use stubs::Stubs;
 
 use super::object::{ChartObject, ObjectList};
+use super::release::{NAMESPACE, RELEASE, RELEASE_NAME};
 use super::texts::value_at;
 use crate::manifest::Entries;
 use anyhow::{Context, Result, bail};
+pub(super) use copy::ChartNames;
 use copy::Missing;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,18 +35,18 @@ pub(super) const FOR_PAIRS: usize = 110;
 /// The number of renders after which no further set with marks is tried. Marks are made-up hosts and ports that show which addresses come
 /// from which values.
 pub(super) const FOR_FOLLOWED: usize = 140;
+/// The number of renders after which no further set is tried that adds a switch to a set with other waits.
+pub(super) const FOR_CROSSED: usize = 150;
+/// The number of renders after which no further set with other names and texts is tried.
+pub(super) const FOR_VARIED: usize = 170;
 /// The number of renders after which no further list is tried. A list that was not tried is not proposed.
-pub(super) const IN_ALL: usize = 180;
+pub(super) const IN_ALL: usize = 230;
 
 /// The number of renders that run at the same time.
 pub(super) const AT_ONCE: usize = 4;
 
 /// The most tries to render one set of values. Each try adds made-up values.
 const TRIES_OF_A_SET: usize = 4;
-
-/// The name of the release with which charts are rendered. No other name contains it, so that it can be found in the rendered objects.
-pub(super) const RELEASE: &str = "zqrelease";
-pub(super) const NAMESPACE: &str = "zqnamespace";
 
 /// A set of values that differ from the chart's own, each in the form `PATH=VALUE` that `--set` takes.
 pub(super) type Values = Vec<String>;
@@ -107,6 +109,11 @@ impl Copy {
         let Missing(missing) = copy::complete(folder, &copy.chart, 0)?;
         copy.missing = missing;
         Ok(copy)
+    }
+
+    /// The names of the chart and of its sub-charts.
+    pub(super) fn names(&self) -> ChartNames {
+        copy::names(&self.chart, &self.missing)
     }
 
     /// Writes a file of the copy. `own` is the chart's own text of the file.
@@ -242,9 +249,14 @@ impl Copy {
             return Ok(known.clone());
         }
         self.renders.fetch_add(1, Ordering::Relaxed);
+        let release = values
+            .iter()
+            .find_map(|it| release_of(it))
+            .unwrap_or(RELEASE);
         let mut helm = Command::new("helm");
-        helm.arg("template").arg(RELEASE).arg(&self.chart);
+        helm.arg("template").arg(release).arg(&self.chart);
         helm.args(["--namespace", NAMESPACE]).args(&self.given);
+        let values = values.iter().filter(|it| release_of(it).is_none());
         for pair in self.needed.iter().chain(values) {
             helm.args(["--set", pair]);
         }
@@ -264,6 +276,11 @@ impl Copy {
         *answer = Some(found.clone());
         Ok(found)
     }
+}
+
+/// The name of the release that a pair of a set says; `None` for a pair with a value of the chart.
+fn release_of(pair: &str) -> Option<&str> {
+    pair.strip_prefix(RELEASE_NAME)?.strip_prefix('=')
 }
 
 /// A set of values in a fixed order, since Helm answers every order alike. The order stays where the path of one value is a part of

@@ -19,6 +19,8 @@ use std::path::Path;
 pub(super) struct Settled {
     pub(super) lists: BTreeMap<usize, Vec<Listed>>,
     pub(super) late: BTreeSet<usize>,
+    /// The variation of a set of values in which a list of a group says something else than the loops, by the number of the group.
+    pub(super) varied: BTreeMap<usize, usize>,
 }
 
 impl Settled {
@@ -31,6 +33,7 @@ impl Settled {
     pub(super) fn join(&mut self, other: Self) {
         self.lists.extend(other.lists);
         self.late.extend(other.late);
+        self.varied.extend(other.varied);
     }
 }
 
@@ -91,6 +94,7 @@ pub(super) fn settle(
     Ok(Settled {
         lists: settled,
         late,
+        varied: trials.varied,
     })
 }
 
@@ -106,6 +110,8 @@ struct Trials<'t, 'k> {
     shown: BTreeMap<usize, Vec<usize>>,
     /// The sets of values that were rendered with a list so far.
     rendered: BTreeSet<usize>,
+    /// The variation of a set of values in which a list of a group says something else than the loops, by the number of the group.
+    varied: BTreeMap<usize, usize>,
 }
 
 impl<'t, 'k> Trials<'t, 'k> {
@@ -118,7 +124,7 @@ impl<'t, 'k> Trials<'t, 'k> {
         let expected = open.clone();
         let expected = expected.map(|at| (at, expected::of(known, &groups[at])));
         let expected = expected.collect();
-        let shown = open.map(|at| (at, known.tried(&groups[at]))).collect();
+        let shown = open.map(|at| (at, known.shown_in(&groups[at]))).collect();
         Self {
             known,
             source,
@@ -126,6 +132,7 @@ impl<'t, 'k> Trials<'t, 'k> {
             expected,
             shown,
             rendered: BTreeSet::new(),
+            varied: BTreeMap::new(),
         }
     }
 
@@ -167,7 +174,11 @@ impl<'t, 'k> Trials<'t, 'k> {
         let known = self.known;
         // A set that does not render without lists tells nothing about a list, and a set beyond the limit of renders was never rendered.
         let sets = (0..known.sets.len()).filter(|it| known.rendered[*it].is_some());
-        let sets: Vec<usize> = sets.collect();
+        // A variation tells soonest that a list keeps a literal, so all of them come behind the first few sets.
+        let (varied, mut sets): (Vec<usize>, Vec<usize>) =
+            sets.partition(|it| known.varied.contains_key(it));
+        let first = sets.len().min(AT_ONCE);
+        sets.splice(first..first, varied).for_each(drop);
         for some in sets.chunks(AT_ONCE) {
             let due = some.iter().filter(|it| self.is_due(**it, &open));
             let due: Vec<usize> = due.copied().collect();
@@ -181,7 +192,14 @@ impl<'t, 'k> Trials<'t, 'k> {
                     return TryEnd::Broken;
                 };
                 self.rendered.insert(set);
-                open.retain(|at| self.holds(*at, set, &objects));
+                let (fitting, others) = open
+                    .into_iter()
+                    .partition(|at| self.holds(*at, set, &objects));
+                open = fitting;
+                if known.varied.contains_key(&set) {
+                    let others: BTreeSet<usize> = others;
+                    self.varied.extend(others.into_iter().map(|at| (at, set)));
+                }
             }
         }
         TryEnd::Fitting(open)

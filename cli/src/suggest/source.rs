@@ -1,7 +1,7 @@
 //! The source of rendered objects: a chart that Helm renders, or plain manifests.
 
 use super::object::{ChartObject, ObjectList};
-use super::render::{Copy, Stubs};
+use super::render::{ChartNames, Copy, Stubs};
 use super::switches::Switch;
 use crate::manifest::Entries;
 use anyhow::Result;
@@ -85,6 +85,14 @@ impl ObjectSource {
         match self {
             Self::Chart(copy) => &copy.missing,
             Self::Plain(_) => &[],
+        }
+    }
+
+    /// The names of the chart and of its sub-charts; `None` for manifests.
+    pub(super) fn names(&self) -> Option<ChartNames> {
+        match self {
+            Self::Chart(copy) => Some(copy.names()),
+            Self::Plain(_) => None,
         }
     }
 

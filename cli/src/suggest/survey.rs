@@ -6,9 +6,10 @@ use super::found::Found;
 use super::object::ChartObject;
 use super::object::{own_pods, text};
 use super::reason::Reason;
-use super::render::{MADE_UP, NAMESPACE};
+use super::release::{NAMESPACE, RELEASE, RELEASE_NAME};
+use super::render::MADE_UP;
 use super::scripts;
-use super::switches::Switch;
+use super::switches::{self, Switch};
 use super::target::{Form, Target};
 use super::waits::{self, Reading};
 use super::whole_sets;
@@ -28,6 +29,8 @@ pub(super) struct SeenContainer {
     /// The number of the set of values that rendered the container.
     pub(super) set: usize,
     pub(super) found: Vec<Found>,
+    /// The number of waits that were read from the container.
+    pub(super) waits: usize,
     /// Whether the container looks like a wait by its name or by a loop, even if no wait was found in it.
     pub(super) looks: bool,
     /// The first command of the container that does something else than wait.
@@ -85,12 +88,22 @@ pub(super) fn of(
     values: &Value,
     switches: &[Switch],
 ) -> Vec<SeenContainer> {
+    // The chart's own text of a value that varies is no choice of the user any more.
+    let mut values = values.clone();
+    for switch in switches.iter().filter(|it| it.is_varied()) {
+        let pointer = format!("/{}", switch.path.replace('.', "/"));
+        if let Some(own) = values.pointer_mut(&pointer) {
+            *own = Value::Null;
+        }
+    }
     let mut texts = Vec::new();
-    leaves(values, &mut texts);
+    leaves(&values, &mut texts);
     // A made-up host stands for a host that the user has to give.
     texts.push(MADE_UP.to_owned());
     let texts_of_set = switches.iter().filter(|it| it.is_text());
     texts.extend(texts_of_set.flat_map(|it| it.marks().into_iter().map(str::to_owned)));
+    let mut named = switches.iter().filter(|it| it.path == RELEASE_NAME);
+    let release = named.next().map_or(RELEASE, |it| it.value.as_str());
     let mut seen = Vec::new();
     for object in objects {
         let hook = scope::hook(&object.value);
@@ -102,6 +115,7 @@ pub(super) fn of(
             objects,
             missing,
             home: if own.is_empty() { NAMESPACE } else { own },
+            release,
             values: &texts,
             pods,
         };
@@ -124,9 +138,10 @@ pub(super) fn of(
             if !reading.looks {
                 continue;
             }
-            let found = reading.waits.iter().flat_map(|wait| {
+            let found = reading.waits.iter().enumerate().flat_map(|(number, wait)| {
                 let all = world.resolve_all(wait, &container, object).into_iter();
-                all.map(|it| Found {
+                all.map(move |it| Found {
+                    wait: number,
                     what: wait.what.clone(),
                     target: it.and_then(tried),
                 })
@@ -138,6 +153,7 @@ pub(super) fn of(
                     text(&object.value, "/metadata/name").to_owned(),
                 ),
                 found: whole_sets::joined(found.collect(), objects, object),
+                waits: reading.waits.len(),
                 looks: reading.looks,
                 does: reading.does,
                 container,
@@ -166,7 +182,11 @@ fn leaves(value: &Value, texts: &mut Vec<String>) {
             // A list of containers among the values holds scripts. These are texts of the chart's author, as those of a template are, and
             // no choices of the user.
             let is_script = |key: &str| matches!(key, "command" | "args");
-            let items = map.iter().filter(|(key, _)| !is_script(key));
+            // An image may be called as the host of its server.
+            let is_image = |key: &str| matches!(key, "image" | "repository" | "registry" | "tag");
+            let is_choice =
+                |key: &str| !is_script(key) && !is_image(key) && !switches::is_override(key);
+            let items = map.iter().filter(|(key, _)| is_choice(key));
             items.for_each(|(_, it)| leaves(it, texts));
         }
         _ => {}

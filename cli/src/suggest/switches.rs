@@ -1,8 +1,10 @@
 //! Finds the switches of a chart: the values that decide whether a container of the chart waits, and for which thing. Each switch is also
 //! tried with another value.
 
-use super::host_list::HostList;
+use super::comparison::Comparison;
 use super::in_text::actions;
+use super::switch::{ELSEWHERE, NAMED, OTHER};
+pub(super) use super::switch::{Switch, Tested, is_made_up, is_override};
 use super::template::word;
 use super::tested::{self, Conditions, DEPTH, conditions_at, helper_of, push};
 use super::texts::{Texts, value_at};
@@ -12,112 +14,6 @@ use serde_json::Value;
 /// The most sets of one switch that are rendered. [`MOST_JOINED`] bounds the sets of several switches.
 const MOST: usize = 60;
 const MOST_JOINED: usize = 4;
-/// The made-up name for a value by which a user names an object of the chart.
-const NAMED: &str = "sluice-named";
-/// The made-up address for a value that holds a host: no object of the chart has it.
-const ELSEWHERE: &str = "sluice.example.com";
-
-/// A switch: one value of the chart, with another setting than the chart's own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Switch {
-    /// The path of the value in the chart's values, such as `postgresql.enabled`.
-    pub(super) path: String,
-    pub(super) value: String,
-    pub(super) tested: Tested,
-}
-
-/// The way in which a template tests the value of a switch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Tested {
-    /// The template tests whether the value is set.
-    IsSet,
-    /// The template tests whether the value is equal to the switch's.
-    Equals,
-    /// The template tests whether the value is in this list: `(list "a" "b")`.
-    Among { list: String },
-    /// The template tests nothing. The value of the switch is a mark, which is a made-up host or port: an address with the mark comes from
-    /// this value. `own` is the chart's own value.
-    Follows { own: String },
-    /// The template walks through the value, a list. Each element has marks of its own; the value of the switch is empty.
-    Each(HostList),
-}
-
-impl Switch {
-    /// The path and the value of the switch, in the form that Helm's `--set` takes.
-    pub(super) fn pair(&self) -> String {
-        match &self.tested {
-            Tested::Each(list) => list.pairs(&self.path),
-            _ => format!("{}={}", self.path, self.value),
-        }
-    }
-
-    /// The marks of the switch: its value, or those of the elements of its list.
-    pub(super) fn marks(&self) -> Vec<&str> {
-        match &self.tested {
-            Tested::Each(list) => list.marks().map(|it| it.0).collect(),
-            _ => vec![self.value.as_str()],
-        }
-    }
-
-    /// The list whose elements the switch marks.
-    pub(super) fn list(&self) -> Option<&HostList> {
-        match &self.tested {
-            Tested::Each(list) => Some(list),
-            _ => None,
-        }
-    }
-
-    /// Whether the switch sets a text, which a user would choose, and not `true` or `false`.
-    pub(super) fn is_text(&self) -> bool {
-        !matches!(self.value.as_str(), "true" | "false")
-    }
-
-    /// Whether the switch sets a mark, a made-up host or port that shows which addresses come from the value.
-    pub(super) fn follows(&self) -> bool {
-        matches!(self.tested, Tested::Follows { .. } | Tested::Each(_))
-    }
-
-    /// The condition, for a template, that holds while the value is as the switch sets it. `None` where no condition tells.
-    pub(super) fn holds(&self, root: &str) -> Option<String> {
-        self.condition(root, true)
-    }
-
-    /// The condition, for a template, that holds while the value is as the chart has it. `None` where no condition tells.
-    pub(super) fn holds_not(&self, root: &str) -> Option<String> {
-        self.condition(root, false)
-    }
-
-    fn condition(&self, root: &str, on: bool) -> Option<String> {
-        let path = format!("{root}.Values.{}", self.path);
-        let is_set = |on: bool| {
-            if on {
-                path.clone()
-            } else {
-                format!("(not {path})")
-            }
-        };
-        let equals = |word: &str, text: &str| format!("({word} {path} \"{text}\")");
-        Some(match (&self.tested, on) {
-            (Tested::Equals, true) => equals("eq", &self.value),
-            (Tested::Equals, false) => equals("ne", &self.value),
-            (Tested::Among { list }, true) => format!("(has {path} {list})"),
-            (Tested::Among { list }, false) => format!("(not (has {path} {list}))"),
-            (Tested::IsSet, on) => is_set(on == (self.value != "false")),
-            (Tested::Follows { own }, on) if own.is_empty() => is_set(on),
-            // The `range` over a list says when its entries are there.
-            (Tested::Each(_), _) => return None,
-            // Every port is as good as the chart's own.
-            (Tested::Follows { own }, _) if own.parse::<u16>().is_ok() => return None,
-            (Tested::Follows { own }, true) => equals("ne", own),
-            (Tested::Follows { own }, false) => equals("eq", own),
-        })
-    }
-}
-
-/// Whether a rendered text contains the made-up name or address that a switch sets.
-pub(super) fn is_made_up(text: &str) -> bool {
-    text.contains(NAMED) || text.contains(ELSEWHERE)
-}
 
 /// The sets of switches with which the chart is rendered: first single switches, and then sets of several that only together render a
 /// container. The second list has the sets beyond the limits, which are not rendered.
@@ -160,7 +56,7 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     let mut sets: Vec<Vec<Switch>> = Vec::new();
     for condition in &conditions {
         for switch in switches(condition, &texts.values) {
-            push(&mut sets, vec![switch]);
+            add(&mut sets, switch);
         }
     }
     // A value that a template compares with texts is never `true`.
@@ -172,10 +68,13 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
         !is_true || !compared.contains(&it.path)
     };
     sets.retain(|set| set.iter().all(may_be));
+    // The set without any of the texts tells less than one with another text, and there may be more sets than are tried.
+    sets.sort_by_key(|set| set.iter().any(Switch::is_other));
     let more = sets.split_off(sets.len().min(MOST));
     let mut joined: Vec<Vec<Switch>> = Vec::new();
     for all in together {
-        let all = all.into_iter().filter(may_be).collect();
+        let all = all.into_iter().filter(|it| may_be(it) && !it.is_other());
+        let all = all.collect();
         push(&mut joined, dedup(all));
     }
     let joined = joined.into_iter().filter(|it| it.len() > 1);
@@ -183,6 +82,21 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
         push(&mut sets, all);
     }
     (sets, more)
+}
+
+/// Adds the set of one switch. A value has one set for each of its texts, and one for none of them, however many conditions compare it.
+fn add(sets: &mut Vec<Vec<Switch>>, switch: Switch) {
+    let known = sets.iter_mut().flatten();
+    let mut known = known.filter(|it| it.path == switch.path && it.value == switch.value);
+    match known.next() {
+        Some(known) => {
+            if let (Tested::Other(known), Tested::Other(more)) = (&mut known.tested, switch.tested)
+            {
+                known.join(more);
+            }
+        }
+        None => sets.push(vec![switch]),
+    }
 }
 
 /// Whether an action within a container's text chooses between two texts, such as `ternary "deployment" "statefulset" .Values.x`. The flag
@@ -213,7 +127,7 @@ fn around_migrations(texts: &Texts) -> Vec<String> {
 }
 
 /// Whether a value names something, by its own name.
-fn is_name(path: &str) -> bool {
+pub(super) fn is_name(path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap_or_default();
     key.ends_with("Override") || key.to_lowercase().ends_with("name")
 }
@@ -252,25 +166,26 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
         let end = rest.find(|it| !is_path(it)).unwrap_or(rest.len());
         let path = rest[..end].trim_end_matches('.').to_owned();
         let now = value_at(values, &path);
-        let compared = condition[..at].trim_end().ends_with("eq")
-            || condition[..at].trim_end_matches(['$', ' ']).ends_with("eq");
-        let literal = rest[end..].split('"').nth(1).filter(|_| compared);
-        let list = list_of(&condition[..at], &rest[end..]);
-        let (value, tested) = match (now, literal) {
-            (Some(Value::String(now)), Some(literal)) if now == literal => continue,
-            (Some(Value::String(now)), _) if list.is_some_and(|it| has(it, now)) => continue,
-            (_, None) if list.is_some() => {
-                let list = list.unwrap_or_default();
-                let value = list.split('"').nth(1).unwrap_or_default().to_owned();
-                let list = list.to_owned();
-                (value, Tested::Among { list })
+        if let Some(comparison) = Comparison::around(&condition[..at], &rest[end..]) {
+            for (value, tested) in compared(now, &comparison) {
+                let path = path.clone();
+                push(
+                    &mut found,
+                    Switch {
+                        path,
+                        value,
+                        tested,
+                    },
+                );
             }
-            (_, Some(literal)) if !literal.is_empty() => (literal.to_owned(), Tested::Equals),
-            (Some(Value::Bool(now)), _) => ((!now).to_string(), Tested::IsSet),
+            continue;
+        }
+        let (value, tested) = match now {
+            Some(Value::Bool(now)) => ((!now).to_string(), Tested::IsSet),
             // A value that the chart does not define is a name where its key says so, and otherwise most likely a switch.
-            (None | Some(Value::Null), _) if is_name(&path) => (NAMED.to_owned(), Tested::IsSet),
-            (None | Some(Value::Null), _) => ("true".to_owned(), Tested::IsSet),
-            (Some(Value::String(now)), _) if now.is_empty() && is_address(&path) => {
+            None | Some(Value::Null) if is_name(&path) => (NAMED.to_owned(), Tested::IsSet),
+            None | Some(Value::Null) => ("true".to_owned(), Tested::IsSet),
+            Some(Value::String(now)) if now.is_empty() && is_address(&path) => {
                 (ELSEWHERE.to_owned(), Tested::IsSet)
             }
             _ => continue,
@@ -287,19 +202,24 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
     found
 }
 
-/// The list, `(list "a" "b")`, in which a condition looks for a value. `before` and `behind` are the texts of the condition around the
-/// value's path.
-fn list_of<'c>(before: &str, behind: &'c str) -> Option<&'c str> {
-    let looks = before.trim_end_matches(['$', ' ']).ends_with("has");
-    let behind = behind.trim_start();
-    let end = behind.find(')')? + 1;
-    let is_list = looks && behind.starts_with("(list \"");
-    is_list.then(|| &behind[..end])
-}
-
-/// Whether a list such as `(list "a" "b")` holds a text.
-fn has(list: &str, text: &str) -> bool {
-    list.split('"').skip(1).step_by(2).any(|it| it == text)
+/// The settings of a value that change the result of a comparison: each of its texts, and none of them where the chart's own value is one.
+fn compared(now: Option<&Value>, comparison: &Comparison) -> Vec<(String, Tested)> {
+    let now = now.and_then(Value::as_str);
+    let others = comparison.texts.iter();
+    let others = others.filter(|it| now != Some(it.as_str()));
+    let mut settings: Vec<(String, Tested)> = Vec::new();
+    for text in others {
+        let tested = if comparison.is_of_list() {
+            Tested::Among(comparison.clone())
+        } else {
+            Tested::Equals
+        };
+        settings.push((text.clone(), tested));
+    }
+    if now.is_some_and(|now| comparison.texts.iter().any(|it| it == now)) {
+        settings.push((OTHER.to_owned(), Tested::Other(comparison.clone())));
+    }
+    settings
 }
 
 #[cfg(test)]
@@ -350,12 +270,42 @@ mod tests {
         assert_eq!(told("if eq .Values.b.kind \"y\""), ["b.kind=y"]);
         assert_eq!(told("if .Values.b.host"), ["b.host=sluice.example.com"]);
         let listed = "if has .Values.b.kind (list \"y\" \"z\")";
-        assert_eq!(told(listed), ["b.kind=y"]);
+        assert_eq!(told(listed), ["b.kind=y", "b.kind=z"]);
         assert_eq!(
             switches(listed, &values)[0].holds("$").as_deref(),
             Some("(has $.Values.b.kind (list \"y\" \"z\"))")
         );
-        assert_eq!(told("if has .Values.b.kind (list \"x\")"), [""; 0]);
+        // The chart's own value is one of the texts, so the other branch is tried with none of them.
+        let own = "if has .Values.b.kind (list \"x\")";
+        assert_eq!(told(own), ["b.kind=sluice-other"]);
+        let several = "if eq .Values.b.kind \"x\" \"y\"";
+        assert_eq!(told(several), ["b.kind=y", "b.kind=sluice-other"]);
+        let conditions = |it: &Switch| (it.holds(""), it.holds_not(""));
+        let found = switches(several, &values);
+        let [one, none] = [
+            "(eq .Values.b.kind \"y\")",
+            "(not (eq .Values.b.kind \"x\" \"y\"))",
+        ];
+        let [other, some] = [
+            "(ne .Values.b.kind \"y\")",
+            "(eq .Values.b.kind \"x\" \"y\")",
+        ];
+        let told = |a: &str, b: &str| (Some(a.to_owned()), Some(b.to_owned()));
+        assert_eq!(conditions(&found[0]), told(one, other));
+        assert_eq!(conditions(&found[1]), told(none, some));
+        let mut sets = Vec::new();
+        for switch in [
+            &found[1],
+            &found[1],
+            &switches("if eq .Values.b.kind \"x\" \"z\"", &values)[1],
+        ] {
+            add(&mut sets, switch.clone());
+        }
+        let [joined] = sets.as_slice() else {
+            panic!("{sets:?}")
+        };
+        let all = "(eq .Values.b.kind \"x\" \"y\" \"z\")";
+        assert_eq!(joined[0].holds_not("").as_deref(), Some(all));
         let follows = |own: &str| Switch {
             path: "b.host".to_owned(),
             value: "sluice-1.example.com".to_owned(),

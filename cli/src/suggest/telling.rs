@@ -4,6 +4,8 @@ use super::by_text;
 use super::candidates;
 use super::edits;
 use super::known::{Group, Known};
+use super::list::Listed;
+use super::operands;
 use super::outcome::ListEntry;
 use super::reason::Reason;
 use super::removed;
@@ -51,9 +53,13 @@ pub(super) fn of_groups(
                 Some(InValues::Untrue) => Taken::Untrue,
                 Some(InValues::Late) => Taken::Late,
                 None if settled.late.contains(&at) => Taken::Late,
-                None => Taken::No,
+                None => match settled.varied.get(&at) {
+                    Some(set) => Taken::Varied(*set),
+                    None => Taken::No,
+                },
             };
-            of_container(known, group, seen, &place, taken, report);
+            let list = list.map_or(&[][..], Vec::as_slice);
+            of_container(known, group, seen, &place, (taken, list), report);
         }
     }
     covered
@@ -68,6 +74,8 @@ enum Taken {
     Untrue,
     /// No render was left to try a list.
     Late,
+    /// With other values or names each list says something else than the loops: in this variation of a set of values.
+    Varied(usize),
 }
 
 fn of_container(
@@ -75,7 +83,7 @@ fn of_container(
     group: &Group,
     seen: &SeenContainer,
     place: &str,
-    taken: Taken,
+    (taken, list): (Taken, &[Listed]),
     report: &mut Report,
 ) {
     // Only the address is missing here that the user has to give, so the container is reported as the set with marks shows it.
@@ -87,7 +95,7 @@ fn of_container(
     if is_marked && !(taken == Taken::Yes && seen.is_listed()) {
         return;
     }
-    let name = &seen.container.name;
+    let name = &known.name(seen);
     let objects = known.objects(seen.set);
     let mut entries = Vec::new();
     let mut itself = false;
@@ -95,26 +103,35 @@ fn of_container(
         let what = known.shown(&found.what, seen.set);
         match &found.target {
             Ok(Some(target)) if taken == Taken::Yes => {
-                let entry = entry(known, seen, at, target);
+                let entry = entry(known, seen, at, target, list);
                 let note = removed::note(target, &entry, objects, &known.missing);
                 let consent = removed::consent(target, &entry);
                 for note in note.into_iter().chain(consent) {
+                    let note = known.shown(&note, seen.set);
                     report.tell(place.to_owned(), name, Says::Note(note));
                 }
-                entries.push(entry.text);
+                if !entries.contains(&entry.text) {
+                    entries.push(entry.text);
+                }
             }
             Ok(Some(target)) => {
-                let entry = entry(known, seen, at, target);
+                let entry = entry(known, seen, at, target, list);
                 let reason = match taken {
                     Taken::Late => Reason::Late(entry.text),
                     Taken::Untrue => Reason::Untrue(entry.text),
+                    Taken::Varied(set) => Reason::Varied {
+                        entry: entry.text,
+                        values: known.changing(group, set),
+                    },
                     Taken::Yes | Taken::No => why_not(known, group, entry.text),
                 };
-                report.tell(place.to_owned(), name, Says::Left(what, reason));
+                let why = known.shown(&reason.to_string(), seen.set);
+                report.tell(place.to_owned(), name, Says::Left(what, why));
             }
             Ok(None) => itself = true,
             Err(reason) => {
-                let says = Says::Left(what, reason.clone());
+                let why = known.shown(&reason.to_string(), seen.set);
+                let says = Says::Left(what, why);
                 report.tell(place.to_owned(), name, says);
             }
         }
@@ -134,7 +151,9 @@ fn of_container(
                 "the loop stays: with {values} nothing tells what it waits for"
             ))
         } else {
-            Ok(removed::of(seen, workload, objects))
+            let removed = removed::of(seen, workload, objects);
+            let removed = removed.replace(&seen.container.name, name);
+            Ok(known.shown(&removed, seen.set))
         };
         report.replace(place, name, entries, removed);
     } else if itself && seen.found.iter().all(|it| it.target == Ok(None)) {
@@ -143,13 +162,19 @@ fn of_container(
         report.tell(
             place.to_owned(),
             name,
-            Says::Left(String::new(), Reason::Unread),
+            Says::Left(String::new(), Reason::Unread.to_string()),
         );
     }
 }
 
-/// The entry for the wait number `at` of a container, in its proposed form.
-fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) -> ListEntry {
+/// The entry for the wait number `at` of a container, in the form that the proposed list has.
+fn entry(
+    known: &Known<'_>,
+    seen: &SeenContainer,
+    at: usize,
+    target: &Target,
+    list: &[Listed],
+) -> ListEntry {
     if let Some(written) = known.written(seen, at, "") {
         let inner = written.within.last().and_then(|it| it.first());
         return ListEntry::new(match inner {
@@ -159,6 +184,23 @@ fn entry(known: &Known<'_>, seen: &SeenContainer, at: usize, target: &Target) ->
     }
     let objects = known.objects(seen.set);
     let mut names = candidates::names(known.texts, known.folder, objects, target);
+    let texts = [
+        known.as_written(seen, at),
+        known.as_address(seen, at, false),
+    ];
+    let texts = texts.into_iter().flatten();
+    let texts = texts.flat_map(|text| [operands::from_root(&text), text]);
+    let texts = texts.map(|text| ListEntry {
+        text,
+        asks: target.asks,
+    });
+    let helpers = [".", "$"].map(|root| candidates::by_helper(known.texts, target, root));
+    let helpers = helpers.into_iter().flatten();
+    let mut forms = names.iter().cloned().chain(texts).chain(helpers);
+    let is_listed = |it: &ListEntry| list.iter().any(|listed| listed.entry.text == it.text);
+    if let Some(listed) = forms.find(is_listed) {
+        return listed;
+    }
     let first = names.swap_remove(0);
     let text = known.shown(&first.text, seen.set);
     ListEntry { text, ..first }
@@ -173,7 +215,7 @@ fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<S
     let is_more = |it: &SeenContainer| !it.is_listed() && !known.is_said_with_values(it);
     let other = others.find(|it| it.set != seen.set && is_more(it))?;
     let own = known.sets[other.set].iter().filter(|it| !it.follows());
-    let pairs: Vec<String> = own.map(Switch::pair).collect();
+    let pairs: Vec<String> = own.map(Switch::told).collect();
     if pairs.is_empty() {
         return Some("the chart's own values".to_owned());
     }
@@ -184,7 +226,7 @@ fn with_more(known: &Known<'_>, group: &Group, seen: &SeenContainer) -> Option<S
 /// rendered. `None` where there are no such values.
 fn unknown(known: &Known<'_>, group: &Group) -> Option<String> {
     let doubts = known.doubts(group);
-    let pairs: Vec<String> = doubts.into_iter().map(Switch::pair).collect();
+    let pairs: Vec<String> = doubts.into_iter().map(Switch::told).collect();
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 

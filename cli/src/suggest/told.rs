@@ -1,7 +1,6 @@
 //! The report: the changes for the diff, and the remarks beside the diff.
 
 use super::diff::Edit;
-use super::reason::Reason;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -29,7 +28,7 @@ pub(super) struct Told {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Says {
     /// A wait stays: its command, and the reason.
-    Left(String, Reason),
+    Left(String, String),
     /// A container waits only for its own pod, so it stays.
     Itself,
     /// The list replaces a loop: the entries, and either the remarks about the parts that the user can delete or the reason why the loop
@@ -68,16 +67,22 @@ impl Report {
             .iter_mut()
             .filter(|it| it.place == place && it.container == container);
         let told = same.find_map(|it| match &mut it.says {
-            Says::Replaced { removed, .. } => Some(removed),
+            Says::Replaced { entries, removed } => Some((entries, removed)),
             _ => None,
         });
-        match (told, removed) {
-            (Some(told), Err(stays)) if told.is_ok() => *told = Err(stays),
-            (Some(_), _) => {}
-            (None, removed) => {
-                let says = Says::Replaced { entries, removed };
-                self.tell(place.to_owned(), container, says);
-            }
+        let Some((known, told)) = told else {
+            let says = Says::Replaced { entries, removed };
+            self.tell(place.to_owned(), container, says);
+            return;
+        };
+        // With other values the container may wait for something else.
+        let new: Vec<String> = entries
+            .into_iter()
+            .filter(|it| !known.contains(it))
+            .collect();
+        known.extend(new);
+        if let (true, Err(stays)) = (told.is_ok(), removed) {
+            *told = Err(stays);
         }
     }
 
@@ -114,6 +119,8 @@ impl Report {
                     writeln!(lines, "left: {place}:{named} {reason}")
                 }
                 Says::Left(what, reason) => {
+                    let what: Vec<String> = what.split(' ').map(without_credentials).collect();
+                    let what = what.join(" ");
                     writeln!(lines, "left: {place}:{named} {what}: {reason}")
                 }
                 Says::Itself => writeln!(
@@ -138,5 +145,40 @@ impl Report {
             };
         }
         lines
+    }
+}
+
+/// A word of a command without the user and the password of a URL in it.
+fn without_credentials(word: &str) -> String {
+    let Some((scheme, behind)) = word.split_once("://") else {
+        return word.to_owned();
+    };
+    // The path of an HTTP URL may hold an `@`, and the password in another URL a slash.
+    let is_http = scheme.ends_with("http") || scheme.ends_with("https");
+    let user = if is_http {
+        behind.split(['/', '?']).next().unwrap_or_default()
+    } else {
+        behind
+    };
+    match user.rfind('@') {
+        Some(at) => format!("{scheme}://{}", &behind[at + 1..]),
+        None => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_of_a_url_is_shown() {
+        for (word, expected) in [
+            ("http://u:p@a:1/x", "http://a:1/x"),
+            ("http://a:1/users/@me", "http://a:1/users/@me"),
+            ("postgres://u:p/w@db/shop", "postgres://db/shop"),
+            ("db:5432", "db:5432"),
+        ] {
+            assert_eq!(without_credentials(word), expected);
+        }
     }
 }

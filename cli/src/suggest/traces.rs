@@ -70,7 +70,7 @@ pub(super) fn joined(groups: &[Vec<Switch>]) -> Vec<Switch> {
 
 /// The paths of the values that the texts of the waiting containers and their helpers read. The paths that ConfigMaps and Secrets read
 /// follow, because a container may take its environment from these objects.
-fn paths(texts: &Texts) -> Vec<String> {
+pub(super) fn paths(texts: &Texts) -> Vec<String> {
     let blocks = texts.files.iter().flat_map(|file| {
         let own = file.blocks.iter();
         let own = own.filter(|it| it.read().any(|it| it.1.looks));
@@ -137,7 +137,12 @@ fn is_of_path(letter: char) -> bool {
 
 /// The mark for the value at a path, in the form of the chart's own value, and that own value as a text. `None` for a value that holds no
 /// address. `is_server`: the value is the name of a server.
-fn mark(number: usize, path: &str, own: &Value, is_server: bool) -> Option<(String, String)> {
+pub(super) fn mark(
+    number: usize,
+    path: &str,
+    own: &Value,
+    is_server: bool,
+) -> Option<(String, String)> {
     let own = match own {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -198,7 +203,7 @@ fn is_unfit(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ',' | '{' | '"' | '\\')
 }
 
-fn is_port(switch: &Switch) -> bool {
+pub(super) fn is_port(switch: &Switch) -> bool {
     switch.value.parse::<u16>().is_ok()
 }
 

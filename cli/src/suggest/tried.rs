@@ -1,9 +1,10 @@
 //! Tries proposals: the parser of admission must accept an entry, and the list that Helm renders must mean the same as the loops.
 
-use super::object::ChartObject;
+use super::object::{ChartObject, text as text_at};
 use super::reason::Reason;
+use super::release::NAMESPACE;
 use rules::annotation::{self, Problem};
-use rules::dependency::Dependency;
+use rules::dependency::{Dependency, Reference};
 use rules::keys;
 use serde_json::Value;
 
@@ -36,15 +37,27 @@ fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
 /// Whether the list of a rendered object has the same entries as `entries`, in any order.
 pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
     let texts: Vec<&str> = entries.iter().map(String::as_str).collect();
-    let Ok(expected) = read(&texts) else {
+    let Ok(mut expected) = read(&texts) else {
         return false;
     };
     let Some(text) = said(&object.value) else {
         return entries.is_empty();
     };
-    let Ok(found) = annotation::parse_depends_on(text) else {
+    let Ok(mut found) = annotation::parse_depends_on(text) else {
         return false;
     };
+    // The DNS name of a Service has the namespace in it, which may be the object's own.
+    let home = match text_at(&object.value, "/metadata/namespace") {
+        "" => NAMESPACE,
+        home => home,
+    };
+    for Dependency { reference, .. } in expected.iter_mut().chain(&mut found) {
+        if let Reference::Object(object) = reference
+            && object.namespace.as_deref() == Some(home)
+        {
+            object.namespace = None;
+        }
+    }
     found.iter().all(|it| expected.contains(it)) && expected.iter().all(|it| found.contains(it))
 }
 

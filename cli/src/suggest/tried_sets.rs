@@ -1,12 +1,14 @@
 //! The sets of values that were tried, and the further sets to try, which the waits in them ask for.
 
+mod crossed;
+mod followed;
+
 use super::blocks::Block;
 use super::found::Found;
 use super::host_list::HostList;
 use super::host_lists::{self, Forms};
 use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::places;
-use super::reason::Reason;
 use super::survey::{self, Readings, SeenContainer};
 use super::switches::Switch;
 use super::target::Form;
@@ -15,12 +17,6 @@ use super::texts::Texts;
 use super::traces;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// The most sets of values that are rendered once more with marks in one group of values.
-const MOST_FOLLOWED: usize = 16;
-
-/// The most sets without an address that are rendered once more with marks in all values of addresses.
-const MOST_LACKING: usize = 12;
 
 /// The most sets of values that are rendered once more with marks in a list.
 const MOST_LISTS: usize = 16;
@@ -32,6 +28,11 @@ pub(super) struct TriedSets<'f> {
     pub(super) sets: Vec<Vec<Switch>>,
     pub(super) rendered: Vec<Option<ObjectList>>,
     pub(super) seen: Vec<SeenContainer>,
+    /// The number of the set that each variation of a set has further switches beside, by the number of the variation. A variation only
+    /// shows whether a list follows values and names.
+    pub(super) varied: BTreeMap<usize, usize>,
+    /// The switches of values that templates compare with texts.
+    pub(super) compared: Vec<Switch>,
     /// The switches that alone change neither workloads nor waits.
     idle: Vec<Switch>,
     readings: Readings,
@@ -45,6 +46,8 @@ impl<'f> TriedSets<'f> {
             sets: Vec::new(),
             rendered: Vec::new(),
             seen: Vec::new(),
+            varied: BTreeMap::new(),
+            compared: Vec::new(),
             idle: Vec::new(),
             readings: Readings::default(),
         }
@@ -59,23 +62,55 @@ impl<'f> TriedSets<'f> {
         missing: &[String],
         other: usize,
     ) {
-        let set = self.sets.len();
+        // A chart may refuse a text that its templates do not know.
+        if let (None, Some(refused)) = (&objects, switches.iter().find(|it| it.is_other())) {
+            self.compared.retain(|it| it.path != refused.path);
+            return;
+        }
         let own = objects.as_deref().unwrap_or_default();
-        let readings = &mut self.readings;
-        let mut seen = survey::of(readings, set, own, missing, &self.texts.values, &switches);
-        // The chart cannot change a container of another folder, unless the container's text is in the chart's values.
-        seen.retain(|it| {
-            let is_file = self.texts.file(&self.folder.join(&it.source)).is_some();
-            is_file || places::is_in_values(self.texts, &it.container)
-        });
-        if set > 0 && objects.is_some() && self.shows(other, own, &seen) {
-            self.idle
-                .extend(switches.into_iter().filter(|_| other == 0));
+        let seen = self.seen_in(&switches, own, missing);
+        if !self.sets.is_empty() && objects.is_some() && self.shows(other, own, &seen) {
+            let idle = switches.into_iter().filter(|it| !it.is_other());
+            self.idle.extend(idle.filter(|_| other == 0));
             return;
         }
         self.seen.extend(seen);
         self.sets.push(switches);
         self.rendered.push(objects);
+    }
+
+    /// Takes the objects that a variation of the set number `base` renders.
+    pub(super) fn vary(
+        &mut self,
+        switches: Vec<Switch>,
+        objects: ObjectList,
+        missing: &[String],
+        base: usize,
+    ) {
+        let seen = self.seen_in(&switches, &objects, missing);
+        self.varied.insert(self.sets.len(), base);
+        self.seen.extend(seen);
+        self.sets.push(switches);
+        self.rendered.push(Some(objects));
+    }
+
+    /// The waiting containers of the next set, which renders these objects.
+    fn seen_in(
+        &mut self,
+        switches: &[Switch],
+        objects: &[ChartObject],
+        missing: &[String],
+    ) -> Vec<SeenContainer> {
+        let values = &self.texts.values;
+        let readings = &mut self.readings;
+        let set = self.sets.len();
+        let mut seen = survey::of(readings, set, objects, missing, values, switches);
+        // The chart cannot change a container of another folder, unless the container's text is in the chart's values.
+        seen.retain(|it| {
+            let is_file = self.texts.file(&self.folder.join(&it.source)).is_some();
+            is_file || places::is_in_values(self.texts, &it.container)
+        });
+        seen
     }
 
     /// Whether the set number `set` renders these workloads with these waits.
@@ -108,8 +143,12 @@ impl<'f> TriedSets<'f> {
             own.iter()
                 .any(|it| it.source == seen.source && it.value["kind"] == seen.workload.0)
         };
-        let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
-        let singles: Vec<usize> = singles.collect();
+        // A set without any of the texts that a template knows brings no branch beside another switch.
+        let is_single = |set: &usize| {
+            let switches = &self.sets[*set];
+            switches.len() == 1 && !switches[0].is_other()
+        };
+        let singles: Vec<usize> = (1..self.sets.len()).filter(is_single).collect();
         let brings = |set: usize| {
             let mut seen = self.seen.iter().filter(|it| it.set == set);
             seen.any(|it| !has(0, it))
@@ -122,6 +161,7 @@ impl<'f> TriedSets<'f> {
             let others = others.filter(|it| it[0].path != own[0].path);
             pairs.extend(others.map(|it| (*base, [own.clone(), it.clone()].concat())));
         }
+        pairs.extend(self.vanished(&singles));
         let mut once: Vec<(usize, Vec<Switch>)> = Vec::new();
         for pair in pairs {
             if once.iter().all(|it| it.1 != pair.1) {
@@ -245,50 +285,6 @@ impl<'f> TriedSets<'f> {
             }
         }
         pairs
-    }
-
-    /// Whether a set does not render, or has a wait for which the user has to give an address.
-    fn lacks_an_address(&self, set: usize) -> bool {
-        let lacks = |it: &Found| {
-            matches!(
-                it.target,
-                Err(Reason::NoValue(_) | Reason::NoHost(_) | Reason::Refused { .. })
-            )
-        };
-        let mut seen = self.seen.iter().filter(|it| it.set == set);
-        let lacks = |it: &SeenContainer| it.found.is_empty() || it.found.iter().any(lacks);
-        set > 0 && (self.rendered[set].is_none() || seen.any(lacks))
-    }
-
-    /// The sets in which the user may have to give an address, each with marks in the values of addresses that the waits read. The returned
-    /// number counts the sets at the beginning that have marks in all such values at once.
-    pub(super) fn followed(&self) -> (Vec<(usize, Vec<Switch>)>, usize) {
-        // A chart may refuse a switch until it gets a host.
-        let is_open = |set: &usize| {
-            let mut seen = self.seen.iter().filter(|it| it.set == *set);
-            self.rendered[*set].is_none() || seen.any(SeenContainer::is_open)
-        };
-        let open: Vec<usize> = (0..self.sets.len()).filter(is_open).collect();
-        if open.is_empty() {
-            return (Vec::new(), 0);
-        }
-        let groups = traces::groups(self.texts);
-        let with =
-            |set: usize, group: &[Switch]| (set, [self.sets[set].as_slice(), group].concat());
-        let with = &with;
-        // The sets with all marks at once come first, because there may be more pairs of a set and a group than are tried.
-        let joined = traces::joined(&groups);
-        let lacking = open.iter().filter(|it| self.lacks_an_address(**it));
-        let lacking = lacking.filter(|_| groups.len() > 1);
-        let lacking = lacking.take(MOST_LACKING).map(|set| with(*set, &joined));
-        let pairs = open.iter().flat_map(|set| {
-            let group = groups.iter();
-            group.map(move |group| with(*set, group))
-        });
-        let mut all: Vec<_> = lacking.collect();
-        let many = all.len();
-        all.extend(pairs.take(MOST_FOLLOWED));
-        (all, many)
     }
 
     /// The sets in which containers may wait for the elements of a list, each with its number and with the switches that mark the list and

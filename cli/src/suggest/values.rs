@@ -6,7 +6,8 @@ use super::document::{self, indent};
 use super::expected::{self, Lists};
 use super::known::{Group, Known};
 use super::object::{ChartObject, ObjectList, own_pods, text};
-use super::render::{IN_ALL, RELEASE};
+use super::release::RELEASE;
+use super::render::IN_ALL;
 use super::source::ObjectSource;
 use super::target::Target;
 use super::texts::{File, Texts};
@@ -62,17 +63,23 @@ impl Wanted {
 /// The list that each workload of a group has to carry, in entries without template actions, because values hold none.
 pub(super) fn expected(known: &Known<'_>, group: &Group) -> Lists {
     let of = |target: &Target, set| {
-        let objects = known.objects(set);
-        entry(target, objects, &known.missing, &group.source)
+        let (objects, release) = (known.objects(set), known.release(set));
+        entry(target, objects, &known.missing, &group.source, release)
     };
     expected::by(known, group, of)
 }
 
 /// The entry for a target, without template actions. An object of another sub-chart whose name depends on the release becomes
 /// `subchart/NAME`.
-fn entry(target: &Target, objects: &[ChartObject], missing: &[String], own: &Path) -> String {
+fn entry(
+    target: &Target,
+    objects: &[ChartObject],
+    missing: &[String],
+    own: &Path,
+    release: &str,
+) -> String {
     let plain = target.plain().text;
-    if !plain.contains(RELEASE) {
+    if !plain.contains(release) {
         return plain;
     }
     let made_by = target.object.and_then(|at| sub_chart(&objects[at].source));

@@ -85,6 +85,8 @@ pub(super) struct Address {
     pub(super) asks: Asks,
     /// Whether the loop ends only after an HTTP answer with a status of success.
     pub(super) succeeds: bool,
+    /// Whether the HTTP request has credentials.
+    pub(super) logs_in: bool,
     /// The port of the client's protocol, for a text without a port; empty where the protocol has no such port.
     pub(super) usual: &'static str,
 }
@@ -124,6 +126,7 @@ impl Address {
             path: path.to_owned(),
             asks,
             succeeds: asks == Asks::Http,
+            logs_in: false,
             usual: usual_port(scheme),
         }
     }

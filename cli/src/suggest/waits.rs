@@ -8,7 +8,7 @@ use super::host::{self, Host};
 use super::kubectl;
 use super::reason::Reason;
 use super::shell::{self, Call, Looped};
-use super::wait::{Asks, For, Sought, StoreData, Wait};
+use super::wait::{Address, Asks, For, Sought, StoreData, Wait};
 use std::collections::BTreeMap;
 
 /// The waits that were read from a container, and further facts about it.
@@ -88,6 +88,14 @@ pub(super) fn of(container: &Container) -> Reading {
         if found.is_empty() && !acts::is_harmless(call) && !stops || acts::changes(call) {
             does = does.or_else(|| acts::program(call));
         }
+        // A loop that reads the answer to a question, such as that of `echo ruok | nc`, learns more than that a port is open.
+        let sends = |it: &Call| it.is_read && matches!(it.program(), "echo" | "printf");
+        let is_answered = call.is_read
+            && matches!(
+                call.program(),
+                "nc" | "ncat" | "netcat" | "socat" | "telnet"
+            )
+            && before.is_some_and(sends);
         for for_what in found {
             let is_of_the_pod = matches!(for_what, For::File(_));
             let for_what = match (for_what, &asked) {
@@ -96,6 +104,10 @@ pub(super) fn of(container: &Container) -> Reading {
                     address: Some(address),
                     names: words.clone(),
                     sought: *sought,
+                }),
+                (For::Address(address), None) if is_answered => For::Address(Address {
+                    asks: Asks::Protocol,
+                    ..address
                 }),
                 (other, _) => other,
             };
@@ -320,6 +332,22 @@ mod tests {
         let login = "until kcadm.sh config credentials --server http://a:1; do sleep 1; done";
         let script = format!("{login}; while read it; do kcadm.sh create roles -s name=$it; done");
         assert_eq!(told(&script, false), ["a:1"]);
+    }
+
+    #[test]
+    fn an_answer_that_is_read_tells_more_than_an_open_port() {
+        let asks = |script: &str| {
+            let value = json!({"name": "x", "command": ["sh", "-c", script]});
+            let container = Container::of(&value, true, &Value::Null).unwrap();
+            let wait = of(&container).waits.remove(0);
+            let For::Address(address) = wait.for_what else {
+                panic!("{wait:?}")
+            };
+            address.asks
+        };
+        let asked = "while [ \"$X\" != imok ]; do X=$(echo ruok | nc zk 2181); sleep 1; done";
+        assert_eq!(asks(asked), Asks::Protocol);
+        assert_eq!(asks("until nc -z zk 2181; do sleep 1; done"), Asks::Port);
     }
 
     #[test]

@@ -5,8 +5,10 @@ use super::conditions;
 use super::edits;
 use super::expected;
 use super::found::Found;
+use super::in_text;
 use super::known::{Group, Known};
 use super::list::Listed;
+use super::operands;
 use super::outcome::ListEntry;
 use super::render::Stubs;
 use super::survey::SeenContainer;
@@ -40,11 +42,21 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
         return Vec::new();
     };
     let mut all = Vec::from(lists);
-    all.extend((0..=AS_WRITTEN).filter_map(|way| by_names(known, group, way, root)));
+    // A name that the container's text has follows every value that the loop follows.
+    let ways = [
+        Way::AsWritten,
+        Way::ByTemplate,
+        Way::ByHelper,
+        Way::ByRelease,
+    ]
+    .into_iter();
+    all.extend(ways.filter_map(|way| by_names(known, group, way, root)));
     // A made-up name tells nothing about the real name.
     let is_made_up = |it: &Listed| {
         let text = &it.entry.text;
-        Stubs::are_in(text) || switches::is_made_up(text)
+        let mut actions = in_text::actions(text).into_iter();
+        let is_unsteady = actions.any(|it| operands::is_unsteady(&it));
+        is_unsteady || Stubs::are_in(text) || switches::is_made_up(text)
     };
     all.retain(|it| !it.is_empty() && !it.iter().any(is_made_up));
     let mut once: Vec<Vec<Listed>> = Vec::new();
@@ -65,19 +77,29 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     all
 }
 
-/// The way in which an entry names its target as the container's text does. The ways with lower numbers are those of [`candidates::names`].
-const AS_WRITTEN: usize = 2;
+/// The way in which an entry names its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The entry has the host or the name as the container's own text writes it.
+    AsWritten,
+    /// The entry has the name that the target's own template writes.
+    ByTemplate,
+    /// The entry has the name by a helper that is called after the target.
+    ByHelper,
+    /// The entry has the rendered name, with the release's name in it as an action.
+    ByRelease,
+}
 
 /// The list in which each target is named in the way `way`. Each entry stands under the condition under which its target is rendered.
 /// `None` where the sets of values tell no such list.
-fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<Vec<Listed>> {
+fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Vec<Listed>> {
     let tried = known.tried(group);
     // A workload that is rendered only by several switches together does not tell which of them it needs.
     let is_plain = |set: &usize| traces::without(&known.sets[*set]).count() <= 1;
     if !tried.iter().any(is_plain) {
         return None;
     }
-    let mut entries: BTreeMap<String, Option<ListEntry>> = BTreeMap::new();
+    let mut names: BTreeMap<String, Vec<ListEntry>> = BTreeMap::new();
     let mut found: Vec<(usize, &Target, Listed)> = Vec::new();
     for seen in group.seen.iter().map(|at| &known.seen[*at]) {
         for at in 0..seen.found.len() {
@@ -86,22 +108,45 @@ fn by_names(known: &Known<'_>, group: &Group, way: usize, root: &str) -> Option<
                     Some(it) => (Some(it.text), it.within),
                     None => (None, Vec::new()),
                 };
-                let of_text = || known.as_written(seen, at).filter(|_| way == AS_WRITTEN);
-                let is_named = target.object.is_some();
-                let written = written.or_else(|| of_text().filter(|_| is_named));
-                // An address that comes from a value must name the value, or the entry would hold with the present value alone.
-                if written.is_none() && target.form == (Form::Address { of_values: true }) {
-                    return None;
-                }
-                let name = || {
+                let of_target = || {
                     let objects = known.objects(seen.set);
-                    let names = candidates::names(known.texts, known.folder, objects, target);
-                    names.get(way).or(names.first()).cloned()
+                    candidates::names(known.texts, known.folder, objects, target)
                 };
                 // Each name is looked up once, because the search through the templates is slow.
-                let plain = target.plain().text;
-                let kept = || entries.entry(plain).or_insert_with(name).clone();
-                let entry = written.map(ListEntry::new).or_else(kept)?;
+                let names = names.entry(target.plain().text).or_insert_with(of_target);
+                let as_written = || match target.form {
+                    Form::Address { .. } => known.as_address(seen, at, false),
+                    _ => known.as_written(seen, at),
+                };
+                let of_template = names.first().filter(|_| names.len() > 1);
+                let dot = if root.is_empty() { "." } else { root };
+                let of_text = || {
+                    let text = as_written()?;
+                    let is_root = root.is_empty();
+                    Some(ListEntry::new(if is_root {
+                        text
+                    } else {
+                        operands::from_root(&text)
+                    }))
+                };
+                let of_helper = || candidates::by_helper(known.texts, target, dot);
+                let formed = match way {
+                    Way::AsWritten => of_text().or_else(of_helper),
+                    Way::ByTemplate => of_template.cloned().or_else(of_text).or_else(of_helper),
+                    Way::ByHelper => of_helper()
+                        .or_else(|| of_template.cloned())
+                        .or_else(of_text),
+                    Way::ByRelease => names.last().cloned(),
+                };
+                let written = written.map(ListEntry::new).or(formed);
+                // An address that comes from a value must name the value, or the entry would hold with the present value alone.
+                let is_bound = target.form == (Form::Address { of_values: true });
+                let is_bound =
+                    is_bound && written.as_ref().is_none_or(|it| !it.text.contains("{{"));
+                if is_bound {
+                    return None;
+                }
+                let entry = written.or_else(|| names.first().cloned())?;
                 found.push((seen.set, target, Listed { entry, within }));
             }
         }
@@ -250,7 +295,7 @@ pub(super) fn by_values(
         let written = found.clone().any(is_of_values).then(|| {
             let of = |it: &&SeenContainer| -> Option<Vec<String>> {
                 let numbers = 0..it.found.len();
-                numbers.map(|at| known.as_address(it, at)).collect()
+                numbers.map(|at| known.as_address(it, at, true)).collect()
             };
             let all: Option<Vec<Vec<String>>> = same.iter().map(of).collect();
             all.map(|it| it.concat())

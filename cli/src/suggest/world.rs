@@ -20,6 +20,8 @@ pub(super) struct World<'w> {
     pub(super) missing: &'w [String],
     /// The namespace of the workload that waits.
     pub(super) home: &'w str,
+    /// The name of the release.
+    pub(super) release: &'w str,
     /// The texts in the chart's values. The user chooses an address that stands in one of them.
     pub(super) values: &'w [String],
     /// The pod template of the workload that waits.
@@ -60,7 +62,15 @@ impl World<'_> {
             For::Address(address) => self.address(address, container, own),
             For::Name(name) => {
                 let asked = Address::of(name, Asks::Port);
-                match self.host(&asked, Some("present"), container, own) {
+                let found = self.host(&asked, Some("present"), container, own);
+                // A headless name has an address only once a pod behind it is ready.
+                if let Ok(Some(target)) = &found
+                    && self.is_named_by_its_pods(target)
+                    && let Ok(found) = self.host(&asked, None, container, own)
+                {
+                    return Ok(found);
+                }
+                match found {
                     Err(reason) if may_be_outside(&reason) => {
                         self.outside_name(&asked, container).map(Some)
                     }
@@ -136,6 +146,9 @@ impl World<'_> {
     /// The host or the port is a variable whose value the container does not tell.
     fn outside(&self, address: &Address, container: &Container) -> Result<Option<Target>, Reason> {
         let host = taken_over(&address.host, container, self.pods)?;
+        if address.logs_in && address.succeeds {
+            return Err(Reason::LogsIn(host));
+        }
         let known = Address {
             port: taken_over(&address.port, container, self.pods)?,
             ..address.clone()
@@ -203,6 +216,12 @@ impl World<'_> {
         }
     }
 
+    /// Whether the name of a target is that of its ready pods: the target is a headless Service that publishes no other pods.
+    fn is_named_by_its_pods(&self, target: &Target) -> bool {
+        let spec = target.object.map(|at| &self.objects[at].value["spec"]);
+        spec.is_some_and(|it| it["clusterIP"] == "None" && it["publishNotReadyAddresses"] != true)
+    }
+
     /// The target of a Service by its name, in `namespace` or in the namespace of the release.
     fn service(
         &self,
@@ -221,8 +240,7 @@ impl World<'_> {
                 if of_set.is_some_and(|(set, _)| self.find("StatefulSet", set, None).is_some()) {
                     return Ok(Some(pod(name, None)));
                 }
-                let in_a_missing_chart = self.missing.iter().any(|it| name.contains(it.as_str()));
-                if self.is_of_values(name) && !in_a_missing_chart {
+                if self.is_of_values(name) {
                     return Err(Reason::OfValues(name.to_owned()));
                 }
             }

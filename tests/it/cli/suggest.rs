@@ -124,8 +124,9 @@ fn the_diff_applies_and_the_chart_is_in_order() {
             println!("no helm renders {name}");
             continue;
         };
-        // Their templates render with more values alone.
-        if matches!(name.as_str(), "needs-values" | "no-images") {
+        // Their templates render with more values alone, or with sub-charts that are not here.
+        let lacks = ["needs-values", "no-images", "other-names"];
+        if lacks.contains(&name.as_str()) {
             assert!(ran.error.contains("helm cannot render"), "{}", ran.error);
             continue;
         }

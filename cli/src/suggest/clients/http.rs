@@ -94,7 +94,18 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
         let is_short = it.starts_with('-') && !it.starts_with("--");
         it.starts_with("--fail") || it.contains("_code}") || is_short && it[1..].contains('f')
     };
+    let logs_in = |it: &&str| {
+        let of_user = ["-u", "--user", "--http-user", "--cert"].iter();
+        let mut of_user = of_user.map(|option| it.strip_prefix(option));
+        let is_user = of_user.any(|it| it.is_some_and(|it| it.is_empty() || it.starts_with('=')));
+        is_user || it.to_lowercase().contains("authorization:")
+    };
+    let has_user = url.split_once("://").is_some_and(|(_, behind)| {
+        let host = behind.split(['/', '?']).next().unwrap_or_default();
+        host.contains('@')
+    });
     vec![For::Address(Address {
+        logs_in: has_user || arguments.iter().any(logs_in),
         // `curl` takes any answer for success, unless an option such as `--fail` asks for more.
         succeeds: program != "curl" || arguments.iter().any(asks_for_success),
         ..Address::of(url, Asks::Http)

@@ -300,3 +300,21 @@ fn a_variable_of_the_environment_says_it_too() {
         ["a:1", "b:2"]
     );
 }
+
+#[test]
+fn a_url_without_a_port_has_that_of_its_scheme() {
+    let env = BTreeMap::new();
+    for (address, expected) in [
+        ("http://vault", "80"),
+        ("https://vault", "443"),
+        ("vault", "8200"),
+    ] {
+        let words = ["vault", "status", "-address", address].map(str::to_owned);
+        let script = shell::of_words(&words, &env);
+        let found = of(&script.calls[0], true, &env).unwrap();
+        let [For::Address(found)] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!(found.usual, expected, "{address}");
+    }
+}

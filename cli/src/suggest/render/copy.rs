@@ -13,6 +13,16 @@ const DEEPEST: usize = 4;
 /// The names of the declared sub-charts that no folder holds.
 pub(super) struct Missing(pub(super) Vec<String>);
 
+/// The names of a chart and of its sub-charts.
+#[derive(Debug, Default)]
+pub(in crate::suggest) struct ChartNames {
+    pub(in crate::suggest) chart: String,
+    /// The keys of the chart's values below which the sub-charts have theirs.
+    pub(in crate::suggest) parts: Vec<String>,
+    /// The values of the sub-charts that are at hand, each with its key.
+    pub(in crate::suggest) values: Vec<(String, Value)>,
+}
+
 /// The file with the schema of a chart's values. The copy leaves it out, because a large one costs Helm a second in each render.
 const SCHEMA: &str = "values.schema.json";
 
@@ -135,6 +145,44 @@ fn take(found: &Path, to: &Path, depth: usize) -> Result<()> {
 fn read(path: &Path) -> Option<Value> {
     let text = fs::read(path).ok()?;
     Some(Entries::new(&text).next()?.ok()?.object)
+}
+
+/// Reads the names in a copy of a chart. `missing` are the declared sub-charts that the copy does not have.
+pub(super) fn names(copy: &Path, missing: &[String]) -> ChartNames {
+    let files = ["Chart.yaml", "requirements.yaml"];
+    let about: Vec<Value> = files.iter().filter_map(|it| read(&copy.join(it))).collect();
+    let declared = about.iter().filter_map(|it| it["dependencies"].as_array());
+    let declared: Vec<(&str, &str)> = declared
+        .flatten()
+        .filter_map(|it| {
+            let name = it["name"].as_str()?;
+            Some((name, it["alias"].as_str().unwrap_or(name)))
+        })
+        .collect();
+    let inside = fs::read_dir(copy.join("charts")).into_iter().flatten();
+    let inside = inside.flatten().map(|it| it.path());
+    let mut values = Vec::new();
+    for folder in inside.filter(|it| it.is_dir()) {
+        let own = folder.file_name().unwrap_or_default().to_string_lossy();
+        let aliases = declared.iter().filter(|it| it.0 == own).map(|it| it.1);
+        let aliases: Vec<&str> = aliases.collect();
+        let known = read(&folder.join("values.yaml")).unwrap_or_default();
+        if aliases.is_empty() {
+            values.push((own.into_owned(), known.clone()));
+        }
+        values.extend(aliases.into_iter().map(|it| (it.to_owned(), known.clone())));
+    }
+    let called = declared.iter().map(|it| it.1.to_owned());
+    let folders = values.iter().map(|it| it.0.clone());
+    let mut parts: Vec<String> = called.chain(folders).chain(missing.to_vec()).collect();
+    parts.sort();
+    parts.dedup();
+    let chart = about.first().and_then(|it| it["name"].as_str());
+    ChartNames {
+        chart: chart.unwrap_or_default().to_owned(),
+        parts,
+        values,
+    }
 }
 
 /// Whether `charts/` holds a sub-chart, as a folder or packed.

@@ -9,6 +9,7 @@ use crate::suggest::reason::Reason;
 use crate::suggest::scripts;
 use crate::suggest::target::Target;
 use crate::suggest::wait::{Address, Asks, Sought, StoreData};
+use rules::keys;
 use rules::scope;
 use rules::selector::Selector;
 use serde_json::Value;
@@ -21,6 +22,10 @@ impl World<'_> {
         container: &Container,
         own: &ChartObject,
     ) -> Result<Target, Reason> {
+        // The workload that migrates looks only whether its database is there.
+        if self.name_of(own).contains("migrat") {
+            return Err(Reason::NoMigration);
+        }
         let all = self.objects.iter().enumerate();
         let others = all.filter(|it| !std::ptr::eq(it.1, own) && own_pods(it.1).is_some());
         // A pod that starts with the first revision waits for no hook of a later one.
@@ -31,14 +36,15 @@ impl World<'_> {
             matches!(text(&it.1.value, "/kind"), "Deployment" | "StatefulSet")
         };
         let others: Vec<_> = others.into_iter().filter(is_kept).collect();
-        let is_named = |it: &&(usize, &ChartObject)| name_of(it.1).contains("migrat");
+        let is_named = |it: &&(usize, &ChartObject)| self.name_of(it.1).contains("migrat");
         let migrates = |it: &&(usize, &ChartObject)| is_named(it) || says_migrate(&it.1.value);
         let mut found: Vec<_> = jobs.iter().filter(migrates).collect();
         if found.is_empty() {
             found = others.iter().filter(is_named).collect();
         }
         if found.len() != 1 {
-            let prepares = |it: &&(usize, &ChartObject)| migrates(it) || sets_up(&name_of(it.1));
+            let prepares =
+                |it: &&(usize, &ChartObject)| migrates(it) || sets_up(&self.name_of(it.1));
             let of_image = jobs.iter().filter(|it| runs_image_of(it.1, container));
             let of_image: Vec<_> = of_image.filter(prepares).collect();
             if found.is_empty() || of_image.len() == 1 {
@@ -130,7 +136,7 @@ impl World<'_> {
             "migrat",
         ];
         let texts = self.texts_of(job).join("\n").to_lowercase();
-        let said = format!("{}\n{texts}", name_of(job));
+        let said = format!("{}\n{texts}", self.name_of(job));
         let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.' | '_');
         let has = |name: &String| texts.split(|it| !is_letter(it)).any(|it| it == name);
         MAKES.iter().any(|it| said.contains(it)) && names.iter().any(has)
@@ -203,12 +209,35 @@ impl World<'_> {
         texts.collect()
     }
 
+    /// The name of an object without that of the release, which may say anything.
+    fn name_of(&self, object: &ChartObject) -> String {
+        let name = text(&object.value, "/metadata/name");
+        name.replace(self.release, "").to_lowercase()
+    }
+
     /// Refuses a Job that Helm runs after all other objects, or before any other object.
     pub(super) fn runs_in_time(&self, job: usize, own: &ChartObject) -> Result<(), Reason> {
         let value = &self.objects[job].value;
         let name = || text(value, "/metadata/name").to_owned();
         let hook = scope::hook(value).unwrap_or_default();
-        if hook.is_empty() || scope::is_hook(&own.value) {
+        if let Some(own_hook) = scope::hook(&own.value) {
+            // Helm makes the next hook only once the one before has ended, and hooks of one weight in the order of their names.
+            let place = |it: &Value| {
+                let is_after = scope::hook(it).is_some_and(|it| !it.contains("pre-"));
+                (is_after, weight(it), text(it, "/metadata/name").to_owned())
+            };
+            let is_later = if hook.is_empty() {
+                !own_hook.contains("post-")
+            } else {
+                place(value) > place(&own.value)
+            };
+            return if is_later {
+                Err(Reason::LaterHook(name()))
+            } else {
+                Ok(())
+            };
+        }
+        if hook.is_empty() {
             return Ok(());
         }
         if hook.contains("post-") {
@@ -221,11 +250,13 @@ impl World<'_> {
     }
 }
 
-fn name_of(object: &ChartObject) -> String {
-    text(&object.value, "/metadata/name").to_lowercase()
+/// The weight of a hook of Helm.
+fn weight(object: &Value) -> i64 {
+    let weight = object["metadata"]["annotations"][keys::HOOK_WEIGHT].as_str();
+    weight.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Whether the name of a Job says that it sets up a database: `shop-db-setup`.
+/// Whether the name of a Job says that it sets up a database: `shop-db-setup`. A Job may also set up something else: `shop-sync-users`.
 fn sets_up(name: &str) -> bool {
     let words = [
         "setup",
@@ -236,7 +267,12 @@ fn sets_up(name: &str) -> bool {
         "sync",
         "upgrade",
     ];
-    name.split('-').any(|it| words.contains(&it))
+    let others = [
+        "user", "users", "role", "roles", "admin", "bucket", "buckets", "topic", "topics",
+        "secret", "secrets", "certs", "tokens",
+    ];
+    let mut parts = name.split('-');
+    parts.clone().any(|it| words.contains(&it)) && !parts.any(|it| others.contains(&it))
 }
 
 /// Whether a container of a workload runs the image of another container, in any version.
@@ -274,4 +310,22 @@ fn says_migrate(job: &Value) -> bool {
         let migrates = ["migrat", "db upgrade", "upgradedb", "db:prepare"];
         migrates.iter().any(|it| words.contains(it))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_sets_up_users_sets_up_no_database() {
+        for (name, expected) in [
+            ("shop-db-setup", true),
+            ("keystone-db-sync", true),
+            ("shop-sync-users", false),
+            ("shop-create-buckets", false),
+            ("shop-setup-admin", false),
+        ] {
+            assert_eq!(sets_up(name), expected, "{name}");
+        }
+    }
 }

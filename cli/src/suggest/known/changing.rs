@@ -1,0 +1,95 @@
+//! Gives up the waits whose targets change with values and names that no entry follows.
+
+use super::{Group, Known};
+use crate::suggest::candidates;
+use crate::suggest::found::Found;
+use crate::suggest::reason::Reason;
+use crate::suggest::release::{self, RELEASE};
+use crate::suggest::survey::SeenContainer;
+use crate::suggest::target::Target;
+
+/// A wait of a container to give up.
+struct Changing {
+    container: String,
+    /// The number of the container's waits, which tells its branches apart.
+    waits: usize,
+    at: usize,
+    reason: Reason,
+}
+
+/// The target of a wait; `None` for a wait that no list can say.
+fn target(found: &Found) -> Option<&Target> {
+    found.target.as_ref().ok()?.as_ref()
+}
+
+impl Known<'_> {
+    /// Gives up the waits of a group that a variation of a set changes and of which no form of the entry has an action that could follow,
+    /// so that the workload gets a list for its other waits. Returns whether there is such a wait, and whether another one is kept.
+    pub(in crate::suggest) fn leave_changing(&mut self, group: &Group, set: usize) -> bool {
+        let Some(base) = self.varied.get(&set).copied() else {
+            return false;
+        };
+        let mut left: Vec<Changing> = Vec::new();
+        let mut is_any_kept = false;
+        for number in &group.varied {
+            let seen = &self.seen[*number];
+            let own = group.seen.iter().map(|it| &self.seen[*it]);
+            let mut own = own.filter(|it| {
+                let is_same = it.container.name == seen.container.name;
+                is_same && it.set == base && it.found.len() == seen.found.len()
+            });
+            let (Some(own), true) = (own.next(), seen.set == set) else {
+                continue;
+            };
+            for (at, (before, now)) in own.found.iter().zip(&seen.found).enumerate() {
+                let Some(before) = target(before) else {
+                    continue;
+                };
+                let text = before.plain().text;
+                let now = target(now).map(|it| it.plain().text);
+                let now = now.map(|it| it.replace(self.release(set), RELEASE));
+                if now.as_ref() == Some(&text) || self.may_follow(own, at, before) {
+                    is_any_kept = true;
+                    continue;
+                }
+                let reason = Reason::Varied {
+                    entry: release::shown(&text),
+                    values: self.changing(group, set),
+                };
+                left.push(Changing {
+                    container: own.container.name.clone(),
+                    waits: own.found.len(),
+                    at,
+                    reason,
+                });
+            }
+        }
+        if left.is_empty() || !is_any_kept {
+            return false;
+        }
+        for number in group.seen.iter().chain(&group.varied) {
+            let seen = &mut self.seen[*number];
+            for it in &left {
+                if it.container == seen.container.name && it.waits == seen.found.len() {
+                    seen.found[it.at].target = Err(it.reason.clone());
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether a form of the entry has an action that may follow a value or a name.
+    fn may_follow(&self, seen: &SeenContainer, at: usize, target: &Target) -> bool {
+        let objects = self.objects(seen.set);
+        let names = candidates::names(self.texts, self.folder, objects, target);
+        let texts = [
+            self.as_written(seen, at),
+            self.as_address(seen, at, false),
+            self.written(seen, at, "").map(|it| it.text),
+            candidates::by_helper(self.texts, target, ".").map(|it| it.text),
+            names.into_iter().next().map(|it| it.text),
+        ];
+        let follows = |it: String| it.replace("{{ .Release.Name }}", "").contains("{{");
+        texts.into_iter().flatten().any(follows)
+    }
+}

@@ -1,0 +1,86 @@
+//! Chooses the sets of values that are rendered once more with marks in the values of addresses.
+
+use super::TriedSets;
+use crate::suggest::found::Found;
+use crate::suggest::reason::Reason;
+use crate::suggest::survey::SeenContainer;
+use crate::suggest::switches::{Switch, Tested};
+use crate::suggest::traces;
+use std::path::Path;
+
+/// The most sets of values that are rendered once more with marks in one group of values.
+const MOST_FOLLOWED: usize = 16;
+
+/// The most sets without an address that are rendered once more with marks in all values of addresses.
+const MOST_LACKING: usize = 12;
+
+impl TriedSets<'_> {
+    /// Whether a set does not render, or has a wait for which the user has to give an address.
+    fn lacks_an_address(&self, set: usize) -> bool {
+        let lacks = |it: &Found| {
+            matches!(
+                it.target,
+                Err(Reason::NoValue(_) | Reason::NoHost(_) | Reason::Refused { .. })
+            )
+        };
+        let mut seen = self.seen.iter().filter(|it| it.set == set);
+        let lacks = |it: &SeenContainer| it.found.is_empty() || it.found.iter().any(lacks);
+        set > 0 && (self.rendered[set].is_none() || seen.any(lacks))
+    }
+
+    /// The sets in which the user may have to give an address, each with marks in the values of addresses that the waits read. The returned
+    /// number counts the sets at the beginning that have marks in all such values at once.
+    pub(in crate::suggest) fn followed(&self) -> (Vec<(usize, Vec<Switch>)>, usize) {
+        // A chart may refuse a switch until it gets a host.
+        let is_open = |set: &usize| {
+            let mut seen = self.seen.iter().filter(|it| it.set == *set);
+            self.rendered[*set].is_none() || seen.any(SeenContainer::is_open)
+        };
+        let open: Vec<usize> = (0..self.sets.len()).filter(is_open).collect();
+        let groups = traces::groups(self.texts);
+        let with =
+            |set: usize, group: &[Switch]| (set, [self.sets[set].as_slice(), group].concat());
+        let with = &with;
+        // The sets with all marks at once come first, because there may be more pairs of a set and a group than are tried.
+        let joined = traces::joined(&groups);
+        let lacking = open.iter().filter(|it| self.lacks_an_address(**it));
+        let lacking = lacking.filter(|_| groups.len() > 1);
+        let lacking = lacking.take(MOST_LACKING).map(|set| with(*set, &joined));
+        let pairs = open.iter().flat_map(|set| {
+            let group = groups.iter();
+            group.map(move |group| with(*set, group))
+        });
+        let mut all: Vec<_> = lacking.collect();
+        let many = all.len();
+        all.extend(pairs.take(MOST_FOLLOWED));
+        for (set, group) in self.with_a_default(&groups) {
+            let pair = with(set, group);
+            if !all.contains(&pair) && all.len() < MOST_LACKING + MOST_FOLLOWED {
+                all.push(pair);
+            }
+        }
+        (all, many)
+    }
+
+    /// The sets in which a container waits for an object of the chart and reads an address that the chart's own values leave empty, each
+    /// with the marks of that address: `.Values.api.url | default (include "shop.api" .)`. The first set that shows the container counts.
+    fn with_a_default<'g>(&self, groups: &'g [Vec<Switch>]) -> Vec<(usize, &'g [Switch])> {
+        let mut once: Vec<(&Path, &str)> = Vec::new();
+        let mut found = Vec::new();
+        for seen in self.seen.iter().filter(|it| !it.is_open()) {
+            let name = seen.container.name.as_str();
+            if once.contains(&(seen.source.as_path(), name)) {
+                continue;
+            }
+            once.push((&seen.source, name));
+            let read = self.read(name);
+            let is_read = |it: &Switch| {
+                let is_empty = matches!(&it.tested, Tested::Follows { own } if own.is_empty());
+                is_empty && !traces::is_port(it) && read.contains(&format!(".Values.{}", it.path))
+            };
+            let groups = groups.iter().filter(|it| it.iter().any(is_read));
+            found.extend(groups.map(|it| (seen.set, it.as_slice())));
+        }
+        found
+    }
+}
