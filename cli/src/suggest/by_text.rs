@@ -80,7 +80,7 @@ pub(super) fn unrendered(
                 let what = file.template.masked.seen(&wait.what);
                 match context.resolve(wait).reason(Reason::Helper) {
                     Some(reason) => {
-                        report.tell(place.clone(), &name, Says::Left(what, reason.to_string()))
+                        report.tell(place.clone(), &name, Says::Left(what, reason.to_string()));
                     }
                     None => report.tell(place.clone(), &name, Says::Itself),
                 }

@@ -158,6 +158,52 @@ fn of_untried(
     notes
 }
 
+/// Renders the sets with marks in the values that a wait follows. Returns the numbers of the sets that mark several values at once.
+fn follow(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<usize> {
+    let (followed, many) = tried.followed();
+    let sets: Vec<_> = followed.iter().map(|it| it.1.clone()).collect();
+    let all = source.render_all(&sets, render::FOR_FOLLOWED);
+    let mut joined = Vec::new();
+    for (at, ((set, switches), objects)) in followed.into_iter().zip(all).enumerate() {
+        // No user gives a mark as a value, so a chart that refuses a mark tells nothing.
+        if objects.is_some() {
+            let number = tried.sets.len();
+            tried.take(switches, objects, source.missing(), set);
+            joined.extend((number..tried.sets.len()).filter(|_| at < many));
+        }
+    }
+    joined
+}
+
+/// Renders the sets with other waits once more, with one switch more in each. Returns the sets beyond the limit.
+fn cross(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<Pair> {
+    let mut crossed = tried.crossed();
+    let sets = crossed.iter().take(MOST_CROSSED).map(|it| it.1.clone());
+    let sets: Vec<_> = sets.collect();
+    let all = source.render_all(&sets, render::FOR_CROSSED);
+    let uncrossed = crossed.split_off(all.len());
+    for ((base, switches), objects) in crossed.into_iter().zip(all) {
+        // A set with marks that does not render tells nothing, and one without them was rendered in its turn.
+        if objects.is_some() {
+            tried.take(switches, objects, source.missing(), base);
+        }
+    }
+    uncrossed
+}
+
+/// The note on the sets that were not rendered; `None` where all were.
+fn of_late(late: &[Vec<Switch>]) -> Option<String> {
+    let mut pairs: Vec<String> = late.iter().flatten().map(Switch::told).collect();
+    pairs.sort();
+    pairs.dedup();
+    (!late.is_empty()).then(|| {
+        format!(
+            "it has more switches than are tried, and it was not tried with {}; give values with --set and ask again",
+            pairs.join(", ")
+        )
+    })
+}
+
 /// Proposes lists for the workloads that a folder renders to.
 pub(super) fn run(
     folder: &Path,
@@ -189,39 +235,11 @@ pub(super) fn run(
             tried.take(switches, objects, source.missing(), base);
         }
     }
-    let (followed, many) = tried.followed();
-    let sets: Vec<_> = followed.iter().map(|it| it.1.clone()).collect();
-    let all = source.render_all(&sets, render::FOR_FOLLOWED);
-    let mut joined = Vec::new();
-    for (at, ((set, switches), objects)) in followed.into_iter().zip(all).enumerate() {
-        // No user gives a mark as a value, so a chart that refuses a mark tells nothing.
-        if objects.is_some() {
-            let number = tried.sets.len();
-            tried.take(switches, objects, source.missing(), set);
-            joined.extend((number..tried.sets.len()).filter(|_| at < many));
-        }
-    }
+    let joined = follow(&mut tried, &mut source);
     mark_lists(&mut tried, &mut source);
-    let mut crossed = tried.crossed();
-    let sets = crossed.iter().take(MOST_CROSSED).map(|it| it.1.clone());
-    let sets: Vec<_> = sets.collect();
-    let all = source.render_all(&sets, render::FOR_CROSSED);
-    let uncrossed = crossed.split_off(all.len());
-    for ((base, switches), objects) in crossed.into_iter().zip(all) {
-        // A set with marks that does not render tells nothing, and one without them was rendered in its turn.
-        if objects.is_some() {
-            tried.take(switches, objects, source.missing(), base);
-        }
-    }
+    let uncrossed = cross(&mut tried, &mut source);
     let unvaried = vary(&mut tried, &mut source, texts);
-    if !late.is_empty() {
-        let mut pairs: Vec<String> = late.iter().flatten().map(Switch::told).collect();
-        pairs.sort();
-        pairs.dedup();
-        let note = format!(
-            "it has more switches than are tried, and it was not tried with {}; give values with --set and ask again",
-            pairs.join(", ")
-        );
+    if let Some(note) = of_late(&late) {
         report.tell(folder.display().to_string(), "", Says::Note(note));
     }
     let untried = tried.sets.len()..tried.sets.len() + late.len();

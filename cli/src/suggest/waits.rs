@@ -52,6 +52,29 @@ fn with_the_pods_variables(container: &Container, call: &Call, looks: bool) -> O
     clients::of(call, looks, &more)
 }
 
+/// Changes what the container's own words say of its waits: a count of answers, the moment at which it runs, and answers that it takes.
+fn heed_container(waits: &mut [Wait], container: &Container) {
+    let counts = container.words.iter().any(|it| counts_answers(it));
+    for wait in waits {
+        match &mut wait.for_what {
+            For::Address(address) if counts && address.asks == Asks::Http => {
+                let program = wait.what.split(' ').next().unwrap_or_default();
+                wait.for_what = For::Data(StoreData {
+                    program: program.to_owned(),
+                    address: Some(address.clone()),
+                    names: Vec::new(),
+                    sought: Sought::Other,
+                });
+            }
+            For::File(_) => {}
+            For::Address(address) if host::of(&address.host) == Host::Itself => {}
+            other if container.after_start => *other = For::Nothing(Reason::AfterStart),
+            For::Address(address) => address.succeeds &= !container.takes_refusals(),
+            _ => {}
+        }
+    }
+}
+
 /// Reads the waits of a container.
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
@@ -127,25 +150,7 @@ pub(super) fn of(container: &Container) -> Reading {
         }
     }
     leave_alternatives(&mut waits, &sides);
-    let counts = container.words.iter().any(|it| counts_answers(it));
-    for wait in &mut waits {
-        match &mut wait.for_what {
-            For::Address(address) if counts && address.asks == Asks::Http => {
-                let program = wait.what.split(' ').next().unwrap_or_default();
-                wait.for_what = For::Data(StoreData {
-                    program: program.to_owned(),
-                    address: Some(address.clone()),
-                    names: Vec::new(),
-                    sought: Sought::Other,
-                });
-            }
-            For::File(_) => {}
-            For::Address(address) if host::of(&address.host) == Host::Itself => {}
-            other if container.after_start => *other = For::Nothing(Reason::AfterStart),
-            For::Address(address) => address.succeeds &= !container.takes_refusals(),
-            _ => {}
-        }
-    }
+    heed_container(&mut waits, container);
     let mut once: Vec<Wait> = Vec::new();
     for wait in waits {
         if once.iter().all(|it| it.for_what != wait.for_what) {
