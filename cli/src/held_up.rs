@@ -209,6 +209,17 @@ mod tests {
         assert_eq!(told, expected);
     }
 
+    /// The objects that hold pods up, by the name and the root cause of each pod.
+    fn of_shop(all: &[(&str, [RootCause; 1])]) -> Vec<HeldUp> {
+        let pods = all.iter().map(|(name, roots)| WaitingPod {
+            namespace: "shop",
+            name,
+            since: None,
+            roots,
+        });
+        held_up(&pods.collect::<Vec<_>>())
+    }
+
     #[test]
     fn a_stranded_pod_holds_up_others_and_not_itself() {
         let stranded = |pod: &str| root("Deployment/x", Some(pod), "Stranded");
@@ -218,13 +229,7 @@ mod tests {
             ("b", [stranded("b")]),
             ("c", [at_gate]),
         ];
-        let pods = all.iter().map(|(name, roots)| WaitingPod {
-            namespace: "shop",
-            name,
-            since: None,
-            roots,
-        });
-        let told = held_up(&pods.collect::<Vec<_>>());
+        let told = of_shop(&all);
         let told: Vec<_> = told.into_iter().map(|it| (it.cause, it.pods)).collect();
         assert_eq!(told, [(stranded("a"), BTreeSet::from(["c".to_owned()]))]);
     }
@@ -238,13 +243,7 @@ mod tests {
             ("b", [no_node]),
             ("c", [claim.clone()]),
         ];
-        let pods = all.iter().map(|(name, roots)| WaitingPod {
-            namespace: "shop",
-            name,
-            since: None,
-            roots,
-        });
-        let told = held_up(&pods.collect::<Vec<_>>());
+        let told = of_shop(&all);
         let [HeldUp { cause, pods, .. }] = &told[..] else {
             panic!("{told:?}");
         };

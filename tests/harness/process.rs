@@ -40,7 +40,12 @@ pub fn binary(name: &str) -> PathBuf {
 fn find(name: &str, folders: &OsStr) -> PathBuf {
     let mut paths = std::env::split_paths(folders).map(|it| it.join(name));
     let found = paths.find(|it| it.is_file());
-    found.unwrap_or_else(|| panic!("no {name} in {PROGRAMS}={}", folders.display()))
+    found.unwrap_or_else(|| {
+        panic!(
+            "no {name} in {PROGRAMS}={}; build it with make programs, or unset the variable",
+            folders.display()
+        )
+    })
 }
 
 fn build(name: &str) -> PathBuf {

@@ -166,40 +166,40 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
         let end = rest.find(|it| !is_path(it)).unwrap_or(rest.len());
         let path = rest[..end].trim_end_matches('.').to_owned();
         let now = value_at(values, &path);
-        if let Some(comparison) = Comparison::around(&condition[..at], &rest[end..]) {
-            for (value, tested) in compared(now, &comparison) {
-                let path = path.clone();
-                push(
-                    &mut found,
-                    Switch {
-                        path,
-                        value,
-                        tested,
-                    },
-                );
-            }
-            continue;
-        }
-        let (value, tested) = match now {
-            Some(Value::Bool(now)) => ((!now).to_string(), Tested::IsSet),
-            // A value that the chart does not define is a name where its key says so, and otherwise most likely a switch.
-            None | Some(Value::Null) if is_name(&path) => (NAMED.to_owned(), Tested::IsSet),
-            None | Some(Value::Null) => ("true".to_owned(), Tested::IsSet),
-            Some(Value::String(now)) if now.is_empty() && is_address(&path) => {
-                (ELSEWHERE.to_owned(), Tested::IsSet)
-            }
-            _ => continue,
+        let settings = match Comparison::around(&condition[..at], &rest[end..]) {
+            Some(comparison) => compared(now, &comparison),
+            None => other(now, &path)
+                .map(|it| (it, Tested::IsSet))
+                .into_iter()
+                .collect(),
         };
-        push(
-            &mut found,
-            Switch {
-                path,
-                value,
-                tested,
-            },
-        );
+        for (value, tested) in settings {
+            let path = path.clone();
+            push(
+                &mut found,
+                Switch {
+                    path,
+                    value,
+                    tested,
+                },
+            );
+        }
     }
     found
+}
+
+/// The setting of a value that turns a condition on the value alone; `None` where the value is no switch.
+fn other(now: Option<&Value>, path: &str) -> Option<String> {
+    match now {
+        Some(Value::Bool(now)) => Some((!now).to_string()),
+        // A value that the chart does not define is a name where its key says so, and otherwise most likely a switch.
+        None | Some(Value::Null) if is_name(path) => Some(NAMED.to_owned()),
+        None | Some(Value::Null) => Some("true".to_owned()),
+        Some(Value::String(now)) if now.is_empty() && is_address(path) => {
+            Some(ELSEWHERE.to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// The settings of a value that change the result of a comparison: each of its texts, and none of them where the chart's own value is one.
