@@ -5,6 +5,7 @@
 //! then says the same as the loops. A template that does not render is read as text.
 
 mod acts;
+mod audit;
 mod blocks;
 mod by_text;
 mod candidates;

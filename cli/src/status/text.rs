@@ -192,7 +192,7 @@ impl TreeView {
         let node = pod.node.as_deref().filter(|_| self.wide);
         let node = node.map(|it| format!(" (on {it})")).unwrap_or_default();
         let told = format!("{names}  {}{node}", self.told(row, same));
-        (self.style.mark(pod.stage.tone()), printable(&told))
+        (self.style.mark(pod.tone()), printable(&told))
     }
 
     fn told(self, row: &TreeRow<'_>, same: bool) -> String {

@@ -10,6 +10,7 @@ use crate::held_up::{self, HeldUp, WaitingPod, held_up};
 use crate::installation::Unseen;
 use crate::output::API_VERSION;
 use crate::stranded;
+use crate::style::Tone;
 use jiff::Timestamp;
 use rules::cause::{Pull, RootCause};
 use rules::dependent::Dependent;
@@ -277,6 +278,14 @@ impl Workload {
 }
 
 impl Pod {
+    /// The tone of the pod's row: that of its stage, and a bad one for a stranded pod, which never starts by itself.
+    pub(super) fn tone(&self) -> Tone {
+        match self.stranded {
+            Some(_) => Tone::Bad,
+            None => self.stage.tone(),
+        }
+    }
+
     /// Whether its gate has yet to start on a node, and nothing but an Event may say why it does not.
     pub(super) fn is_to_start(&self) -> bool {
         let is_new = self.since.is_none() && self.stage == Stage::Waits;

@@ -1,8 +1,10 @@
 //! The way from a chart, or a folder of manifests, to the proposed lists: it renders with several sets of values, surveys the waits, writes
 //! lists, and tries them.
 
+use super::audit;
 use super::known::{Group, Known};
 use super::list::Listed;
+use super::object::{ChartObject, own_pods};
 use super::render;
 use super::settle::{self, Settled};
 use super::source::ObjectSource;
@@ -19,10 +21,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The most sets of one round that are tried with one switch more than a set before them.
-const MOST_PAIRS: usize = 24;
+const MOST_PAIRS: usize = 40;
 
 /// The most sets with other waits that are tried with one switch more.
-const MOST_CROSSED: usize = 16;
+const MOST_CROSSED: usize = 24;
+
+/// The most audits of a chart's lists. A list that the last one refutes is not proposed.
+const AUDITS: usize = 3;
+
+/// The most texts that are tried in order to render workloads at all.
+const MOST_TEXTS: usize = 8;
 
 /// The most values or sets that a note names.
 const MOST_TOLD: usize = 6;
@@ -204,6 +212,91 @@ fn of_late(late: &[Vec<Switch>]) -> Option<String> {
     })
 }
 
+/// A way to give up a part of what is known about the groups without a list, so that a list may be found for the rest.
+#[derive(Debug, Clone, Copy)]
+enum GiveUp<'s> {
+    /// The sets of these numbers, which mark several values at once.
+    Joined(&'s [usize]),
+    /// The waits whose address comes from values that no list can name.
+    Unwritable,
+    /// The waits that follow no variation.
+    Changing,
+}
+
+impl GiveUp<'_> {
+    /// Gives it up. Returns whether there was something to give up.
+    fn from(self, known: &mut Known<'_>, groups: &mut [Group], settled: &Settled) -> bool {
+        let without = (0..groups.len()).filter(|at| !settled.has(*at));
+        match self {
+            Self::Joined(sets) => known.forget(sets, groups, &without.collect::<Vec<_>>()),
+            Self::Unwritable => {
+                known.leave_unwritable(&without.map(|at| &groups[at]).collect::<Vec<_>>())
+            }
+            Self::Changing => {
+                let stuck = settled.varied.iter().filter(|it| !settled.has(*it.0));
+                stuck.fold(false, |is_any, (at, set)| {
+                    known.leave_changing(&groups[*at], *set) || is_any
+                })
+            }
+        }
+    }
+}
+
+/// Finds the lists of all groups, and audits them. A list that an audit refutes is sought again, beside the set that refutes it.
+fn settle_all(
+    known: &mut Known<'_>,
+    source: &mut ObjectSource,
+    groups: &mut [Group],
+    joined: &[usize],
+    idle: &[Switch],
+) -> Result<Settled> {
+    let mut settled = Settled::default();
+    let settle = |known: &Known<'_>,
+                  source: &mut ObjectSource,
+                  groups: &[Group],
+                  settled: &mut Settled,
+                  limit| {
+        let open = open(known, groups, settled);
+        settled.join(settle::settle(known, source, groups, open, limit)?);
+        anyhow::Ok(())
+    };
+    settle(known, source, groups, &mut settled, render::FOR_LISTS)?;
+    for way in [GiveUp::Joined(joined), GiveUp::Unwritable, GiveUp::Changing] {
+        if way.from(known, groups, &settled) {
+            settle(known, source, groups, &mut settled, render::FOR_LISTS)?;
+        }
+    }
+    for audit in 1..=AUDITS {
+        let refuted = audit::refuted(known, source, groups, &settled, idle)?;
+        settled.lists.retain(|at, _| !refuted.contains(at));
+        if refuted.is_empty() || audit == AUDITS {
+            break;
+        }
+        settle(known, source, groups, &mut settled, render::FOR_REFUTED)?;
+    }
+    Ok(settled)
+}
+
+/// Gives the chart a made-up text for the value without which it renders none of its own workloads, as some charts do until they get a host.
+/// Returns that switch.
+fn bring_workloads(source: &mut ObjectSource, switched: &[Vec<Switch>]) -> Option<Switch> {
+    let is_own = |it: &ChartObject| !it.source.starts_with("charts") && own_pods(it).is_some();
+    let shows = |source: &mut ObjectSource, set: &[Switch]| {
+        let found = source.render_all(&[set.to_vec()], render::FOR_SETS);
+        found.iter().flatten().any(|it| it.iter().any(is_own))
+    };
+    if shows(source, &[]) {
+        return None;
+    }
+    let texts = switched
+        .iter()
+        .filter(|set| matches!(set.as_slice(), [it] if it.is_text()));
+    let mut texts = texts.take(MOST_TEXTS);
+    let needed = &texts.find(|set| shows(source, set))?[0];
+    source.need(needed);
+    Some(needed.clone())
+}
+
 /// Proposes lists for the workloads that a folder renders to.
 pub(super) fn run(
     folder: &Path,
@@ -215,7 +308,10 @@ pub(super) fn run(
     source.render_first(&texts.values)?;
     let mut tried = TriedSets::of(folder, texts);
     let mut sets = vec![Vec::new()];
-    let (switched, mut late) = switches::of(texts);
+    let (mut switched, mut late) = switches::of(texts);
+    if let Some(needed) = bring_workloads(&mut source, &switched) {
+        switched.retain(|set| set.iter().all(|it| it.path != needed.path));
+    }
     sets.extend(switched);
     let switched = sets.iter().chain(&late).flatten();
     let compared = switched.filter(|it| it.is_compared()).cloned();
@@ -245,6 +341,7 @@ pub(super) fn run(
     let untried = tried.sets.len()..tried.sets.len() + late.len();
     tried.rendered.extend(late.iter().map(|_| None));
     tried.sets.extend(late);
+    let idle = tried.idle;
     let mut known = Known {
         folder,
         texts,
@@ -263,29 +360,7 @@ pub(super) fn run(
         report.tell(folder.display().to_string(), "", Says::Note(note));
     }
     let mut groups = known.groups();
-    let empty = Settled::default();
-    let mut settled = settle::settle(&known, &mut source, &groups, open(&known, &groups, &empty))?;
-    let without: Vec<usize> = (0..groups.len()).filter(|at| !settled.has(*at)).collect();
-    if known.forget(&joined, &mut groups, &without) {
-        let more = open(&known, &groups, &settled);
-        settled.join(settle::settle(&known, &mut source, &groups, more)?);
-    }
-    let unsettled = (0..groups.len()).filter(|at| !settled.has(*at));
-    let unsettled: Vec<&Group> = unsettled.map(|at| &groups[at]).collect();
-    if known.leave_unwritable(&unsettled) {
-        let more = open(&known, &groups, &settled);
-        settled.join(settle::settle(&known, &mut source, &groups, more)?);
-    }
-    let stuck = settled.varied.clone().into_iter();
-    let stuck: Vec<(usize, usize)> = stuck.filter(|it| !settled.has(it.0)).collect();
-    let mut is_any_left = false;
-    for (at, set) in stuck {
-        is_any_left |= known.leave_changing(&groups[at], set);
-    }
-    if is_any_left {
-        let more = open(&known, &groups, &settled);
-        settled.join(settle::settle(&known, &mut source, &groups, more)?);
-    }
+    let settled = settle_all(&mut known, &mut source, &mut groups, &joined, &idle)?;
     let wanted = ways::by_values(&known, &groups, &settled.lists);
     let by_values = values::settle(&known, &mut source, &groups, wanted, report)?;
     let covered = telling::of_groups(&known, &groups, &settled, &by_values, report);

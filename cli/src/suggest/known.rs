@@ -65,26 +65,16 @@ impl Known<'_> {
     pub(super) fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for (at, seen) in self.seen.iter().enumerate() {
-            let (kind, name) = &seen.workload;
-            let file = self.file(&seen.source);
-            let document = file.and_then(|it| candidates::document_of(it, kind, name));
-            let document = document.map(|it| it.first);
-            // A template may choose the kind.
-            let is_the_same = |it: &&mut Group| {
-                let is_kind = it.document.is_some() || it.kind == *kind;
-                it.source == seen.source && it.document == document && is_kind
-            };
-            let same = groups.iter_mut().find(is_the_same);
             let is_varied = self.varied.contains_key(&seen.set);
-            match same {
-                Some(group) if is_varied => group.varied.push(at),
-                Some(group) => group.seen.push(at),
+            match self.group_of(seen, &groups) {
+                Some(group) if is_varied => groups[group].varied.push(at),
+                Some(group) => groups[group].seen.push(at),
                 // The variation of a set shows no waiting workload that the set does not show, but for a name that misleads.
                 None if is_varied => {}
                 None => groups.push(Group {
                     source: seen.source.clone(),
-                    kind: kind.clone(),
-                    document,
+                    kind: seen.workload.0.clone(),
+                    document: self.document_of(seen),
                     seen: vec![at],
                     varied: Vec::new(),
                     forgotten: Vec::new(),
@@ -92,6 +82,45 @@ impl Known<'_> {
             }
         }
         groups
+    }
+
+    /// The first line of the document that renders the workload of a container.
+    fn document_of(&self, seen: &SeenContainer) -> Option<usize> {
+        let (kind, name) = &seen.workload;
+        let document = candidates::document_of(self.file(&seen.source)?, kind, name);
+        document.map(|it| it.first)
+    }
+
+    /// The number of the group that has the workload of a container.
+    fn group_of(&self, seen: &SeenContainer, groups: &[Group]) -> Option<usize> {
+        let document = self.document_of(seen);
+        groups.iter().position(|it| {
+            // A template may choose the kind.
+            let is_kind = it.document.is_some() || it.kind == seen.workload.0;
+            it.source == seen.source && it.document == document && is_kind
+        })
+    }
+
+    /// Takes the containers of the last set, as far as a group has their workload. Returns how many they are.
+    pub(super) fn take(&mut self, seen: Vec<SeenContainer>, groups: &mut [Group]) -> usize {
+        let before = self.seen.len();
+        for seen in seen {
+            if let Some(group) = self.group_of(&seen, groups) {
+                groups[group].seen.push(self.seen.len());
+                self.seen.push(seen);
+            }
+        }
+        self.seen.len() - before
+    }
+
+    /// Takes back the last set and its `count` containers.
+    pub(super) fn give_back(&mut self, count: usize, groups: &mut [Group]) {
+        self.sets.pop();
+        self.rendered.pop();
+        self.seen.truncate(self.seen.len() - count);
+        for group in groups {
+            group.seen.retain(|it| *it < self.seen.len());
+        }
     }
 
     pub(super) fn file(&self, source: &Path) -> Option<&File> {
@@ -265,6 +294,11 @@ impl Known<'_> {
             [base, switch] if self.is_there_with(base, tried) => switch,
             _ => return None,
         };
+        // Another set with this switch renders, and tells the waits.
+        let is_rendered = |it: usize| self.rendered[it].is_some() && self.sets[it].contains(switch);
+        if (0..self.sets.len()).any(is_rendered) {
+            return None;
+        }
         // The chart does not have this value, so nothing tells which texts the value may be.
         let own = value_at(&self.texts.values, &switch.path);
         if own.is_none_or(Value::is_null) && !self.untried.contains(&set) {

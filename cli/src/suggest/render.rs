@@ -31,16 +31,22 @@ const TRIES: usize = 24;
 /// proposes the same as an idle one.
 pub(super) const FOR_SETS: usize = 80;
 /// The number of renders after which no further set of two switches is tried.
-pub(super) const FOR_PAIRS: usize = 110;
+pub(super) const FOR_PAIRS: usize = 140;
 /// The number of renders after which no further set with marks is tried. Marks are made-up hosts and ports that show which addresses come
 /// from which values.
-pub(super) const FOR_FOLLOWED: usize = 140;
+pub(super) const FOR_FOLLOWED: usize = 170;
 /// The number of renders after which no further set is tried that adds a switch to a set with other waits.
-pub(super) const FOR_CROSSED: usize = 150;
+pub(super) const FOR_CROSSED: usize = 190;
 /// The number of renders after which no further set with other names and texts is tried.
-pub(super) const FOR_VARIED: usize = 170;
-/// The number of renders after which no further list is tried. A list that was not tried is not proposed.
-pub(super) const IN_ALL: usize = 230;
+pub(super) const FOR_VARIED: usize = 215;
+/// The number of renders after which no further list is tried in a template. A list that was not tried is not proposed.
+pub(super) const FOR_LISTS: usize = 480;
+/// The number of renders after which no list is audited any more.
+pub(super) const FOR_AUDIT: usize = 540;
+/// The number of renders after which no further list is tried in place of one that an audit refuted.
+pub(super) const FOR_REFUTED: usize = 600;
+/// The number of renders after which nothing is tried any more.
+pub(super) const IN_ALL: usize = 640;
 
 /// The number of renders that run at the same time.
 pub(super) const AT_ONCE: usize = 4;
@@ -59,6 +65,8 @@ type Answer = Arc<Mutex<Option<Result<ObjectList, String>>>>;
 pub(super) struct Copy {
     root: PathBuf,
     chart: PathBuf,
+    /// The copy without the objects of the sub-charts, which renders faster: lists in the chart's own templates are tried in it.
+    short: PathBuf,
     /// The declared sub-charts that no folder holds, so they are not rendered.
     pub(super) missing: Vec<String>,
     /// The made-up values that the chart needs in order to render.
@@ -89,9 +97,11 @@ impl Copy {
     pub(super) fn of(folder: &Path, given: Vec<String>) -> Result<Self> {
         let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
         let chart = root.join("chart");
+        let short = root.join("short");
         let mut copy = Self {
             root,
             chart,
+            short,
             missing: Vec::new(),
             needed: Values::new(),
             broken: Vec::new(),
@@ -118,8 +128,9 @@ impl Copy {
 
     /// Writes a file of the copy. `own` is the chart's own text of the file.
     pub(super) fn put(&mut self, below: &Path, text: &str, own: &str) -> Result<()> {
-        let path = self.chart.join(below);
-        copy::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        for path in [self.chart.join(below), self.short.join(below)] {
+            copy::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
         let mut edited = self.states[self.state].clone();
         if text == own {
             edited.remove(below);
@@ -137,6 +148,12 @@ impl Copy {
     /// Renders the chart with its own values. Makes up the values and helpers that the chart needs for that, and leaves out the templates
     /// that do not render.
     pub(super) fn render_first(&mut self, own: &Value) -> Result<()> {
+        self.complete(own)?;
+        copy::tree(&self.chart, &self.short)?;
+        copy::shorten(&self.short)
+    }
+
+    fn complete(&mut self, own: &Value) -> Result<()> {
         self.own = own.clone();
         if !self.missing.is_empty() {
             // A template may use such a helper only with a switch, so all of them are made up at once.
@@ -173,6 +190,13 @@ impl Copy {
         bail!("{}", needs::shown(&last))
     }
 
+    /// Takes a value, in the form `PATH=VALUE`, with which the chart is always rendered from now on.
+    pub(super) fn need(&mut self, pair: String) {
+        self.needed.push(pair);
+        self.answers = Mutex::default();
+        self.completed.clear();
+    }
+
     /// Renders the chart with each of several sets of values; `None` for a set with which the chart does not render. The answer is shorter
     /// than `sets` once the chart has been rendered `limit` times in all.
     pub(super) fn render_all(&mut self, sets: &[Values], limit: usize) -> Vec<Option<ObjectList>> {
@@ -203,10 +227,14 @@ impl Copy {
     /// password.
     fn rendered(&self, set: &Values) -> Option<(ObjectList, Values)> {
         match self.completed.get(set) {
-            Some(known) => self.tried(known.clone()?),
+            Some(known) => {
+                let known = known.as_ref()?;
+                self.nothing(known).or_else(|| self.tried(known.clone()))
+            }
             None => self
                 .tried(set.clone())
-                .or_else(|| self.tried(self.as_text(set)?)),
+                .or_else(|| self.tried(self.as_text(set)?))
+                .or_else(|| self.nothing(set)),
         }
     }
 
@@ -238,6 +266,18 @@ impl Copy {
         None
     }
 
+    /// No objects, for a set of switches with which the templates write no YAML: no user has such switches. `None` for any other set.
+    fn nothing(&self, set: &Values) -> Option<(ObjectList, Values)> {
+        let is_choice = |it: &String| it.ends_with("=true") || it.ends_with("=false");
+        if !set.iter().all(is_choice) {
+            return None;
+        }
+        let error = self.helm(set).ok()?.err()?;
+        needs::of(&error)
+            .is_no_yaml
+            .then(|| (ObjectList::from([]), set.clone()))
+    }
+
     /// Renders the chart, or returns the former answer where Helm has rendered the same texts with the same values. The inner error is
     /// Helm's.
     fn helm(&self, values: &[String]) -> Result<Result<ObjectList, String>> {
@@ -254,7 +294,10 @@ impl Copy {
             .find_map(|it| release_of(it))
             .unwrap_or(RELEASE);
         let mut helm = Command::new("helm");
-        helm.arg("template").arg(release).arg(&self.chart);
+        let mut edited = self.states[self.state].keys();
+        let is_short = self.state != 0 && edited.all(|it| it.starts_with("templates"));
+        let chart = if is_short { &self.short } else { &self.chart };
+        helm.arg("template").arg(release).arg(chart);
         helm.args(["--namespace", NAMESPACE]).args(&self.given);
         let values = values.iter().filter(|it| release_of(it).is_none());
         for pair in self.needed.iter().chain(values) {

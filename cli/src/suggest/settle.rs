@@ -6,7 +6,7 @@ use super::expected::{self, Lists};
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, text};
-use super::render::{AT_ONCE, IN_ALL};
+use super::render::AT_ONCE;
 use super::source::ObjectSource;
 use super::tried;
 use anyhow::Result;
@@ -48,15 +48,16 @@ enum TryEnd {
 }
 
 /// Finds for each group the first of its lists that means the same as its wait loops. `open` has the number of each group, and the lists to
-/// try for it, the best first.
+/// try for it, the best first; `limit` is the number of renders after which no further list is tried.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
     groups: &[Group],
     mut open: Vec<(usize, Vec<Vec<Listed>>)>,
+    limit: usize,
 ) -> Result<Settled> {
     let mut settled: BTreeMap<usize, Vec<Listed>> = BTreeMap::new();
-    let mut trials = Trials::of(known, source, groups, open.iter().map(|it| it.0));
+    let mut trials = Trials::of(known, source, groups, open.iter().map(|it| it.0), limit);
     let mut is_late = false;
     while !open.is_empty() && !is_late {
         let firsts = open.iter().map(|(at, ways)| (*at, ways[0].clone()));
@@ -108,6 +109,8 @@ struct Trials<'t, 'k> {
     expected: BTreeMap<usize, Lists>,
     /// The sets of values that render a workload of each group, by the number of the group.
     shown: BTreeMap<usize, Vec<usize>>,
+    /// The number of renders after which no further list is tried.
+    limit: usize,
     /// The sets of values that were rendered with a list so far.
     rendered: BTreeSet<usize>,
     /// The variation of a set of values in which a list of a group says something else than the loops, by the number of the group.
@@ -120,6 +123,7 @@ impl<'t, 'k> Trials<'t, 'k> {
         source: &'t mut ObjectSource,
         groups: &'t [Group],
         open: impl Iterator<Item = usize> + Clone,
+        limit: usize,
     ) -> Self {
         let expected = open.clone();
         let expected = expected.map(|at| (at, expected::of(known, &groups[at])));
@@ -131,6 +135,7 @@ impl<'t, 'k> Trials<'t, 'k> {
             groups,
             expected,
             shown,
+            limit,
             rendered: BTreeSet::new(),
             varied: BTreeMap::new(),
         }
@@ -142,24 +147,10 @@ impl<'t, 'k> Trials<'t, 'k> {
         lists: &BTreeMap<usize, Vec<Listed>>,
         open: BTreeSet<usize>,
     ) -> Result<TryEnd> {
-        let (known, groups) = (self.known, self.groups);
-        let mut by_file: BTreeMap<&Path, Vec<Edit>> = BTreeMap::new();
-        for (at, list) in lists {
-            let group = &groups[*at];
-            let edit = known.edit(group, list);
-            by_file.entry(&group.source).or_default().extend(edit);
-        }
-        let files: Vec<(&Path, &str, Vec<Edit>)> = by_file
-            .into_iter()
-            .filter_map(|(path, edits)| Some((path, known.file(path)?.text.as_str(), edits)))
-            .collect();
-        for (path, old, edits) in &files {
-            self.source.put(path, &diff::applied(old, edits), old)?;
-        }
+        let written = EditedTemplates::of(self.known, self.groups, lists);
+        written.put(self.source)?;
         let end = self.rendered(open);
-        for (path, old, _) in &files {
-            self.source.put(path, old, old)?;
-        }
+        written.take_back(self.source)?;
         Ok(end)
     }
 
@@ -183,7 +174,7 @@ impl<'t, 'k> Trials<'t, 'k> {
             let due = some.iter().filter(|it| self.is_due(**it, &open));
             let due: Vec<usize> = due.copied().collect();
             let values: Vec<_> = due.iter().map(|it| known.sets[*it].clone()).collect();
-            let found = self.source.render_all(&values, IN_ALL);
+            let found = self.source.render_all(&values, self.limit);
             if found.len() < due.len() {
                 return TryEnd::Late;
             }
@@ -216,15 +207,84 @@ impl<'t, 'k> Trials<'t, 'k> {
     /// Whether each rendered object of the group number `at` carries the list that means the same as the object's wait loops. A set of
     /// values that does not count for the group fits any list.
     fn holds(&self, at: usize, set: usize, objects: &[ChartObject]) -> bool {
-        let group = &self.groups[at];
-        if group.forgotten.contains(&set) {
-            return true;
+        holds(
+            self.known,
+            &self.groups[at],
+            &self.expected[&at],
+            set,
+            objects,
+        )
+    }
+}
+
+/// Whether each rendered object of a group carries the list that means the same as the object's wait loops. `objects` are those of the set
+/// number `set`. A set of values that does not count for the group fits any list.
+pub(super) fn holds(
+    known: &Known<'_>,
+    group: &Group,
+    expected: &Lists,
+    set: usize,
+    objects: &[ChartObject],
+) -> bool {
+    if group.forgotten.contains(&set) {
+        return true;
+    }
+    let mut own = objects.iter().filter(|it| known.is_of(group, it));
+    own.all(|object| {
+        let name = text(&object.value, "/metadata/name").to_owned();
+        let due = expected.get(&(set, name));
+        tried::says(object, due.map_or(&[][..], Vec::as_slice))
+    })
+}
+
+/// Whether each rendered object of a group carries a list that names no object beyond those for which its loops wait. `objects` are those of
+/// the set number `set`.
+pub(super) fn names_no_more(
+    known: &Known<'_>,
+    group: &Group,
+    expected: &Lists,
+    set: usize,
+    objects: &[ChartObject],
+) -> bool {
+    let mut own = objects.iter().filter(|it| known.is_of(group, it));
+    own.all(|object| {
+        let name = text(&object.value, "/metadata/name").to_owned();
+        let due = expected.get(&(set, name));
+        tried::names_no_more(object, due.map_or(&[][..], Vec::as_slice))
+    })
+}
+
+/// The templates with lists in them: the path of each, its own text, and its text with the lists.
+pub(super) struct EditedTemplates<'k>(Vec<(&'k Path, &'k str, String)>);
+
+impl<'k> EditedTemplates<'k> {
+    pub(super) fn of(
+        known: &'k Known<'_>,
+        groups: &'k [Group],
+        lists: &BTreeMap<usize, Vec<Listed>>,
+    ) -> Self {
+        let mut by_file: BTreeMap<&Path, Vec<Edit>> = BTreeMap::new();
+        for (at, list) in lists {
+            let group = &groups[*at];
+            let edit = known.edit(group, list);
+            by_file.entry(&group.source).or_default().extend(edit);
         }
-        let mut own = objects.iter().filter(|it| self.known.is_of(group, it));
-        own.all(|object| {
-            let name = text(&object.value, "/metadata/name").to_owned();
-            let due = self.expected[&at].get(&(set, name));
-            tried::says(object, due.map_or(&[][..], Vec::as_slice))
-        })
+        let files = by_file.into_iter().filter_map(|(path, edits)| {
+            let own = known.file(path)?.text.as_str();
+            Some((path, own, diff::applied(own, &edits)))
+        });
+        Self(files.collect())
+    }
+
+    /// Writes the templates into the copy of the folder.
+    pub(super) fn put(&self, source: &mut ObjectSource) -> Result<()> {
+        let mut files = self.0.iter();
+        files.try_for_each(|(path, own, new)| source.put(path, new, own))
+    }
+
+    /// Writes the templates' own texts into the copy of the folder.
+    pub(super) fn take_back(&self, source: &mut ObjectSource) -> Result<()> {
+        let mut files = self.0.iter();
+        files.try_for_each(|(path, own, _)| source.put(path, own, own))
     }
 }

@@ -23,6 +23,13 @@ impl ObjectSource {
         }
     }
 
+    /// Renders a chart with the value of a switch from now on.
+    pub(super) fn need(&mut self, switch: &Switch) {
+        if let Self::Chart(copy) = self {
+            copy.need(switch.pair());
+        }
+    }
+
     pub(super) fn render_all(
         &mut self,
         sets: &[Vec<Switch>],

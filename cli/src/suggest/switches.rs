@@ -39,7 +39,7 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
             let mut read = Conditions::default();
             read.of_helpers(texts, &text, DEPTH);
             around.extend(read.found);
-            let all = around.iter().flat_map(|it| switches(it, &texts.values));
+            let all = around.iter().flat_map(|it| of_condition(it, &texts.values));
             together.push(all.filter(|it| it.value != "false").collect());
             for condition in around {
                 let of_helpers = included(texts, &condition);
@@ -55,7 +55,7 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     }
     let mut sets: Vec<Vec<Switch>> = Vec::new();
     for condition in &conditions {
-        for switch in switches(condition, &texts.values) {
+        for switch in of_condition(condition, &texts.values) {
             add(&mut sets, switch);
         }
     }
@@ -157,8 +157,15 @@ fn is_address(path: &str) -> bool {
     ["host", "domain", "url"].iter().any(|it| path.contains(it))
 }
 
+/// Whether the path of a value says that the value is a part of a container's security context or of its resources, which do not change what
+/// the container waits for.
+fn is_of_the_runtime(path: &str) -> bool {
+    let mut keys = path.split('.');
+    keys.any(|it| it.ends_with("ecurityContext") || it.starts_with("resources"))
+}
+
 /// The switches that change the result of a condition: one for each value that the condition tests.
-fn switches(condition: &str, values: &Value) -> Vec<Switch> {
+pub(super) fn of_condition(condition: &str, values: &Value) -> Vec<Switch> {
     let mut found = Vec::new();
     for (at, _) in condition.match_indices(".Values.") {
         let rest = &condition[at + ".Values.".len()..];
@@ -166,6 +173,9 @@ fn switches(condition: &str, values: &Value) -> Vec<Switch> {
         let end = rest.find(|it| !is_path(it)).unwrap_or(rest.len());
         let path = rest[..end].trim_end_matches('.').to_owned();
         let now = value_at(values, &path);
+        if is_of_the_runtime(&path) {
+            continue;
+        }
         let settings = match Comparison::around(&condition[..at], &rest[end..]) {
             Some(comparison) => compared(now, &comparison),
             None => other(now, &path)
@@ -258,7 +268,7 @@ mod tests {
     fn a_condition_is_tried_the_other_way() {
         let values = json!({"a": {"enabled": true}, "b": {"host": "", "kind": "x"}});
         let told = |condition: &str| -> Vec<String> {
-            switches(condition, &values)
+            of_condition(condition, &values)
                 .iter()
                 .map(Switch::pair)
                 .collect()
@@ -272,7 +282,7 @@ mod tests {
         let listed = "if has .Values.b.kind (list \"y\" \"z\")";
         assert_eq!(told(listed), ["b.kind=y", "b.kind=z"]);
         assert_eq!(
-            switches(listed, &values)[0].holds("$").as_deref(),
+            of_condition(listed, &values)[0].holds("$").as_deref(),
             Some("(has $.Values.b.kind (list \"y\" \"z\"))")
         );
         // The chart's own value is one of the texts, so the other branch is tried with none of them.
@@ -281,7 +291,7 @@ mod tests {
         let several = "if eq .Values.b.kind \"x\" \"y\"";
         assert_eq!(told(several), ["b.kind=y", "b.kind=sluice-other"]);
         let conditions = |it: &Switch| (it.holds(""), it.holds_not(""));
-        let found = switches(several, &values);
+        let found = of_condition(several, &values);
         let [one, none] = [
             "(eq .Values.b.kind \"y\")",
             "(not (eq .Values.b.kind \"x\" \"y\"))",
@@ -297,7 +307,7 @@ mod tests {
         for switch in [
             &found[1],
             &found[1],
-            &switches("if eq .Values.b.kind \"x\" \"z\"", &values)[1],
+            &of_condition("if eq .Values.b.kind \"x\" \"z\"", &values)[1],
         ] {
             add(&mut sets, switch.clone());
         }
@@ -320,7 +330,7 @@ mod tests {
         ] {
             assert_eq!(follows(own).holds("").as_deref(), expected, "{own}");
         }
-        let found = switches("if .Values.a.enabled", &values);
+        let found = of_condition("if .Values.a.enabled", &values);
         let [off] = found.as_slice() else {
             panic!("one")
         };

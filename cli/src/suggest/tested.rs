@@ -1,5 +1,6 @@
 //! Finds the conditions that templates test around a wait, and in the helpers that the wait includes.
 
+use super::blocks::Block;
 use super::in_text::actions;
 use super::template::word;
 use super::texts::{File, Texts};
@@ -29,6 +30,23 @@ pub(super) fn helper_of(file: &File, line: usize) -> Option<String> {
     let open = file.template.around(line).iter();
     let define = open.flatten().find(|it| word(it) == "define")?;
     Some(define.split('"').nth(1)?.to_owned())
+}
+
+/// The texts that a container of this name reads: its own text or that of its helper, the helpers that this text includes, and the
+/// conditions around the container.
+pub(super) fn read_by(texts: &Texts, name: &str) -> String {
+    let mut read = String::new();
+    for file in &texts.files {
+        let is_it = |it: &&Block| it.branches.iter().any(|it| it.name == name);
+        for block in file.blocks.iter().filter(is_it) {
+            let helper = helper_of(file, block.first);
+            let helper = helper.and_then(|it| texts.helper(&it));
+            let own = file.text_of(block);
+            read.push_str(&texts.reach(helper.unwrap_or(&own)));
+            read.push_str(&around(texts, file, block.first).join("\n"));
+        }
+    }
+    read
 }
 
 /// The conditions around the places that use a helper, and the conditions in the helpers that the arguments there include.

@@ -36,16 +36,30 @@ fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
 
 /// Whether the list of a rendered object has the same entries as `entries`, in any order.
 pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
-    let texts: Vec<&str> = entries.iter().map(String::as_str).collect();
-    let Ok(mut expected) = read(&texts) else {
-        return false;
-    };
-    let Some(text) = said(&object.value) else {
+    if said(&object.value).is_none() {
         return entries.is_empty();
+    }
+    lists(object, entries).is_some_and(|(found, expected)| {
+        found.iter().all(|it| expected.contains(it)) && expected.iter().all(|it| found.contains(it))
+    })
+}
+
+/// Whether the list of a rendered object names no object that `entries` do not name. A list that admission refuses tells nothing.
+pub(super) fn names_no_more(object: &ChartObject, entries: &[String]) -> bool {
+    let Some((found, expected)) = lists(object, entries) else {
+        return true;
     };
-    let Ok(mut found) = annotation::parse_depends_on(text) else {
-        return false;
-    };
+    let mut named = found
+        .iter()
+        .filter(|it| matches!(it.reference, Reference::Object(_)));
+    named.all(|it| expected.contains(it))
+}
+
+/// The list of a rendered object, and the list of these entries; `None` where the object has no list, or admission refuses one of the two.
+fn lists(object: &ChartObject, entries: &[String]) -> Option<(Vec<Dependency>, Vec<Dependency>)> {
+    let texts: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let mut expected = read(&texts).ok()?;
+    let mut found = annotation::parse_depends_on(said(&object.value)?).ok()?;
     // The DNS name of a Service has the namespace in it, which may be the object's own.
     let home = match text_at(&object.value, "/metadata/namespace") {
         "" => NAMESPACE,
@@ -58,7 +72,7 @@ pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
             object.namespace = None;
         }
     }
-    found.iter().all(|it| expected.contains(it)) && expected.iter().all(|it| found.contains(it))
+    Some((found, expected))
 }
 
 /// The list of an object, or of its pod template.

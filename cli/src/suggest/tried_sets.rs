@@ -3,7 +3,6 @@
 mod crossed;
 mod followed;
 
-use super::blocks::Block;
 use super::found::Found;
 use super::host_list::HostList;
 use super::host_lists::{self, Forms};
@@ -34,7 +33,7 @@ pub(super) struct TriedSets<'f> {
     /// The switches of values that templates compare with texts.
     pub(super) compared: Vec<Switch>,
     /// The switches that alone change neither workloads nor waits.
-    idle: Vec<Switch>,
+    pub(super) idle: Vec<Switch>,
     readings: Readings,
 }
 
@@ -201,7 +200,9 @@ impl<'f> TriedSets<'f> {
             let alone = alone.flat_map(|it| &self.sets[*it]);
             let set = &self.sets[seen.set];
             let name = seen.container.name.as_str();
-            let read = texts.entry(name).or_insert_with(|| self.read(name));
+            let read = texts
+                .entry(name)
+                .or_insert_with(|| tested::read_by(self.texts, name));
             let is_read = |it: &&Switch| {
                 let is_other = set.iter().all(|one| one.path != it.path);
                 is_other && read.contains(&format!(".Values.{}", it.path))
@@ -214,23 +215,6 @@ impl<'f> TriedSets<'f> {
             }
         }
         chains
-    }
-
-    /// The texts that a container of this name reads: its own text or that of its helper, the helpers that this text includes, and the
-    /// conditions around the container.
-    fn read(&self, name: &str) -> String {
-        let mut read = String::new();
-        for file in &self.texts.files {
-            let is_it = |it: &&Block| it.branches.iter().any(|it| it.name == name);
-            for block in file.blocks.iter().filter(is_it) {
-                let helper = tested::helper_of(file, block.first);
-                let helper = helper.and_then(|it| self.texts.helper(&it));
-                let own = file.text_of(block);
-                read.push_str(&self.texts.reach(helper.unwrap_or(&own)));
-                read.push_str(&tested::around(self.texts, file, block.first).join("\n"));
-            }
-        }
-        read
     }
 
     /// The sets of three switches to try: the branches of the workloads that one switch renders.

@@ -151,21 +151,6 @@ fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Ve
             }
         }
     }
-    // The marks in a set decide about an entry only as far as its addresses have them: an address needs its own marks, and no others.
-    let marked = |target: &Target| -> Vec<Vec<Switch>> {
-        let is_seen = |set: usize, it: &Switch| {
-            let mut names = found.iter().filter(|it| it.0 == set).map(|it| &it.1.name);
-            names.any(|name| traces::marks(it, name))
-        };
-        let is_part = |set: usize, it: &Switch| {
-            let is_address = matches!(target.form, Form::Address { .. });
-            let is_own = !is_address || traces::marks(it, &target.name);
-            !it.follows() || is_own && is_seen(set, it)
-        };
-        let sets = known.sets.iter().enumerate();
-        sets.map(|(set, all)| all.iter().filter(|it| is_part(set, it)).cloned().collect())
-            .collect()
-    };
     let mut list: Vec<Listed> = Vec::new();
     let mut once: Vec<&Listed> = Vec::new();
     for (_, target, listed) in &found {
@@ -184,7 +169,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Ve
         let marks = same.iter().map(|it| it.1);
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
         let mut within = if listed.within.is_empty() {
-            let sets = marked(marks.unwrap_or(target));
+            let sets = decisive(known, &found, marks.unwrap_or(target));
             conditions::of_sets(&sets, &tried, &seen, root)?
         } else {
             of_list(known, group, &tried, &seen, root)?
@@ -199,6 +184,35 @@ fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Ve
         list.push(Listed { entry, within });
     }
     Some(list)
+}
+
+/// The switches of each set that decide about the entry of a target. The marks in a set decide only as far as the addresses of the set have
+/// them: an address needs its own marks, and no others. `found` has the targets, each with the number of its set.
+fn decisive(
+    known: &Known<'_>,
+    found: &[(usize, &Target, Listed)],
+    target: &Target,
+) -> Vec<Vec<Switch>> {
+    let is_seen = |set: usize, it: &Switch| {
+        let mut names = found.iter().filter(|it| it.0 == set).map(|it| &it.1.name);
+        names.any(|name| traces::marks(it, name))
+    };
+    // A set that has one switch more than a set with an address shows what that switch does to the address.
+    let is_beyond = |set: usize, it: &Switch| {
+        let mut marked = found.iter().filter(|at| traces::marks(it, &at.1.name));
+        marked.any(|at| {
+            let mut base = known.sets[at.0].iter();
+            base.all(|it| known.sets[set].contains(it))
+        })
+    };
+    let is_part = |set: usize, it: &Switch| {
+        let is_address = matches!(target.form, Form::Address { .. });
+        let is_own = !is_address || traces::marks(it, &target.name);
+        !it.follows() || is_own && (is_seen(set, it) || is_beyond(set, it))
+    };
+    let sets = known.sets.iter().enumerate();
+    sets.map(|(set, all)| all.iter().filter(|it| is_part(set, it)).cloned().collect())
+        .collect()
 }
 
 /// The condition on which the entry of a list's elements is rendered, but for the elements themselves: where the list is empty the `range`
@@ -222,7 +236,13 @@ fn of_list(
         own.next().is_some()
     };
     let tells = |set: &usize| !is_empty(set) && is_other(*set);
-    let tried = tried.iter().filter(|it| seen.contains(it) || tells(it));
+    // A set that has one switch more than a set with an element shows what that switch does to the elements.
+    let is_beyond = |set: usize| {
+        let mut seen = seen.iter().map(|it| &known.sets[*it]);
+        seen.any(|it| it.iter().all(|it| known.sets[set].contains(it)))
+    };
+    let tried = tried.iter();
+    let tried = tried.filter(|it| seen.contains(it) || tells(it) || is_beyond(**it));
     let tried: Vec<usize> = tried.copied().collect();
     let sets = (0..known.sets.len()).map(|it| plain(it).cloned().collect());
     let sets: Vec<Vec<Switch>> = sets.collect();

@@ -146,7 +146,7 @@ fn a_stranded_pod_is_told_so_and_waits_for_nothing_else() {
     ]));
     let expected = format!(
         "\
-├─ wait  api-1  waits, 1m03s so far
+├─ fail  api-1  waits, 1m03s so far
 │    pod   it is stranded: {}
 └─ wait  api-2  waits for 1 of 2 dependencies, 1m03s so far
      wait  Job/migrate  InProgress  JobNotComplete: active: 1

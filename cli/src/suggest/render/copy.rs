@@ -96,6 +96,36 @@ pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Removes the templates of a copy's sub-charts, but for those that only define helpers.
+pub(super) fn shorten(copy: &Path) -> Result<()> {
+    let Ok(charts) = fs::read_dir(copy.join("charts")) else {
+        return Ok(());
+    };
+    for chart in charts {
+        let chart = chart?.path();
+        remove_objects(&chart.join("templates"))?;
+        shorten(&chart)?;
+    }
+    Ok(())
+}
+
+/// Removes the files in a folder of templates whose names say that they render objects.
+fn remove_objects(templates: &Path) -> Result<()> {
+    let Ok(entries) = fs::read_dir(templates) else {
+        return Ok(());
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        if entry.path().is_dir() {
+            remove_objects(&entry.path())?;
+        } else if !name.to_string_lossy().starts_with('_') {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Takes the sub-charts that a copy declares and lacks from the folders around the chart. Removes the declaration of a sub-chart that no
 /// folder holds, because Helm renders no chart that lacks a sub-chart.
 pub(super) fn complete(chart: &Path, copy: &Path, depth: usize) -> Result<Missing> {

@@ -21,7 +21,7 @@ pub(super) struct RenderFault {
     /// The line of the template with the error, from 1.
     line: usize,
     /// Whether the rendered text of the template is no YAML, so that any of its values may be missing.
-    is_no_yaml: bool,
+    pub(super) is_no_yaml: bool,
     /// The paths of the values that the error names.
     named: Vec<String>,
 }

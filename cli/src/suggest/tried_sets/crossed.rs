@@ -3,6 +3,7 @@
 use super::TriedSets;
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::switches::Switch;
+use crate::suggest::tested;
 use crate::suggest::traces;
 
 /// The most sets that [`TriedSets::vanished`] asks for.
@@ -26,7 +27,7 @@ impl TriedSets<'_> {
                 let mut seen = self.seen.iter().filter(|it| it.set == set);
                 seen.any(|it| it.is_the_same(first))
             };
-            let read = self.read(&first.container.name);
+            let read = tested::read_by(self.texts, &first.container.name);
             let is_rendered = |set: usize| self.rendered[set].is_some();
             let without = singles
                 .iter()

@@ -5,6 +5,7 @@ use crate::suggest::found::Found;
 use crate::suggest::reason::Reason;
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::switches::{Switch, Tested};
+use crate::suggest::tested;
 use crate::suggest::traces;
 use std::path::Path;
 
@@ -73,7 +74,7 @@ impl TriedSets<'_> {
                 continue;
             }
             once.push((&seen.source, name));
-            let read = self.read(name);
+            let read = tested::read_by(self.texts, name);
             let is_read = |it: &Switch| {
                 let is_empty = matches!(&it.tested, Tested::Follows { own } if own.is_empty());
                 is_empty && !traces::is_port(it) && read.contains(&format!(".Values.{}", it.path))
