@@ -19,33 +19,7 @@ pub(super) fn of_sets(
     if tried.iter().all(is_seen) {
         return Some(Vec::new());
     }
-    let all = |op: &str, parts: Vec<String>| {
-        let mut once: Vec<String> = Vec::new();
-        for part in parts {
-            if !once.contains(&part) {
-                once.push(part);
-            }
-        }
-        match once.as_slice() {
-            [only] => only.clone(),
-            _ => format!("({op} {})", once.join(" ")),
-        }
-    };
-    // The chart's own values may not render the workload. Then the smallest set that does takes their place.
-    let first = tried.iter().min_by_key(|set| (sets[**set].len(), **set))?;
-    if seen.contains(first) {
-        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
-        let single = absent.filter_map(|it| {
-            let more = it.iter().filter(|it| !sets[*first].contains(it));
-            let (marks, plain): (Vec<_>, Vec<_>) = more.partition(|it| it.follows());
-            // Where a set has a switch and marks, the switch decides: the marks only give the host that the switch needs.
-            let decisive = if plain.is_empty() { marks } else { plain };
-            let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
-            parts.next().filter(|_| parts.next().is_none())
-        });
-        let parts: Vec<String> = single.collect();
-        return (!parts.is_empty()).then(|| within(&all("and", parts)));
-    }
+    let absent = || tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
     let mut present: Vec<&Vec<Switch>> = seen
         .iter()
         .map(|it| &sets[*it])
@@ -53,6 +27,32 @@ pub(super) fn of_sets(
         .collect();
     present.sort_by_key(|it| it.len());
     let mut parts = Vec::new();
+    let mut failing = None;
+    // The chart's own values may not render the workload. Then the smallest set that does takes their place.
+    let first = tried.iter().min_by_key(|set| (sets[**set].len(), **set))?;
+    if seen.contains(first) {
+        let single = absent().filter_map(|it| {
+            let more = it.iter().filter(|it| !sets[*first].contains(it));
+            let (marks, plain): (Vec<_>, Vec<_>) = more.partition(|it| it.follows());
+            // Where a set has a switch and marks, the switch decides: the marks only give the host that the switch needs.
+            let decisive = if plain.is_empty() { marks } else { plain };
+            let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
+            parts.next().filter(|_| parts.next().is_none())
+        });
+        let single: Vec<String> = single.collect();
+        if single.is_empty() {
+            return None;
+        }
+        // What holds where the only condition fails need not say so.
+        failing = single.first().filter(|_| single.len() == 1).cloned();
+        parts.push(joined("and", single));
+        // Of a set without the object, a further switch may bring the object back.
+        let is_back = |set: &&Vec<Switch>| {
+            let has = |it: &Vec<Switch>| it.iter().all(|switch| set.contains(switch));
+            absent().any(|it| it.len() == sets[*first].len() + 1 && has(it))
+        };
+        present.retain(is_back);
+    }
     let mut taken: Vec<&Vec<Switch>> = Vec::new();
     for set in present {
         if taken
@@ -62,21 +62,37 @@ pub(super) fn of_sets(
             continue;
         }
         taken.push(set);
-        let mut own: Vec<String> = set.iter().filter_map(|it| it.holds(root)).collect();
+        let said = set
+            .iter()
+            .filter(|it| failing.is_none() || it.holds_not(root) != failing);
+        let mut own: Vec<String> = said.filter_map(|it| it.holds(root)).collect();
         if own.is_empty() || own.len() > MOST_TOGETHER {
             return None;
         }
         // Another switch may make the object disappear again, so the entry stands under the opposite of that switch too.
-        let absent = tried.iter().filter(|it| !is_seen(it)).map(|it| &sets[*it]);
-        for other in absent.filter(|it| set.iter().all(|switch| it.contains(switch))) {
+        for other in absent().filter(|it| set.iter().all(|switch| it.contains(switch))) {
             let mut more = other.iter().filter(|it| !set.contains(it) && !it.follows());
             if let (Some(one), None) = (more.next(), more.next()) {
                 own.extend(one.holds_not(root));
             }
         }
-        parts.push(all("and", own));
+        parts.push(joined("and", own));
     }
-    (!parts.is_empty()).then(|| within(&all("or", parts)))
+    (!parts.is_empty()).then(|| within(&joined("or", parts)))
+}
+
+/// The condition that joins each of several conditions, which hold together or one of which holds, once.
+fn joined(op: &str, parts: Vec<String>) -> String {
+    let mut once: Vec<String> = Vec::new();
+    for part in parts {
+        if !once.contains(&part) {
+            once.push(part);
+        }
+    }
+    match once.as_slice() {
+        [only] => only.clone(),
+        _ => format!("({op} {})", once.join(" ")),
+    }
 }
 
 /// The actions around an entry for one condition.
