@@ -3,33 +3,35 @@
 
 use super::candidates;
 use super::expected;
+use super::in_text::actions;
 use super::known::{Group, Known};
+use super::list::Listed;
 use super::object::{ChartObject, text};
 use super::render;
 use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
 use super::survey::{self, Readings, SeenContainer};
 use super::switches::{self, Switch};
+use super::template::word;
 use super::tested;
 use super::traces;
 use anyhow::Result;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most further sets of one audit.
-const MOST: usize = 24;
+const MOST: usize = 60;
 
 /// Renders the chart with further sets of values, with and without the lists that were found. Returns the numbers of the groups whose list
-/// says something else than the loops with such a set. These sets then count for the lists. `idle` are the switches that alone change nothing.
+/// says something else than the loops with such a set. These sets then count for the lists.
 pub(super) fn refuted(
     known: &mut Known<'_>,
     source: &mut ObjectSource,
     groups: &mut [Group],
     settled: &Settled,
-    idle: &[Switch],
 ) -> Result<BTreeSet<usize>> {
     let mut refuted = BTreeSet::new();
     let listed: Vec<usize> = settled.lists.keys().copied().collect();
-    let sets = further(known, groups, &listed, idle);
+    let sets = further(known, groups, &settled.lists);
     let plain = source.render_all(&sets, render::FOR_AUDIT);
     let written = EditedTemplates::of(known, groups, &settled.lists);
     written.put(source)?;
@@ -41,13 +43,19 @@ pub(super) fn refuted(
         let number = known.sets.len();
         let values = &known.texts.values;
         let seen = survey::of(&mut readings, number, &plain, &known.missing, values, &set);
+        let base = set.iter().filter(|it| !it.is_varied());
+        let base: Vec<String> = question(base);
+        let base = known.sets.iter().position(|it| question(it.iter()) == base);
+        if let Some(base) = base.filter(|_| set.iter().any(Switch::is_varied)) {
+            known.varied.insert(number, base);
+        }
         known.sets.push(set);
         known.rendered.push(Some(plain));
         let taken = known.take(seen, groups);
         let says = |at: usize| {
             let group = &groups[at];
-            let own = group.seen.iter().map(|it| &known.seen[*it]);
-            let mut own = own.filter(|it| it.set == number);
+            let own = group.seen.iter().chain(&group.varied);
+            let mut own = own.map(|it| &known.seen[*it]).filter(|it| it.set == number);
             let is_told = !own.any(|it| it.found.iter().any(|it| it.target.is_err()));
             let expected = expected::of(known, group);
             with_lists.as_ref().is_some_and(|objects| {
@@ -68,32 +76,50 @@ pub(super) fn refuted(
     Ok(refuted)
 }
 
-/// The further sets for the groups of these numbers: each set that shows a container of the group, with one switch more that the container
+/// The further sets for the groups with these lists: each switch that decides about an entry, and each set that shows a container of the group, with one switch more that the container
 /// reads.
 fn further(
     known: &Known<'_>,
     groups: &[Group],
-    listed: &[usize],
-    idle: &[Switch],
+    lists: &BTreeMap<usize, Vec<Listed>>,
 ) -> Vec<Vec<Switch>> {
     let is_choice = |it: &&Switch| !it.follows() && !it.is_varied();
     let mut switches: Vec<&Switch> = Vec::new();
-    for switch in known.sets.iter().flatten().chain(idle).filter(is_choice) {
+    for switch in known
+        .sets
+        .iter()
+        .flatten()
+        .chain(&known.idle)
+        .filter(is_choice)
+    {
         if !switches.contains(&switch) {
             switches.push(switch);
         }
     }
+    // The names that a variation of the chart's own values overrides: an entry of any other set follows them, too.
+    let is_of_names = |it: &&usize| {
+        let set = &known.sets[**it];
+        known.varied.get(it) == Some(&0) && set.iter().any(|it| it.path == "fullnameOverride")
+    };
+    let variation = known.varied.keys().find(is_of_names);
+    let overrides = variation.map(|it| known.sets[*it].as_slice());
     let mut by_base: Vec<Vec<Vec<Switch>>> = Vec::new();
-    for group in listed.iter().map(|at| &groups[*at]) {
-        let alone = of_targets(known, group).into_iter().map(|it| vec![it]);
-        by_base.push(alone.collect());
+    for (group, list) in lists.iter().map(|(at, list)| (&groups[*at], list)) {
+        let mut deciding = of_targets(known, group);
+        for switch in of_entries(known, list) {
+            if !deciding.contains(&switch) {
+                deciding.push(switch);
+            }
+        }
+        by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
         let seen = group.seen.iter().map(|it| &known.seen[*it]);
         let seen: Vec<&SeenContainer> = seen.collect();
         let names: BTreeSet<&str> = seen.iter().map(|it| it.container.name.as_str()).collect();
         let read = names.iter().map(|it| tested::read_by(known.texts, it));
         let read: String = read.collect();
         let is_read = |it: &&&Switch| read.contains(&format!(".Values.{}", it.path));
-        let own: Vec<&Switch> = switches.iter().filter(is_read).copied().collect();
+        let read = switches.iter().filter(is_read).copied();
+        let own: Vec<&Switch> = read.chain(&deciding).collect();
         let bases = known.tried(group).into_iter().filter(|base| {
             let set = &known.sets[*base];
             let shown = set.iter().filter(|it| !it.follows());
@@ -105,16 +131,17 @@ fn further(
                 .iter()
                 .filter(|it| set.iter().all(|one| one.path != it.path));
             let more = others.map(|it| [set.as_slice(), std::slice::from_ref(*it)].concat());
-            by_base.push(more.collect());
+            let overridden = overrides.iter().map(|it| [set.as_slice(), it].concat());
+            by_base.push(overridden.chain(more).collect());
         }
     }
-    let mut once: BTreeSet<Vec<String>> = known.sets.iter().map(|it| question(it)).collect();
+    let mut once: BTreeSet<Vec<String>> = known.sets.iter().map(|it| question(it.iter())).collect();
     let mut sets = Vec::new();
     // Each base has its turn, because there may be more sets than are rendered.
     let longest = by_base.iter().map(Vec::len).max().unwrap_or_default();
     for turn in 0..longest {
         for set in by_base.iter().filter_map(|it| it.get(turn)) {
-            if sets.len() < MOST && once.insert(question(set)) {
+            if sets.len() < MOST && once.insert(question(set.iter())) {
                 sets.push(set.clone());
             }
         }
@@ -122,8 +149,8 @@ fn further(
     sets
 }
 
-/// The switches without which the chart does not render a target of the group, or its whole sub-chart: without the target, the loop may wait
-/// for something else, or not at all.
+/// The switches without which the chart does not render a target of the group, or its whole sub-chart, and those that choose between texts by
+/// the values of the sub-chart: the loop may then wait for something else, or not at all.
 fn of_targets(known: &Known<'_>, group: &Group) -> Vec<Switch> {
     let mut switches: Vec<Switch> = Vec::new();
     for seen in group.seen.iter().map(|at| &known.seen[*at]) {
@@ -133,7 +160,9 @@ fn of_targets(known: &Known<'_>, group: &Group) -> Vec<Switch> {
             let object = &known.objects(seen.set)[object];
             for condition in around(known, object) {
                 let more = switches::of_condition(&condition, &known.texts.values);
-                let more = more.into_iter().filter(|it| it.value == "false");
+                let more = more
+                    .into_iter()
+                    .filter(|it| it.value == "false" || it.is_compared());
                 for switch in more {
                     if !switches.contains(&switch) {
                         switches.push(switch);
@@ -145,12 +174,41 @@ fn of_targets(known: &Known<'_>, group: &Group) -> Vec<Switch> {
     switches
 }
 
-/// The conditions around an object: those in its template, and the one of its sub-chart, which by custom is `NAME.enabled`.
+/// The switches in the helpers that read a value which an entry of the list names: such a helper may choose another server.
+fn of_entries(known: &Known<'_>, list: &[Listed]) -> Vec<Switch> {
+    let is_of_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
+    let texts = list.iter().map(|it| it.entry.text.as_str());
+    let named = texts.flat_map(|it| it.split(".Values.").skip(1));
+    let named = named.map(|it| it.split(|it| !is_of_path(it)).next().unwrap_or_default());
+    let paths: BTreeSet<String> = named.map(|it| format!(".Values.{it}")).collect();
+    let reads = |body: &&String| paths.iter().any(|it| body.contains(it.as_str()));
+    let bodies = known.texts.helpers.values().filter(reads);
+    let conditions = bodies.flat_map(|it| actions(it)).filter(|it| decides(it));
+    let switches = conditions.flat_map(|it| switches::of_condition(&it, &known.texts.values));
+    switches
+        .filter(|it| !it.is_text() || it.is_compared())
+        .collect()
+}
+
+/// Whether an action is the condition of a branch.
+fn decides(action: &str) -> bool {
+    matches!(word(action), "if" | "else" | "with")
+}
+
+/// The conditions around an object: those in its template; of a sub-chart its own, which by custom is `NAME.enabled`, and the comparisons of its
+/// values in the chart's templates.
 fn around(known: &Known<'_>, object: &ChartObject) -> Vec<String> {
     let mut parts = object.source.iter().map(|it| it.to_string_lossy());
     if parts.next().is_some_and(|it| it == "charts") {
         let part = parts.next().unwrap_or_default();
-        return vec![format!("if .Values.{part}.enabled")];
+        let own = format!("if .Values.{part}.enabled");
+        let path = format!(".Values.{part}.");
+        let files = known.texts.files.iter().filter(|it| !it.is_values());
+        let read = files
+            .filter(|it| it.text.contains(&path))
+            .flat_map(|it| actions(&it.text));
+        let compared = read.filter(|it| it.contains(&path) && decides(it));
+        return std::iter::once(own).chain(compared).collect();
     }
     let kind = text(&object.value, "/kind");
     let name = text(&object.value, "/metadata/name");
@@ -162,8 +220,8 @@ fn around(known: &Known<'_>, object: &ChartObject) -> Vec<String> {
 }
 
 /// The pairs of a set in one order, whatever the order of its switches.
-fn question(set: &[Switch]) -> Vec<String> {
-    let mut pairs: Vec<String> = set.iter().map(Switch::pair).collect();
+fn question<'s>(set: impl Iterator<Item = &'s Switch>) -> Vec<String> {
+    let mut pairs: Vec<String> = set.map(Switch::pair).collect();
     pairs.sort();
     pairs
 }

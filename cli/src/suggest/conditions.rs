@@ -8,11 +8,12 @@ use super::switches::Switch;
 const MOST_TOGETHER: usize = 4;
 
 /// The condition, as template actions, under which an object or a wait is rendered. `tried` are the sets of values that were rendered, and
-/// `seen` are those of them that show the object. `None` where the sets do not tell a condition.
+/// `seen` are those of them that show the object. `idle` are the switches that alone change nothing. `None` where the sets do not tell a
+/// condition.
 pub(super) fn of_sets(
     sets: &[Vec<Switch>],
-    tried: &[usize],
-    seen: &[usize],
+    (tried, seen): (&[usize], &[usize]),
+    idle: &[Switch],
     root: &str,
 ) -> Option<Vec<Vec<String>>> {
     let is_seen = |set: &usize| seen.contains(set);
@@ -36,6 +37,7 @@ pub(super) fn of_sets(
             let (marks, plain): (Vec<_>, Vec<_>) = more.partition(|it| it.follows());
             // Where a set has a switch and marks, the switch decides: the marks only give the host that the switch needs.
             let decisive = if plain.is_empty() { marks } else { plain };
+            let decisive = without_idle(decisive, idle);
             let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
             parts.next().filter(|_| parts.next().is_none())
         });
@@ -44,7 +46,10 @@ pub(super) fn of_sets(
             return None;
         }
         // What holds where the only condition fails need not say so.
-        failing = single.first().filter(|_| single.len() == 1).cloned();
+        failing = single
+            .first()
+            .filter(|it| single.iter().all(|other| other == *it))
+            .cloned();
         parts.push(joined("and", single));
         // Of a set without the object, a further switch may bring the object back.
         let is_back = |set: &&Vec<Switch>| {
@@ -71,14 +76,21 @@ pub(super) fn of_sets(
         }
         // Another switch may make the object disappear again, so the entry stands under the opposite of that switch too.
         for other in absent().filter(|it| set.iter().all(|switch| it.contains(switch))) {
-            let mut more = other.iter().filter(|it| !set.contains(it) && !it.follows());
-            if let (Some(one), None) = (more.next(), more.next()) {
+            let more = other.iter().filter(|it| !set.contains(it) && !it.follows());
+            if let [one] = without_idle(more.collect(), idle).as_slice() {
                 own.extend(one.holds_not(root));
             }
         }
         parts.push(joined("and", own));
     }
     (!parts.is_empty()).then(|| within(&joined("or", parts)))
+}
+
+/// Of several switches the one that alone changes something, since it decides; all of them where that is not one.
+fn without_idle<'s>(switches: Vec<&'s Switch>, idle: &[Switch]) -> Vec<&'s Switch> {
+    let rest = switches.iter().filter(|it| !idle.contains(it));
+    let rest: Vec<&Switch> = rest.copied().collect();
+    if rest.len() == 1 { rest } else { switches }
 }
 
 /// The condition that joins each of several conditions, which hold together or one of which holds, once.

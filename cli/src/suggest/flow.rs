@@ -248,7 +248,6 @@ fn settle_all(
     source: &mut ObjectSource,
     groups: &mut [Group],
     joined: &[usize],
-    idle: &[Switch],
 ) -> Result<Settled> {
     let mut settled = Settled::default();
     let settle = |known: &Known<'_>,
@@ -267,7 +266,7 @@ fn settle_all(
         }
     }
     for audit in 1..=AUDITS {
-        let refuted = audit::refuted(known, source, groups, &settled, idle)?;
+        let refuted = audit::refuted(known, source, groups, &settled)?;
         settled.lists.retain(|at, _| !refuted.contains(at));
         if refuted.is_empty() || audit == AUDITS {
             break;
@@ -341,7 +340,11 @@ pub(super) fn run(
     let untried = tried.sets.len()..tried.sets.len() + late.len();
     tried.rendered.extend(late.iter().map(|_| None));
     tried.sets.extend(late);
-    let idle = tried.idle;
+    let unrendered = (0..tried.sets.len()).filter(|it| tried.rendered[*it].is_none());
+    let without_yaml = unrendered.filter(|it| !untried.contains(it));
+    let without_yaml =
+        without_yaml.filter_map(|it| Some((it, source.without_yaml(&tried.sets[it])?)));
+    let without_yaml = without_yaml.collect();
     let mut known = Known {
         folder,
         texts,
@@ -349,6 +352,8 @@ pub(super) fn run(
         rendered: tried.rendered,
         seen: tried.seen,
         untried: untried.collect(),
+        without_yaml,
+        idle: tried.idle,
         varied: tried.varied,
         missing: source.missing().to_vec(),
         stubs: source.stubs(),
@@ -360,7 +365,7 @@ pub(super) fn run(
         report.tell(folder.display().to_string(), "", Says::Note(note));
     }
     let mut groups = known.groups();
-    let settled = settle_all(&mut known, &mut source, &mut groups, &joined, &idle)?;
+    let settled = settle_all(&mut known, &mut source, &mut groups, &joined)?;
     let wanted = ways::by_values(&known, &groups, &settled.lists);
     let by_values = values::settle(&known, &mut source, &groups, wanted, report)?;
     let covered = telling::of_groups(&known, &groups, &settled, &by_values, report);

@@ -8,6 +8,7 @@ use super::candidates;
 use super::diff::Edit;
 use super::document::Document;
 use super::edits;
+use super::found::Found;
 use super::list::{self, Listed};
 use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::places;
@@ -51,8 +52,12 @@ pub(super) struct Known<'f> {
     pub(super) sets: Vec<Vec<Switch>>,
     pub(super) rendered: Vec<Option<ObjectList>>,
     pub(super) seen: Vec<SeenContainer>,
+    /// The switches that alone change neither workloads nor waits.
+    pub(super) idle: Vec<Switch>,
     /// The numbers of the sets of values that were not rendered, because the chart has more sets than are tried.
     pub(super) untried: Vec<usize>,
+    /// The template that is no YAML with a set of values, by the number of the set.
+    pub(super) without_yaml: BTreeMap<usize, PathBuf>,
     /// The number of the set that each variation of a set has further switches beside, by the number of the variation.
     pub(super) varied: BTreeMap<usize, usize>,
     /// The declared sub-charts that no folder holds.
@@ -106,7 +111,13 @@ impl Known<'_> {
         let before = self.seen.len();
         for seen in seen {
             if let Some(group) = self.group_of(&seen, groups) {
-                groups[group].seen.push(self.seen.len());
+                let group = &mut groups[group];
+                let own = if self.varied.contains_key(&seen.set) {
+                    &mut group.varied
+                } else {
+                    &mut group.seen
+                };
+                own.push(self.seen.len());
                 self.seen.push(seen);
             }
         }
@@ -117,9 +128,12 @@ impl Known<'_> {
     pub(super) fn give_back(&mut self, count: usize, groups: &mut [Group]) {
         self.sets.pop();
         self.rendered.pop();
-        self.seen.truncate(self.seen.len() - count);
+        self.varied.remove(&self.sets.len());
+        let left = self.seen.len() - count;
+        self.seen.truncate(left);
         for group in groups {
-            group.seen.retain(|it| *it < self.seen.len());
+            group.seen.retain(|it| *it < left);
+            group.varied.retain(|it| *it < left);
         }
     }
 
@@ -143,7 +157,25 @@ impl Known<'_> {
         let mut followed = self
             .with_other_marks(seen)
             .filter(|it| traces::follow(&self.sets[it.set]));
-        !seen.is_listed() && followed.any(SeenContainer::is_listed)
+        !seen.is_listed() && (followed.any(SeenContainer::is_listed) || self.lacks_values(seen))
+    }
+
+    /// Whether some waits of the container only lack the user's address, a list can say the others, and a set with such an address, and with no
+    /// switch that the container's own set lacks, has a list for all.
+    fn lacks_values(&self, seen: &SeenContainer) -> bool {
+        let may_be_said = |it: &Found| matches!(it.target, Ok(Some(_)) | Err(Reason::NoValue(_)));
+        let has_address = |it: &&SeenContainer| {
+            let own = &self.sets[seen.set];
+            let mut plain = traces::without(&self.sets[it.set]).peekable();
+            let is_marked = traces::follow(&self.sets[it.set]) && plain.peek().is_some();
+            is_marked && it.is_the_same(seen) && plain.all(|it| own.contains(it))
+        };
+        seen.found.iter().all(may_be_said)
+            && self
+                .seen
+                .iter()
+                .filter(has_address)
+                .any(SeenContainer::is_listed)
     }
 
     /// Whether a set without marks, and otherwise with the values of the container's own set, shows the container as well.
@@ -251,6 +283,8 @@ impl Known<'_> {
     /// group's text or a helper of it reads the value.
     pub(super) fn doubts(&self, group: &Group) -> Vec<&Switch> {
         let unrendered = (0..self.sets.len()).filter(|it| self.rendered[*it].is_none());
+        // No user has the workload with a set with which its template is no YAML.
+        let unrendered = unrendered.filter(|it| self.without_yaml.get(it) != Some(&group.source));
         let unrendered: Vec<usize> = unrendered.collect();
         if unrendered.is_empty() {
             return Vec::new();

@@ -76,6 +76,8 @@ pub(super) enum Reason {
     NoContainer(String),
     /// No workload makes pods whose names begin with this text, or several workloads do.
     NoWorkload(String),
+    /// The Service of this name publishes pods before they are ready.
+    NotReady(String),
     /// The reader of admission refuses the entry.
     Refused { entry: String, why: String },
     /// The list with this entry would not mean the same as the loop.
@@ -164,6 +166,11 @@ impl fmt::Display for Reason {
             Self::NoPods(name) => write!(
                 out,
                 "the Service {name} selects no pods, so that nothing of the cluster tells whether what is behind it answers"
+            ),
+            Self::NotReady(name) => write!(
+                out,
+                "the Service {name} publishes pods before they are ready, and the loop ends as early; a list waits until they are ready, which they \
+                 may never be where they wait for this workload; write service/{name} if they do not"
             ),
             Self::NoObject => out.write_str("it names no object; name the one that it means, or select it by labels"),
             Self::Inside => out.write_str(

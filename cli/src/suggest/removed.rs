@@ -121,6 +121,19 @@ pub(super) fn consent(target: &Target, entry: &ListEntry) -> Option<String> {
     ))
 }
 
+/// The remark about a loop that waits until a server has elected a leader; `None` for any other loop.
+pub(super) fn leads(target: &Target, entry: &ListEntry, container: &Container) -> Option<String> {
+    let mut words = container.words.iter();
+    let asks = words.any(|it| it.to_lowercase().contains("leader"));
+    let is_object = matches!(target.form, Form::Object { .. });
+    (asks && is_object).then(|| {
+        format!(
+            "the loop asks for a leader, and {} for ready pods; let their readiness probe ask for it",
+            entry.text
+        )
+    })
+}
+
 /// The remark about an entry whose object was not rendered, or whose pods have no readiness probe. Such a list knows less than the loop.
 /// `None` where there is nothing to remark.
 pub(super) fn note(

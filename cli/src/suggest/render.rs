@@ -227,14 +227,10 @@ impl Copy {
     /// password.
     fn rendered(&self, set: &Values) -> Option<(ObjectList, Values)> {
         match self.completed.get(set) {
-            Some(known) => {
-                let known = known.as_ref()?;
-                self.nothing(known).or_else(|| self.tried(known.clone()))
-            }
+            Some(known) => self.tried(known.clone()?),
             None => self
                 .tried(set.clone())
-                .or_else(|| self.tried(self.as_text(set)?))
-                .or_else(|| self.nothing(set)),
+                .or_else(|| self.tried(self.as_text(set)?)),
         }
     }
 
@@ -266,16 +262,10 @@ impl Copy {
         None
     }
 
-    /// No objects, for a set of switches with which the templates write no YAML: no user has such switches. `None` for any other set.
-    fn nothing(&self, set: &Values) -> Option<(ObjectList, Values)> {
-        let is_choice = |it: &String| it.ends_with("=true") || it.ends_with("=false");
-        if !set.iter().all(is_choice) {
-            return None;
-        }
-        let error = self.helm(set).ok()?.err()?;
-        needs::of(&error)
-            .is_no_yaml
-            .then(|| (ObjectList::from([]), set.clone()))
+    /// The template that is no YAML with a set of values, below the chart's folder; `None` where the set renders, or fails in another way.
+    pub(super) fn without_yaml(&self, set: &Values) -> Option<PathBuf> {
+        let fault = needs::of(&self.helm(set).ok()?.err()?);
+        fault.template.filter(|_| fault.is_no_yaml)
     }
 
     /// Renders the chart, or returns the former answer where Helm has rendered the same texts with the same values. The inner error is

@@ -74,6 +74,14 @@ impl ObjectSource {
         all.map_while(|it| it).collect()
     }
 
+    /// The template that is no YAML with a set of values; `None` where the set renders, or fails in another way.
+    pub(super) fn without_yaml(&self, set: &[Switch]) -> Option<PathBuf> {
+        match self {
+            Self::Chart(copy) => copy.without_yaml(&set.iter().map(Switch::pair).collect()),
+            Self::Plain(_) => None,
+        }
+    }
+
     /// Writes a file. `own` is the text that the file has in the user's folder.
     pub(super) fn put(&mut self, below: &Path, new: &str, own: &str) -> Result<()> {
         match self {

@@ -176,12 +176,11 @@ pub(super) fn of_condition(condition: &str, values: &Value) -> Vec<Switch> {
         if is_of_the_runtime(&path) {
             continue;
         }
+        let alone = || other(now, &path).map(|it| (it, Tested::IsSet));
         let settings = match Comparison::around(&condition[..at], &rest[end..]) {
-            Some(comparison) => compared(now, &comparison),
-            None => other(now, &path)
-                .map(|it| (it, Tested::IsSet))
-                .into_iter()
-                .collect(),
+            // `eq .Values.enabled true` compares with no text.
+            Some(comparison) if !matches!(now, Some(Value::Bool(_))) => compared(now, &comparison),
+            _ => alone().into_iter().collect(),
         };
         for (value, tested) in settings {
             let path = path.clone();

@@ -106,7 +106,8 @@ fn of_container(
                 let entry = entry(known, seen, at, target, list);
                 let note = removed::note(target, &entry, objects, &known.missing);
                 let consent = removed::consent(target, &entry);
-                for note in note.into_iter().chain(consent) {
+                let leads = removed::leads(target, &entry, &seen.container);
+                for note in note.into_iter().chain(consent).chain(leads) {
                     let note = known.shown(&note, seen.set);
                     report.tell(place.to_owned(), name, Says::Note(note));
                 }

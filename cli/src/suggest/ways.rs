@@ -77,6 +77,9 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     all
 }
 
+/// The action for the number of the release's revision.
+const REVISION: &str = ".Release.Revision";
+
 /// The way in which an entry names its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -147,6 +150,11 @@ fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Ve
                     return None;
                 }
                 let entry = written.or_else(|| names.first().cloned())?;
+                // Helm renders the first revision here, so that a rendered name would hold for that one alone.
+                let changes = |it: &ListEntry| known.texts.reach(&it.text).contains(REVISION);
+                if names.first().is_some_and(changes) && !changes(&entry) {
+                    return None;
+                }
                 found.push((seen.set, target, Listed { entry, within }));
             }
         }
@@ -170,7 +178,7 @@ fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Ve
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
         let mut within = if listed.within.is_empty() {
             let sets = decisive(known, &found, marks.unwrap_or(target));
-            conditions::of_sets(&sets, &tried, &seen, root)?
+            conditions::of_sets(&sets, (&tried, &seen), &known.idle, root)?
         } else {
             of_list(known, group, &tried, &seen, root)?
         };
@@ -246,7 +254,7 @@ fn of_list(
     let tried: Vec<usize> = tried.copied().collect();
     let sets = (0..known.sets.len()).map(|it| plain(it).cloned().collect());
     let sets: Vec<Vec<Switch>> = sets.collect();
-    conditions::of_sets(&sets, &tried, seen, root)
+    conditions::of_sets(&sets, (&tried, seen), &known.idle, root)
 }
 
 /// The conditions for an entry with the address of `listed`: without one of them the container waits for an object in place of that

@@ -139,7 +139,8 @@ impl World<'_> {
         }))
     }
 
-    /// The target of an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one.
+    /// The target of an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one, and for the
+    /// name of an object that is not there.
     ///
     /// # Errors
     ///
@@ -155,6 +156,9 @@ impl World<'_> {
         };
         let entry = Address { host, ..known };
         let of_values = self.is_of_values(&entry.host);
+        if !of_values && self.is_of_the_release(&entry.host) {
+            return Ok(None);
+        }
         Ok(entry.entry().map(|name| of_address(name, of_values)))
     }
 
@@ -163,6 +167,14 @@ impl World<'_> {
         let host = taken_over(&asked.host, container, self.pods)?;
         let of_values = self.is_of_values(&host);
         Ok(of_address(format!("dns://{host}"), of_values))
+    }
+
+    /// Whether a host has the name of the release, and of no sub-chart that is missing here: such a host is never outside of the cluster, and no
+    /// object of the chart has its name.
+    fn is_of_the_release(&self, host: &str) -> bool {
+        let is_missing = || self.missing.iter().any(|it| host.contains(it.as_str()));
+        let rest = host.strip_prefix(self.release);
+        rest.is_some_and(|it| it.starts_with('-')) && !is_missing()
     }
 
     /// Whether a value of the chart holds a host, so that the user chooses the host.
@@ -216,10 +228,14 @@ impl World<'_> {
         }
     }
 
-    /// Whether the name of a target is that of its ready pods: the target is a headless Service that publishes no other pods.
+    /// Whether the name of a target is that of its ready pods: the target is a headless Service that publishes no other pods. A Service that an
+    /// operator makes is headless where its name says so.
     fn is_named_by_its_pods(&self, target: &Target) -> bool {
-        let spec = target.object.map(|at| &self.objects[at].value["spec"]);
-        spec.is_some_and(|it| it["clusterIP"] == "None" && it["publishNotReadyAddresses"] != true)
+        let Some(at) = target.object else {
+            return target.name.ends_with("-headless");
+        };
+        let spec = &self.objects[at].value["spec"];
+        spec["clusterIP"] == "None" && spec["publishNotReadyAddresses"] != true
     }
 
     /// The target of a Service by its name, in `namespace` or in the namespace of the release.
@@ -338,6 +354,11 @@ impl World<'_> {
         let selector = Selector::labels(selector);
         if own_pods(own).is_some_and(|it| selector.selects(it)) {
             return Err(Reason::Own(name()));
+        }
+        // Only a headless Service is one for its pods to find each other. Any other publishes pods early so that dependents need not wait for them.
+        let spec = &value["spec"];
+        if spec["publishNotReadyAddresses"] == true && spec["clusterIP"] != "None" {
+            return Err(Reason::NotReady(name()));
         }
         Ok(())
     }
