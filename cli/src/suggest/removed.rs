@@ -134,6 +134,37 @@ pub(super) fn leads(target: &Target, entry: &ListEntry, container: &Container) -
     })
 }
 
+/// The remark about a loop that asks by HTTP for a path for which no readiness probe behind the target asks. `what` is the loop's command.
+/// `None` for any other loop.
+pub(super) fn path(
+    target: &Target,
+    entry: &ListEntry,
+    what: &str,
+    objects: &[ChartObject],
+) -> Option<String> {
+    target.asks.filter(|it| *it == Asks::Http)?;
+    let (_, address) = what.split_once("://")?;
+    let address = address.split_whitespace().next()?;
+    let path = address.find('/').map(|at| &address[at..])?;
+    let path = path.split(['?', '#']).next()?.trim_end_matches('/');
+    let selector = Selector::labels(objects[target.object?].value.pointer("/spec/selector")?);
+    let pods = objects.iter().filter_map(own_pods);
+    let containers = pods
+        .filter(|it| selector.selects(it))
+        .filter_map(|it| it["spec"]["containers"].as_array())
+        .flatten();
+    let probes = containers.filter_map(|it| it.get("readinessProbe"));
+    let probes: Vec<&Value> = probes.filter(|it| !it.is_null()).collect();
+    let asks = |it: &&Value| text(it, "/httpGet/path").trim_end_matches('/') == path;
+    let is_other = !path.is_empty() && !probes.is_empty() && !probes.iter().any(asks);
+    is_other.then(|| {
+        format!(
+            "the loop asks for {path}, and the readiness probe behind {} for something else; let it ask for the same",
+            entry.text
+        )
+    })
+}
+
 /// The remark about an entry whose object was not rendered, or whose pods have no readiness probe. Such a list knows less than the loop.
 /// `None` where there is nothing to remark.
 pub(super) fn note(

@@ -107,7 +107,8 @@ fn of_container(
                 let note = removed::note(target, &entry, objects, &known.missing);
                 let consent = removed::consent(target, &entry);
                 let leads = removed::leads(target, &entry, &seen.container);
-                for note in note.into_iter().chain(consent).chain(leads) {
+                let path = removed::path(target, &entry, &found.what, objects);
+                for note in [note, consent, leads, path].into_iter().flatten() {
                     let note = known.shown(&note, seen.set);
                     report.tell(place.to_owned(), name, Says::Note(note));
                 }
