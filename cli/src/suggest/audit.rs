@@ -120,6 +120,9 @@ fn further(
         let is_read = |it: &&&Switch| read.contains(&format!(".Values.{}", it.path));
         let read = switches.iter().filter(is_read).copied();
         let own: Vec<&Switch> = read.chain(&deciding).collect();
+        // A list may have a condition that a switch fails which alone changes nothing.
+        let idle = own.iter().filter(|it| known.idle.contains(it));
+        by_base.push(idle.map(|it| vec![(*it).clone()]).collect());
         let bases = known.tried(group).into_iter().filter(|base| {
             let set = &known.sets[*base];
             let shown = set.iter().filter(|it| !it.follows());

@@ -1,7 +1,7 @@
 //! Makes the conditions under which an entry of a list stands in a template.
 
 use super::operands::{bare, operands};
-use super::switches::Switch;
+use super::switches::{Switch, Tested};
 
 /// The most values that a condition may test together. A longer condition fits one set of values among many, and would hold for nearly no
 /// user.
@@ -38,7 +38,7 @@ pub(super) fn of_sets(
             // Where a set has a switch and marks, the switch decides: the marks only give the host that the switch needs.
             let decisive = if plain.is_empty() { marks } else { plain };
             let decisive = without_idle(decisive, idle);
-            let mut parts = decisive.iter().filter_map(|it| it.holds_not(root));
+            let mut parts = decisive.iter().filter_map(|it| fails(it, idle, root));
             parts.next().filter(|_| parts.next().is_none())
         });
         let single: Vec<String> = single.collect();
@@ -78,12 +78,27 @@ pub(super) fn of_sets(
         for other in absent().filter(|it| set.iter().all(|switch| it.contains(switch))) {
             let more = other.iter().filter(|it| !set.contains(it) && !it.follows());
             if let [one] = without_idle(more.collect(), idle).as_slice() {
-                own.extend(one.holds_not(root));
+                own.extend(fails(one, idle, root));
             }
         }
         parts.push(joined("and", own));
     }
     (!parts.is_empty()).then(|| within(&joined("or", parts)))
+}
+
+/// The condition that holds while a switch is off. A text that alone changes nothing is as good as the chart's own.
+fn fails(switch: &Switch, idle: &[Switch], root: &str) -> Option<String> {
+    let mut switch = switch.clone();
+    if let Tested::Other(comparison) = &mut switch.tested {
+        let same = idle.iter().filter(|it| it.path == switch.path);
+        let texts = same.filter(|it| it.is_compared() && !it.is_other());
+        for text in texts.map(|it| &it.value) {
+            if !comparison.texts.contains(text) {
+                comparison.texts.push(text.clone());
+            }
+        }
+    }
+    switch.holds_not(root)
 }
 
 /// Of several switches the one that alone changes something, since it decides; all of them where that is not one.
