@@ -12,9 +12,9 @@ use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
 use super::survey::{self, Readings, SeenContainer};
 use super::switches::{self, Switch};
-use super::template::word;
 use super::tested;
 use super::traces;
+use super::tried;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,12 +59,13 @@ pub(super) fn refuted(
             let is_told = !own.any(|it| it.found.iter().any(|it| it.target.is_err()));
             let expected = expected::of(known, group);
             with_lists.as_ref().is_some_and(|objects| {
-                if is_told {
-                    settle::holds(known, group, &expected, number, objects)
+                // Where the user has to give an address, the list may name that, and no object more than the loops.
+                let fits = if is_told {
+                    tried::says
                 } else {
-                    // Where the user has to give an address, the list may name that, and no object more than the loops.
-                    settle::names_no_more(known, group, &expected, number, objects)
-                }
+                    tried::names_no_more
+                };
+                settle::all_fit(known, group, &expected, (number, objects), fits)
             })
         };
         let others: Vec<usize> = listed.iter().copied().filter(|at| !says(*at)).collect();
@@ -76,8 +77,8 @@ pub(super) fn refuted(
     Ok(refuted)
 }
 
-/// The further sets for the groups with these lists: each switch that decides about an entry, and each set that shows a container of the group, with one switch more that the container
-/// reads.
+/// The further sets for the groups with these lists: each switch that decides about an entry, and each set that shows a container of the group
+/// with one switch more that the container reads.
 fn further(
     known: &Known<'_>,
     groups: &[Group],
@@ -186,16 +187,13 @@ fn of_entries(known: &Known<'_>, list: &[Listed]) -> Vec<Switch> {
     let paths: BTreeSet<String> = named.map(|it| format!(".Values.{it}")).collect();
     let reads = |body: &&String| paths.iter().any(|it| body.contains(it.as_str()));
     let bodies = known.texts.helpers.values().filter(reads);
-    let conditions = bodies.flat_map(|it| actions(it)).filter(|it| decides(it));
+    let conditions = bodies
+        .flat_map(|it| actions(it))
+        .filter(|it| tested::decides(it));
     let switches = conditions.flat_map(|it| switches::of_condition(&it, &known.texts.values));
     switches
         .filter(|it| !it.is_text() || it.is_compared())
         .collect()
-}
-
-/// Whether an action is the condition of a branch.
-fn decides(action: &str) -> bool {
-    matches!(word(action), "if" | "else" | "with")
 }
 
 /// The conditions around an object: those in its template; of a sub-chart its own, which by custom is `NAME.enabled`, and the comparisons of its
@@ -210,7 +208,7 @@ fn around(known: &Known<'_>, object: &ChartObject) -> Vec<String> {
         let read = files
             .filter(|it| it.text.contains(&path))
             .flat_map(|it| actions(&it.text));
-        let compared = read.filter(|it| it.contains(&path) && decides(it));
+        let compared = read.filter(|it| it.contains(&path) && tested::decides(it));
         return std::iter::once(own).chain(compared).collect();
     }
     let kind = text(&object.value, "/kind");

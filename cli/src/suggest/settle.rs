@@ -207,24 +207,19 @@ impl<'t, 'k> Trials<'t, 'k> {
     /// Whether each rendered object of the group number `at` carries the list that means the same as the object's wait loops. A set of
     /// values that does not count for the group fits any list.
     fn holds(&self, at: usize, set: usize, objects: &[ChartObject]) -> bool {
-        holds(
-            self.known,
-            &self.groups[at],
-            &self.expected[&at],
-            set,
-            objects,
-        )
+        let (group, expected) = (&self.groups[at], &self.expected[&at]);
+        all_fit(self.known, group, expected, (set, objects), tried::says)
     }
 }
 
-/// Whether each rendered object of a group carries the list that means the same as the object's wait loops. `objects` are those of the set
+/// Whether `fits` accepts each rendered object of a group, with the entries for which the object's loops wait. `objects` are those of the set
 /// number `set`. A set of values that does not count for the group fits any list.
-pub(super) fn holds(
+pub(super) fn all_fit(
     known: &Known<'_>,
     group: &Group,
     expected: &Lists,
-    set: usize,
-    objects: &[ChartObject],
+    (set, objects): (usize, &[ChartObject]),
+    fits: impl Fn(&ChartObject, &[String]) -> bool,
 ) -> bool {
     if group.forgotten.contains(&set) {
         return true;
@@ -233,24 +228,7 @@ pub(super) fn holds(
     own.all(|object| {
         let name = text(&object.value, "/metadata/name").to_owned();
         let due = expected.get(&(set, name));
-        tried::says(object, due.map_or(&[][..], Vec::as_slice))
-    })
-}
-
-/// Whether each rendered object of a group carries a list that names no object beyond those for which its loops wait. `objects` are those of
-/// the set number `set`.
-pub(super) fn names_no_more(
-    known: &Known<'_>,
-    group: &Group,
-    expected: &Lists,
-    set: usize,
-    objects: &[ChartObject],
-) -> bool {
-    let mut own = objects.iter().filter(|it| known.is_of(group, it));
-    own.all(|object| {
-        let name = text(&object.value, "/metadata/name").to_owned();
-        let due = expected.get(&(set, name));
-        tried::names_no_more(object, due.map_or(&[][..], Vec::as_slice))
+        fits(object, due.map_or(&[][..], Vec::as_slice))
     })
 }
 

@@ -12,8 +12,12 @@ pub(super) const DEPTH: usize = 2;
 /// The conditions that are open around a line.
 pub(super) fn conditions_at(file: &File, line: usize) -> Vec<String> {
     let open = file.template.around(line).iter();
-    let decides = |it: &&String| matches!(word(it), "if" | "else" | "with");
-    open.flatten().filter(decides).cloned().collect()
+    open.flatten().filter(|it| decides(it)).cloned().collect()
+}
+
+/// Whether an action is the condition of a branch.
+pub(super) fn decides(action: &str) -> bool {
+    matches!(word(action), "if" | "else" | "with")
 }
 
 /// The conditions around a line. Where the line is in a helper, also the conditions around the places that use the helper.
