@@ -1,8 +1,9 @@
 //! Jobs that are created suspended (`sluice.dev/hold: suspend`), which the chart's value `holds.enabled` turns on.
 
+use crate::cluster::order::slots::run_at_once;
 use harness::cluster::{
-    Chart, LIMIT, Manifest, Namespace, Program, Runs, await_until, config_map, deployment, job,
-    opted_in, reported, text,
+    Chart, LIMIT, Manifest, Namespace, Program, UNTIL_ENOUGH, await_until, config_map, deployment,
+    job, opted_in, reported, text,
 };
 use harness::process::binary;
 use serde_json::{Value, json};
@@ -132,7 +133,7 @@ async fn caps(ns: &Namespace) {
         let seed = held(name, "configmap/seeds").annotated("sluice.dev/scope", "seeds");
         let seed = seed
             .annotated("sluice.dev/parallelism", "2")
-            .runs("sleep 2");
+            .runs(UNTIL_ENOUGH);
         seed.with("/spec/template/metadata/labels/sow", "yes")
     };
     let seeds: Vec<Manifest> = names.iter().map(seed).collect();
@@ -141,8 +142,7 @@ async fn caps(ns: &Namespace) {
         is_suspended(ns, name).await;
     }
     ns.apply([config_map("seeds")]).await.ok();
-    let runs = Runs::of(ns, "sow=yes", names.len()).await;
-    assert_eq!(runs.most_at_once(), 2);
+    run_at_once(ns, "sow=yes", names.len(), 2).await;
     // Not even the pods are there sooner: the Job above each had a slot.
     for name in names {
         let pod = ns.pod_of(name).await;
