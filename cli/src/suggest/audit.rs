@@ -97,13 +97,16 @@ fn further(
             switches.push(switch);
         }
     }
-    // The names that a variation of the chart's own values overrides: an entry of any other set follows them, too.
+    // The names that a variation of one set overrides: an entry of any other set follows them, too.
     let is_of_names = |it: &&usize| {
-        let set = &known.sets[**it];
-        known.varied.get(it) == Some(&0) && set.iter().any(|it| it.path == "fullnameOverride")
+        let mut set = known.sets[**it].iter();
+        set.any(|it| it.is_varied() && it.path == "fullnameOverride")
     };
     let variation = known.varied.keys().find(is_of_names);
-    let overrides = variation.map(|it| known.sets[*it].as_slice());
+    let overrides = variation.map(|it| {
+        let varied = known.sets[*it].iter().filter(|it| it.is_varied());
+        varied.cloned().collect::<Vec<_>>()
+    });
     let mut by_base: Vec<Vec<Vec<Switch>>> = Vec::new();
     for (group, list) in lists.iter().map(|(at, list)| (&groups[*at], list)) {
         let mut deciding = of_targets(known, group);
@@ -135,7 +138,8 @@ fn further(
                 .iter()
                 .filter(|it| set.iter().all(|one| one.path != it.path));
             let more = others.map(|it| [set.as_slice(), std::slice::from_ref(*it)].concat());
-            let overridden = overrides.iter().map(|it| [set.as_slice(), it].concat());
+            let overridden = overrides.iter();
+            let overridden = overridden.map(|it| [set.as_slice(), it.as_slice()].concat());
             by_base.push(overridden.chain(more).collect());
         }
     }

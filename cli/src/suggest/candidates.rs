@@ -85,33 +85,6 @@ pub(super) fn of_text(
     (list, told)
 }
 
-/// The result of `resolve` for the wait number `at` in the text of the container that begins on `line`. `None` where the text does not
-/// have the `count` waits that the rendered container has.
-pub(super) fn resolve_in_text(
-    texts: &Texts,
-    file: &File,
-    line: usize,
-    at: usize,
-    count: usize,
-    resolve: impl Fn(&Context<'_>, &Wait) -> Option<String>,
-) -> Option<String> {
-    let block = file.blocks.iter().find(|it| it.first == line)?;
-    block.read().find_map(|(container, reading)| {
-        let is_it = reading.waits.len() == count;
-        let wait = reading.waits.get(at).filter(|_| is_it)?;
-        let context = Context {
-            masked: &file.template.masked,
-            container,
-            texts,
-            open: &[],
-            text: &file.text,
-            by_address: false,
-            of_service: true,
-        };
-        resolve(&context, wait)
-    })
-}
-
 /// The line of a container's text on which the target of a wait stands.
 fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
     let words: Vec<&str> = wait
@@ -178,7 +151,8 @@ fn parts(written: &str) -> Vec<String> {
     parts
 }
 
-fn literal(written: &str) -> usize {
+/// The length of a text in a template without its actions.
+pub(super) fn literal(written: &str) -> usize {
     parts(written).iter().map(String::len).sum()
 }
 

@@ -109,7 +109,7 @@ fn without_idle<'s>(switches: Vec<&'s Switch>, idle: &[Switch]) -> Vec<&'s Switc
 }
 
 /// The condition that joins each of several conditions, which hold together or one of which holds, once.
-fn joined(op: &str, parts: Vec<String>) -> String {
+pub(super) fn joined(op: &str, parts: Vec<String>) -> String {
     let mut once: Vec<String> = Vec::new();
     for part in parts {
         if !once.contains(&part) {

@@ -2,6 +2,8 @@
 //! lists, and tries them.
 
 use super::audit;
+use super::chosen::{self, Choice};
+use super::forms::ChosenForms;
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, own_pods};
@@ -50,10 +52,15 @@ fn first_pairs(pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair>) {
 }
 
 /// The ways to write the lists of the groups that have no list yet, each with the number of its group.
-fn open(known: &Known<'_>, groups: &[Group], settled: &Settled) -> Vec<(usize, Vec<Vec<Listed>>)> {
+fn open(
+    known: &Known<'_>,
+    groups: &[Group],
+    settled: &Settled,
+    chosen: &ChosenForms,
+) -> Vec<(usize, Vec<Vec<Listed>>)> {
     let open = groups.iter().enumerate();
     let open = open.filter(|(at, _)| !settled.has(*at));
-    let ways = open.map(|(at, group)| (at, ways::of(known, group)));
+    let ways = open.map(|(at, group)| (at, ways::of(known, group, chosen)));
     ways.filter(|(_, ways)| !ways.is_empty()).collect()
 }
 
@@ -221,16 +228,31 @@ enum GiveUp<'s> {
     Unwritable,
     /// The waits that follow no variation.
     Changing,
+    /// The waits of which no form names the target.
+    Unformed,
 }
 
 impl GiveUp<'_> {
     /// Gives it up. Returns whether there was something to give up.
-    fn from(self, known: &mut Known<'_>, groups: &mut [Group], settled: &Settled) -> bool {
+    fn from(
+        self,
+        known: &mut Known<'_>,
+        groups: &mut [Group],
+        settled: &Settled,
+        choice: &Choice,
+    ) -> bool {
         let without = (0..groups.len()).filter(|at| !settled.has(*at));
         match self {
             Self::Joined(sets) => known.forget(sets, groups, &without.collect::<Vec<_>>()),
             Self::Unwritable => {
                 known.leave_unwritable(&without.map(|at| &groups[at]).collect::<Vec<_>>())
+            }
+            Self::Unformed => {
+                let waits = |at: usize| Some((&groups[at], choice.without.get(&at)?));
+                let open = without.filter_map(waits);
+                open.fold(false, |is_any, (group, waits)| {
+                    known.leave_unformed(group, waits) || is_any
+                })
             }
             Self::Changing => {
                 let stuck = settled.varied.iter().filter(|it| !settled.has(*it.0));
@@ -242,6 +264,44 @@ impl GiveUp<'_> {
     }
 }
 
+/// The search for the lists of all groups.
+struct Search<'s, 'k> {
+    known: &'s mut Known<'k>,
+    source: &'s mut ObjectSource,
+    groups: &'s mut [Group],
+    settled: Settled,
+    choice: Choice,
+}
+
+impl Search<'_, '_> {
+    /// Tries the lists of the groups that have none yet.
+    fn settle(&mut self, limit: usize) -> Result<()> {
+        let open = open(self.known, self.groups, &self.settled, &self.choice.chosen);
+        let found = settle::settle(self.known, self.source, self.groups, open, limit)?;
+        self.settled.join(found);
+        Ok(())
+    }
+
+    /// Chooses the form of each entry for the groups that have no list yet, and tries the lists of these forms.
+    fn choose(&mut self, limit: usize) -> Result<()> {
+        let open = (0..self.groups.len()).filter(|at| !self.settled.has(*at));
+        let open: Vec<usize> = open.collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        self.choice = chosen::of(self.known, self.source, self.groups, &open, limit)?;
+        self.settle(limit)
+    }
+
+    /// Gives a part of what is known up, and tries the lists of the rest.
+    fn give_up(&mut self, way: GiveUp<'_>, limit: usize) -> Result<()> {
+        if way.from(self.known, self.groups, &self.settled, &self.choice) {
+            self.settle(limit)?;
+        }
+        Ok(())
+    }
+}
+
 /// Finds the lists of all groups, and audits them. A list that an audit refutes is sought again, beside the set that refutes it.
 fn settle_all(
     known: &mut Known<'_>,
@@ -249,31 +309,41 @@ fn settle_all(
     groups: &mut [Group],
     joined: &[usize],
 ) -> Result<Settled> {
-    let mut settled = Settled::default();
-    let settle = |known: &Known<'_>,
-                  source: &mut ObjectSource,
-                  groups: &[Group],
-                  settled: &mut Settled,
-                  limit| {
-        let open = open(known, groups, settled);
-        settled.join(settle::settle(known, source, groups, open, limit)?);
-        anyhow::Ok(())
+    let mut search = Search {
+        known,
+        source,
+        groups,
+        settled: Settled::default(),
+        choice: Choice::default(),
     };
-    settle(known, source, groups, &mut settled, render::FOR_LISTS)?;
-    for way in [GiveUp::Joined(joined), GiveUp::Unwritable, GiveUp::Changing] {
-        if way.from(known, groups, &settled) {
-            settle(known, source, groups, &mut settled, render::FOR_LISTS)?;
-        }
+    search.settle(render::FOR_LISTS)?;
+    search.choose(render::FOR_LISTS)?;
+    for way in [
+        GiveUp::Joined(joined),
+        GiveUp::Unwritable,
+        GiveUp::Changing,
+        GiveUp::Unformed,
+    ] {
+        search.give_up(way, render::FOR_LISTS)?;
     }
     for audit in 1..=AUDITS {
-        let refuted = audit::refuted(known, source, groups, &settled)?;
+        let Search {
+            known,
+            source,
+            groups,
+            settled,
+            ..
+        } = &mut search;
+        let refuted = audit::refuted(known, source, groups, settled)?;
         settled.lists.retain(|at, _| !refuted.contains(at));
         if refuted.is_empty() || audit == AUDITS {
             break;
         }
-        settle(known, source, groups, &mut settled, render::FOR_REFUTED)?;
+        search.settle(render::FOR_REFUTED)?;
+        search.choose(render::FOR_REFUTED)?;
+        search.give_up(GiveUp::Unformed, render::FOR_REFUTED)?;
     }
-    Ok(settled)
+    Ok(search.settled)
 }
 
 /// Gives the chart a made-up text for the value without which it renders none of its own workloads, as some charts do until they get a host.

@@ -5,6 +5,8 @@ use super::container::Container;
 use super::document;
 use super::survey::SeenContainer;
 use super::texts::{File, Texts};
+use super::waits::Reading;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +97,30 @@ fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
         .zip(&rendered.words)
         .filter(|(a, b)| candidates::fits(&seen(a), b));
     1 + 2 * literal + 4 * same.count()
+}
+
+/// The variants of the container in the text that begins on `line`, with the waits of each; the variant that is most like the rendered
+/// container comes first.
+pub(super) fn variants<'f>(
+    file: &'f File,
+    line: usize,
+    rendered: &Container,
+) -> Vec<(&'f Container, &'f Reading)> {
+    let block = file.blocks.iter().find(|it| it.first == line);
+    let mut all: Vec<_> = block.iter().flat_map(|it| it.read()).collect();
+    let literal = |written: &Container| {
+        let seen = |text: &str| file.template.masked.seen(text);
+        let words = written.words.iter().zip(&rendered.words);
+        let values = written.env.iter();
+        let values = values.filter_map(|(name, it)| Some((it, rendered.env.get(name)?)));
+        let both = words
+            .chain(values)
+            .map(|(it, rendered)| (seen(it), rendered));
+        let same = both.filter(|(it, rendered)| candidates::fits(it, rendered));
+        same.map(|it| candidates::literal(&it.0)).sum::<usize>()
+    };
+    all.sort_by_cached_key(|it| Reverse((likeness(file, it.0, rendered), literal(it.0))));
+    all
 }
 
 /// The lines of the document that renders the container's workload.

@@ -62,12 +62,21 @@ pub(super) fn settle(
     while !open.is_empty() && !is_late {
         let firsts = open.iter().map(|(at, ways)| (*at, ways[0].clone()));
         let firsts: BTreeMap<_, _> = firsts.collect();
-        let numbers: BTreeSet<usize> = firsts.keys().copied().collect();
+        let all = || firsts.keys().copied();
+        let doubtful: BTreeSet<usize> = all().filter(|it| trials.is_doubtful(*it)).collect();
+        let (scope, numbers) = if doubtful.is_empty() {
+            (TrialScope::All, all().collect())
+        } else {
+            (TrialScope::Telling, doubtful)
+        };
         let now = settled.clone().into_iter().chain(firsts.clone());
-        let end = trials.run(&now.collect(), numbers)?;
+        let end = trials.run(&now.collect(), numbers.clone(), scope)?;
         let mut fitting = BTreeSet::new();
         let ends = match end {
-            TryEnd::Broken => trials.run_each(firsts)?,
+            TryEnd::Broken => {
+                let tried = firsts.into_iter().filter(|it| numbers.contains(&it.0));
+                trials.run_each(tried, scope)?
+            }
             end => vec![end],
         };
         for end in ends {
@@ -79,13 +88,19 @@ pub(super) fn settle(
         }
         let mut next = Vec::new();
         for (at, mut ways) in open {
-            if fitting.contains(&at) {
-                settled.insert(at, ways.swap_remove(0));
-            } else if is_late || ways.len() > 1 {
-                // A list that was not tried stays the first candidate.
-                if !is_late {
-                    ways.remove(0);
+            match (fitting.contains(&at), scope) {
+                (true, TrialScope::All) => {
+                    settled.insert(at, ways.swap_remove(0));
+                    continue;
                 }
+                (true, TrialScope::Telling) => {}
+                (false, _) if is_late || !numbers.contains(&at) => {}
+                (false, _) => {
+                    ways.remove(0);
+                    trials.forget(at);
+                }
+            }
+            if !ways.is_empty() {
                 next.push((at, ways));
             }
         }
@@ -99,8 +114,17 @@ pub(super) fn settle(
     })
 }
 
-/// The tries of lists. A try first renders the sets of values that show a workload of its groups, and then each other set once. A try ends
-/// as soon as none of its lists can be right any more.
+/// The sets of values that one try renders.
+#[derive(Debug, Clone, Copy)]
+enum TrialScope {
+    /// Those that tell most of a list: the first set with each expected list, and the sets that an earlier list of the group did not fit.
+    Telling,
+    /// All sets.
+    All,
+}
+
+/// The tries of lists. A try renders sets of values that show a workload of its groups; where it renders all sets, it renders each other set
+/// once, too. A try ends as soon as none of its lists can be right any more.
 struct Trials<'t, 'k> {
     known: &'t Known<'k>,
     source: &'t mut ObjectSource,
@@ -109,8 +133,14 @@ struct Trials<'t, 'k> {
     expected: BTreeMap<usize, Lists>,
     /// The sets of values that render a workload of each group, by the number of the group.
     shown: BTreeMap<usize, Vec<usize>>,
+    /// The sets of values of [`TrialScope::Telling`], by the number of the group.
+    telling: BTreeMap<usize, BTreeSet<usize>>,
+    /// The sets of values that the present list of each group fits, by the number of the group.
+    fits: BTreeMap<usize, BTreeSet<usize>>,
     /// The number of renders after which no further list is tried.
     limit: usize,
+    /// The sets of values that a list did not fit. The next list with the same fault fails soonest with these.
+    refuting: BTreeSet<usize>,
     /// The sets of values that were rendered with a list so far.
     rendered: BTreeSet<usize>,
     /// The variation of a set of values in which a list of a group says something else than the loops, by the number of the group.
@@ -127,18 +157,38 @@ impl<'t, 'k> Trials<'t, 'k> {
     ) -> Self {
         let expected = open.clone();
         let expected = expected.map(|at| (at, expected::of(known, &groups[at])));
-        let expected = expected.collect();
-        let shown = open.map(|at| (at, known.shown_in(&groups[at]))).collect();
+        let expected: BTreeMap<usize, Lists> = expected.collect();
+        let shown = open.map(|at| (at, known.shown_in(&groups[at])));
+        let shown: BTreeMap<usize, Vec<usize>> = shown.collect();
+        let telling = shown
+            .iter()
+            .map(|(at, shown)| (*at, alike(&expected[at], shown).into_values().collect()));
+        let telling = telling.collect();
         Self {
             known,
             source,
             groups,
             expected,
             shown,
+            telling,
+            fits: BTreeMap::new(),
             limit,
+            refuting: BTreeSet::new(),
             rendered: BTreeSet::new(),
             varied: BTreeMap::new(),
         }
+    }
+
+    /// Whether the present list of a group was not yet rendered with each telling set.
+    fn is_doubtful(&self, group: usize) -> bool {
+        let fits = self.fits.get(&group);
+        let mut telling = self.telling[&group].iter();
+        telling.any(|it| fits.is_none_or(|fits| !fits.contains(it)))
+    }
+
+    /// Starts anew for a group, because its next list is tried.
+    fn forget(&mut self, group: usize) {
+        self.fits.remove(&group);
     }
 
     /// Renders the folder with these lists in it. `open` has the numbers of the groups whose lists are tried.
@@ -146,22 +196,27 @@ impl<'t, 'k> Trials<'t, 'k> {
         &mut self,
         lists: &BTreeMap<usize, Vec<Listed>>,
         open: BTreeSet<usize>,
+        scope: TrialScope,
     ) -> Result<TryEnd> {
         let written = EditedTemplates::of(self.known, self.groups, lists);
         written.put(self.source)?;
-        let end = self.rendered(open);
+        let end = self.rendered(open, scope);
         written.take_back(self.source)?;
         Ok(end)
     }
 
     /// Renders the folder with each of these lists alone, because together they do not render.
-    fn run_each(&mut self, lists: BTreeMap<usize, Vec<Listed>>) -> Result<Vec<TryEnd>> {
-        let each = lists.into_iter();
-        each.map(|(at, list)| self.run(&BTreeMap::from([(at, list)]), BTreeSet::from([at])))
+    fn run_each(
+        &mut self,
+        lists: impl Iterator<Item = (usize, Vec<Listed>)>,
+        scope: TrialScope,
+    ) -> Result<Vec<TryEnd>> {
+        lists
+            .map(|(at, list)| self.run(&BTreeMap::from([(at, list)]), BTreeSet::from([at]), scope))
             .collect()
     }
 
-    fn rendered(&mut self, mut open: BTreeSet<usize>) -> TryEnd {
+    fn rendered(&mut self, mut open: BTreeSet<usize>, scope: TrialScope) -> TryEnd {
         let known = self.known;
         // A set that does not render without lists tells nothing about a list, and a set beyond the limit of renders was never rendered.
         let sets = (0..known.sets.len()).filter(|it| known.rendered[*it].is_some());
@@ -170,9 +225,14 @@ impl<'t, 'k> Trials<'t, 'k> {
             sets.partition(|it| known.varied.contains_key(it));
         let first = sets.len().min(AT_ONCE);
         sets.splice(first..first, varied).for_each(drop);
-        for some in sets.chunks(AT_ONCE) {
-            let due = some.iter().filter(|it| self.is_due(**it, &open));
-            let due: Vec<usize> = due.copied().collect();
+        sets.sort_by_key(|it| !self.refuting.contains(it));
+        let mut sets = sets.into_iter();
+        loop {
+            let due = sets.by_ref().filter(|it| self.is_due(*it, &open, scope));
+            let due: Vec<usize> = due.take(AT_ONCE).collect();
+            if due.is_empty() {
+                return TryEnd::Fitting(open);
+            }
             let values: Vec<_> = due.iter().map(|it| known.sets[*it].clone()).collect();
             let found = self.source.render_all(&values, self.limit);
             if found.len() < due.len() {
@@ -183,25 +243,37 @@ impl<'t, 'k> Trials<'t, 'k> {
                     return TryEnd::Broken;
                 };
                 self.rendered.insert(set);
-                let (fitting, others) = open
+                let (fitting, others): (BTreeSet<usize>, BTreeSet<usize>) = open
                     .into_iter()
                     .partition(|at| self.holds(*at, set, &objects));
+                for at in &fitting {
+                    self.fits.entry(*at).or_default().insert(set);
+                }
                 open = fitting;
-                if known.varied.contains_key(&set) {
-                    let others: BTreeSet<usize> = others;
-                    self.varied.extend(others.into_iter().map(|at| (at, set)));
+                if !others.is_empty() {
+                    self.refuting.insert(set);
+                }
+                for at in others {
+                    self.telling.entry(at).or_default().insert(set);
+                    if known.varied.contains_key(&set) {
+                        self.varied.insert(at, set);
+                    }
                 }
             }
         }
-        TryEnd::Fitting(open)
     }
 
     /// Whether a set of values still has to be rendered to judge the lists of these groups.
-    fn is_due(&self, set: usize, open: &BTreeSet<usize>) -> bool {
+    fn is_due(&self, set: usize, open: &BTreeSet<usize>, scope: TrialScope) -> bool {
         let is_new = !self.rendered.contains(&set);
-        let counts = |at: &&usize| !self.groups[**at].forgotten.contains(&set);
-        let mut open = open.iter().filter(counts);
-        open.any(|at| is_new || self.shown[at].contains(&set))
+        let mut open = open.iter().filter(|at| {
+            let is_known = self.fits.get(at).is_some_and(|it| it.contains(&set));
+            !is_known && !self.groups[**at].forgotten.contains(&set)
+        });
+        match scope {
+            TrialScope::Telling => open.any(|at| self.telling[at].contains(&set)),
+            TrialScope::All => open.any(|at| is_new || self.shown[at].contains(&set)),
+        }
     }
 
     /// Whether each rendered object of the group number `at` carries the list that means the same as the object's wait loops. A set of
@@ -210,6 +282,18 @@ impl<'t, 'k> Trials<'t, 'k> {
         let (group, expected) = (&self.groups[at], &self.expected[&at]);
         all_fit(self.known, group, expected, (set, objects), tried::says)
     }
+}
+
+/// The first of the sets `shown` with the same expected list of a group's workloads, by the number of each set.
+pub(super) fn alike(expected: &Lists, shown: &[usize]) -> BTreeMap<usize, usize> {
+    let mut by_set: BTreeMap<usize, Vec<(&str, &[String])>> = BTreeMap::new();
+    for ((set, name), list) in expected {
+        by_set.entry(*set).or_default().push((name, list));
+    }
+    let mut firsts = BTreeMap::new();
+    let sets = shown.iter().copied();
+    sets.map(|set| (set, *firsts.entry(by_set.get(&set)).or_insert(set)))
+        .collect()
 }
 
 /// Whether `fits` accepts each rendered object of a group, with the entries for which the object's loops wait. `objects` are those of the set

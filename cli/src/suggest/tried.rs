@@ -60,19 +60,33 @@ fn lists(object: &ChartObject, entries: &[String]) -> Option<(Vec<Dependency>, V
     let texts: Vec<&str> = entries.iter().map(String::as_str).collect();
     let mut expected = read(&texts).ok()?;
     let mut found = annotation::parse_depends_on(said(&object.value)?).ok()?;
-    // The DNS name of a Service has the namespace in it, which may be the object's own.
-    let home = match text_at(&object.value, "/metadata/namespace") {
+    at_home(&object.value, expected.iter_mut().chain(&mut found));
+    Some((found, expected))
+}
+
+/// Whether two entries mean the same in the list of a rendered object. An entry that admission refuses means nothing.
+pub(super) fn mean_the_same(object: &ChartObject, one: &str, other: &str) -> bool {
+    let (Ok(mut one), Ok(mut other)) = (read(&[one]), read(&[other])) else {
+        return false;
+    };
+    at_home(&object.value, one.iter_mut().chain(&mut other));
+    one == other
+}
+
+/// Takes the namespace of a rendered object out of the entries of its list: the DNS name of a Service has the namespace in it, which may be
+/// the object's own.
+fn at_home<'d>(object: &Value, entries: impl Iterator<Item = &'d mut Dependency>) {
+    let home = match text_at(object, "/metadata/namespace") {
         "" => NAMESPACE,
         home => home,
     };
-    for Dependency { reference, .. } in expected.iter_mut().chain(&mut found) {
+    for Dependency { reference, .. } in entries {
         if let Reference::Object(object) = reference
             && object.namespace.as_deref() == Some(home)
         {
             object.namespace = None;
         }
     }
-    Some((found, expected))
 }
 
 /// The list of an object, or of its pod template.

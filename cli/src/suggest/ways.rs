@@ -2,43 +2,39 @@
 
 use super::candidates;
 use super::conditions;
+use super::document::Document;
 use super::edits;
 use super::expected;
+use super::forms::{ChosenForms, EntryForms, Names, Way};
 use super::found::Found;
 use super::in_text;
 use super::known::{Group, Known};
+use super::learned;
 use super::list::Listed;
 use super::operands;
-use super::outcome::ListEntry;
 use super::render::Stubs;
 use super::survey::SeenContainer;
 use super::switches::{self, Switch};
 use super::target::{Form, Target};
 use super::template::word;
+use super::tested;
 use super::traces::{self, NamedValues};
 use super::values::{self, Wanted};
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The ways to write a group's list in its template, the best first. Empty where the template cannot carry a list.
-pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
-    // A template of a sub-chart has another author, so it is not changed.
-    let is_own = !group.source.starts_with("charts");
-    if !is_own || known.is_listed(group) || expected::of(known, group).values().all(Vec::is_empty) {
+/// The ways to write a group's list in its template, the best first. `chosen` has the form of each entry as far as forms were tried. Empty
+/// where the template cannot carry a list.
+pub(super) fn of(known: &Known<'_>, group: &Group, chosen: &ChosenForms) -> Vec<Vec<Listed>> {
+    if !is_writable(known, group) {
         return Vec::new();
     }
     let in_text = known.with_document(group, |file, document| {
-        let at = edits::annotate(document, &[String::new()])?
-            .at
-            .saturating_sub(1);
-        let around = file.template.around(at);
-        let rebound = around
-            .iter()
-            .flatten()
-            .any(|it| matches!(word(it), "with" | "range"));
+        let at = line_of_list(document)?;
         let by = |address| candidates::of_text(known.texts, file, document, at, address).0;
-        Some(([by(false), by(true)], if rebound { "$" } else { "" }))
+        Some([by(false), by(true)])
     });
-    let Some((lists, root)) = in_text else {
+    let Some((lists, root)) = in_text.zip(root_of(known, group)) else {
         return Vec::new();
     };
     let mut all = Vec::from(lists);
@@ -48,17 +44,13 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
         Way::ByTemplate,
         Way::ByHelper,
         Way::ByRelease,
-    ]
-    .into_iter();
-    all.extend(ways.filter_map(|way| by_names(known, group, way, root)));
-    // A made-up name tells nothing about the real name.
-    let is_made_up = |it: &Listed| {
-        let text = &it.entry.text;
-        let mut actions = in_text::actions(text).into_iter();
-        let is_unsteady = actions.any(|it| operands::is_unsteady(&it));
-        is_unsteady || Stubs::are_in(text) || switches::is_made_up(text)
-    };
-    all.retain(|it| !it.is_empty() && !it.iter().any(is_made_up));
+    ];
+    let by = |naming, told| by_names(known, group, (naming, told), root);
+    for told in [ToldBy::Switches, ToldBy::AllSets] {
+        all.extend(ways.into_iter().filter_map(|it| by(Naming::Way(it), told)));
+    }
+    all.extend(by(Naming::Chosen(chosen), ToldBy::AllSets));
+    all.retain(|it| !it.is_empty() && !it.iter().any(|it| is_made_up(&it.entry.text)));
     let mut once: Vec<Vec<Listed>> = Vec::new();
     for way in all {
         if !once.contains(&way) {
@@ -77,88 +69,93 @@ pub(super) fn of(known: &Known<'_>, group: &Group) -> Vec<Vec<Listed>> {
     all
 }
 
-/// The action for the number of the release's revision.
-const REVISION: &str = ".Release.Revision";
+/// Whether an entry has a made-up name, which tells nothing about the real name.
+pub(super) fn is_made_up(text: &str) -> bool {
+    let mut actions = in_text::actions(text).into_iter();
+    let is_unsteady = actions.any(|it| operands::is_unsteady(&it));
+    is_unsteady || Stubs::are_in(text) || switches::is_made_up(text)
+}
 
-/// The way in which an entry names its target.
+/// Whether a list may be written into the template of a group, and a wait tells one.
+pub(super) fn is_writable(known: &Known<'_>, group: &Group) -> bool {
+    // A template of a sub-chart has another author, so it is not changed.
+    let is_own = !group.source.starts_with("charts");
+    let is_told = || expected::of(known, group).values().any(|it| !it.is_empty());
+    is_own && !known.is_listed(group) && is_told()
+}
+
+/// The line above a document's list.
+fn line_of_list(document: &Document<'_>) -> Option<usize> {
+    let edit = edits::annotate(document, &[String::new()])?;
+    Some(edit.at.saturating_sub(1))
+}
+
+/// The root of the values where a group's list stands: `$` where an action has set the dot, else nothing. `None` where the template has no
+/// place for a list.
+pub(super) fn root_of(known: &Known<'_>, group: &Group) -> Option<&'static str> {
+    known.with_document(group, |file, document| {
+        let around = file.template.around(line_of_list(document)?);
+        let mut around = around.iter().flatten();
+        let is_rebound = around.any(|it| matches!(word(it), "with" | "range"));
+        Some(if is_rebound { "$" } else { "" })
+    })
+}
+
+/// The way in which the entries of a list name their targets.
+#[derive(Debug, Clone, Copy)]
+enum Naming<'c> {
+    /// All in one way.
+    Way(Way),
+    /// Each in the form that was chosen for its wait.
+    Chosen(&'c ChosenForms),
+}
+
+/// The way in which the condition around an entry is told by the sets of values that were rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// The entry has the host or the name as the container's own text writes it.
-    AsWritten,
-    /// The entry has the name that the target's own template writes.
-    ByTemplate,
-    /// The entry has the name by a helper that is called after the target.
-    ByHelper,
-    /// The entry has the rendered name, with the release's name in it as an action.
-    ByRelease,
+enum ToldBy {
+    /// By each switch that makes the entry appear or disappear.
+    Switches,
+    /// By what tells the sets with the entry apart from those without it.
+    AllSets,
 }
 
 /// The list in which each target is named in the way `way`. Each entry stands under the condition under which its target is rendered.
 /// `None` where the sets of values tell no such list.
-fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Vec<Listed>> {
+fn by_names(
+    known: &Known<'_>,
+    group: &Group,
+    (way, told): (Naming<'_>, ToldBy),
+    root: &str,
+) -> Option<Vec<Listed>> {
     let tried = known.tried(group);
     // A workload that is rendered only by several switches together does not tell which of them it needs.
     let is_plain = |set: &usize| traces::without(&known.sets[*set]).count() <= 1;
     if !tried.iter().any(is_plain) {
         return None;
     }
-    let mut names: BTreeMap<String, Vec<ListEntry>> = BTreeMap::new();
+    let mut names = Names::new();
     let mut found: Vec<(usize, &Target, Listed)> = Vec::new();
-    for seen in group.seen.iter().map(|at| &known.seen[*at]) {
+    for (seen, number) in group.seen.iter().map(|it| (&known.seen[*it], *it)) {
         for at in 0..seen.found.len() {
             if let Ok(Some(target)) = &seen.found[at].target {
-                let (written, within) = match known.written(seen, at, root) {
-                    Some(it) => (Some(it.text), it.within),
-                    None => (None, Vec::new()),
+                let listed = match way {
+                    Naming::Way(way) => {
+                        let forms = EntryForms::of(known, seen, at, target, root, &mut names);
+                        forms.in_way(known, way)
+                    }
+                    Naming::Chosen(chosen) => chosen.get(&(number, at)).cloned(),
                 };
-                let of_target = || {
-                    let objects = known.objects(seen.set);
-                    candidates::names(known.texts, known.folder, objects, target)
-                };
-                // Each name is looked up once, because the search through the templates is slow.
-                let names = names.entry(target.plain().text).or_insert_with(of_target);
-                let as_written = || match target.form {
-                    Form::Address { .. } => known.as_address(seen, at, false),
-                    _ => known.as_written(seen, at),
-                };
-                let of_template = names.first().filter(|_| names.len() > 1);
-                let dot = if root.is_empty() { "." } else { root };
-                let of_text = || {
-                    let text = as_written()?;
-                    let is_root = root.is_empty();
-                    Some(ListEntry::new(if is_root {
-                        text
-                    } else {
-                        operands::from_root(&text)
-                    }))
-                };
-                let of_helper = || candidates::by_helper(known.texts, target, dot);
-                let formed = match way {
-                    Way::AsWritten => of_text().or_else(of_helper),
-                    Way::ByTemplate => of_template.cloned().or_else(of_text).or_else(of_helper),
-                    Way::ByHelper => of_helper()
-                        .or_else(|| of_template.cloned())
-                        .or_else(of_text),
-                    Way::ByRelease => names.last().cloned(),
-                };
-                let written = written.map(ListEntry::new).or(formed);
-                // An address that comes from a value must name the value, or the entry would hold with the present value alone.
-                let is_bound = target.form == (Form::Address { of_values: true });
-                let is_bound =
-                    is_bound && written.as_ref().is_none_or(|it| !it.text.contains("{{"));
-                if is_bound {
-                    return None;
-                }
-                let entry = written.or_else(|| names.first().cloned())?;
-                // Helm renders the first revision here, so that a rendered name would hold for that one alone.
-                let changes = |it: &ListEntry| known.texts.reach(&it.text).contains(REVISION);
-                if names.first().is_some_and(changes) && !changes(&entry) {
-                    return None;
-                }
-                found.push((seen.set, target, Listed { entry, within }));
+                found.push((seen.set, target, listed?));
             }
         }
     }
+    let read = OnceCell::new();
+    let of_loops = || {
+        let all = group.seen.iter().map(|at| &known.seen[*at]);
+        let names: BTreeSet<&str> = all.map(|it| it.container.name.as_str()).collect();
+        let texts = names.iter().map(|it| tested::read_by(known.texts, it));
+        texts.collect::<String>()
+    };
     let mut list: Vec<Listed> = Vec::new();
     let mut once: Vec<&Listed> = Vec::new();
     for (_, target, listed) in &found {
@@ -178,7 +175,16 @@ fn by_names(known: &Known<'_>, group: &Group, way: Way, root: &str) -> Option<Ve
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
         let mut within = if listed.within.is_empty() {
             let sets = decisive(known, &found, marks.unwrap_or(target));
-            conditions::of_sets(&sets, (&tried, &seen), &known.idle, root)?
+            let by_switches = || conditions::of_sets(&sets, (&tried, &seen), &known.idle, root);
+            let by_all_sets = || {
+                let (values, read) = (&known.texts.values, read.get_or_init(of_loops));
+                learned::of_sets(&sets, (&tried, &seen), values, read, root)
+            };
+            let condition = match told {
+                ToldBy::Switches => by_switches().or_else(by_all_sets),
+                ToldBy::AllSets => by_all_sets(),
+            };
+            condition?
         } else {
             of_list(known, group, &tried, &seen, root)?
         };

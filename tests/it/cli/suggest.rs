@@ -145,9 +145,12 @@ fn the_diff_applies_and_the_chart_is_in_order() {
     }
 }
 
-/// The command that asks about the chart `shop` of a folder, and the file into which its Helm writes a line for each question: the sum of
-/// the arguments, in any order, and of the chart.
-fn with_counting_helm(folder: &Path) -> (Command, PathBuf) {
+/// The sum of Helm's arguments, in any order, and of the chart.
+const QUESTION: &str =
+    r#"{ printf '%s\n' "$@" | sort; find "$3" -type f | sort | xargs cat; } | cksum"#;
+
+/// The command that asks about the chart `shop` of a folder, and the file into which its Helm writes what `line` prints, for each question.
+fn with_counting_helm(folder: &Path, line: &str) -> (Command, PathBuf) {
     let paths = std::env::var_os("PATH").unwrap();
     let real = std::env::split_paths(&paths).map(|it| it.join("helm"));
     let real = real.into_iter().find(|it| it.is_file()).unwrap();
@@ -155,7 +158,7 @@ fn with_counting_helm(folder: &Path) -> (Command, PathBuf) {
     let counting = folder.join("bin");
     fs::create_dir(&counting).unwrap();
     let script = format!(
-        "#!/bin/sh\n{{ printf '%s\\n' \"$@\" | sort; find \"$3\" -type f | sort | xargs cat; }} | cksum >>{}\nexec {} \"$@\"\n",
+        "#!/bin/sh\n{line} >>{}\nexec {} \"$@\"\n",
         questions.display(),
         real.display()
     );
@@ -182,7 +185,7 @@ fn helm_is_asked_nothing_twice() {
         &Path::new(FOLDER).join("inner-branches"),
         &folder.path().join("shop"),
     );
-    let (mut command, questions) = with_counting_helm(folder.path());
+    let (mut command, questions) = with_counting_helm(folder.path(), QUESTION);
     let ran = Ran::of(&mut command, "");
     assert_eq!(ran.code, Some(0), "{}", ran.error);
     let all = fs::read_to_string(questions).unwrap();
@@ -220,7 +223,7 @@ fn a_chart_of_many_switches_is_rendered_a_bounded_number_of_times() {
     fs::write(chart.join("values.yaml"), values).unwrap();
     let service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: db\nspec:\n  selector: {app: db}\n  ports: [{port: 80}]\n";
     fs::write(chart.join("templates/db.yaml"), service).unwrap();
-    let (mut command, questions) = with_counting_helm(folder.path());
+    let (mut command, questions) = with_counting_helm(folder.path(), "echo asked");
     let ran = Ran::of(&mut command, "");
     assert_eq!(ran.code, Some(0), "{}", ran.error);
     let renders = fs::read_to_string(questions).unwrap().lines().count();

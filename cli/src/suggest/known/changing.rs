@@ -6,7 +6,7 @@ use crate::suggest::found::Found;
 use crate::suggest::reason::Reason;
 use crate::suggest::release::{self, RELEASE};
 use crate::suggest::survey::SeenContainer;
-use crate::suggest::target::Target;
+use crate::suggest::target::{Form, Target};
 
 /// A wait of a container to give up.
 struct Changing {
@@ -76,6 +76,40 @@ impl Known<'_> {
             }
         }
         true
+    }
+
+    /// Gives up the waits of a group of which no form names the target: each has the number of its container, and its own number there. Returns
+    /// whether there is such a wait.
+    pub(in crate::suggest) fn leave_unformed(
+        &mut self,
+        group: &Group,
+        waits: &[(usize, usize)],
+    ) -> bool {
+        let mut left = Vec::new();
+        for (number, at) in waits {
+            let seen = &self.seen[*number];
+            let Some(target) = seen.found.get(*at).and_then(target) else {
+                continue;
+            };
+            let entry = release::shown(&target.plain().text);
+            let mut variations = self.varied.iter().filter(|it| *it.1 == seen.set);
+            let reason = match variations.next() {
+                _ if target.form == (Form::Address { of_values: true }) => {
+                    Reason::Address(target.name.clone())
+                }
+                Some((variation, _)) => Reason::Varied {
+                    entry,
+                    values: self.changing(group, *variation),
+                },
+                None => Reason::Untrue(entry),
+            };
+            left.push((*number, *at, reason));
+        }
+        let is_any = !left.is_empty();
+        for (number, at, reason) in left {
+            self.seen[number].found[at].target = Err(reason);
+        }
+        is_any
     }
 
     /// Whether a form of the entry has an action that may follow a value or a name.

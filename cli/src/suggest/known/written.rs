@@ -1,14 +1,16 @@
 //! Writes the entries of waits with the values and the texts from which their addresses come.
 
 use super::Known;
-use crate::suggest::candidates;
+use crate::suggest::container::Container;
 use crate::suggest::in_text::{self, Context};
 use crate::suggest::outcome::Outcome;
+use crate::suggest::places;
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::target::Form;
 use crate::suggest::texts::File;
 use crate::suggest::traces::{self, NamedValues};
 use crate::suggest::wait::Wait;
+use crate::suggest::waits::Reading;
 
 impl Known<'_> {
     /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the
@@ -45,19 +47,29 @@ impl Known<'_> {
         at: usize,
         root: &str,
     ) -> Option<NamedValues> {
-        let own = &self.sets[seen.set];
         let text = address_of_values(seen, at)?;
-        traces::written(text, own, self.texts, root).or_else(|| {
-            // Another set with the same values of the user may follow this one.
-            let mut twins = self
-                .with_other_marks(seen)
-                .filter(|it| it.found.len() == seen.found.len());
-            let twin = twins.find_map(|it| {
-                let text = address_of_values(it, at)?;
-                traces::written(text, &self.sets[it.set], self.texts, root)
-            });
-            twin.or_else(|| self.in_list(seen, text, root))
-        })
+        let written = |it: &SeenContainer| {
+            let text = address_of_values(it, at)?;
+            traces::written(text, &self.sets[it.set], self.texts, root)
+        };
+        // Another set with the same values of the user may follow this one.
+        let by_twin = |seen: &SeenContainer| {
+            let twins = self.with_other_marks(seen);
+            let mut twins = twins.filter(|it| it.found.len() == seen.found.len());
+            twins.find_map(written)
+        };
+        let by_alike = || {
+            let is_alike = |it: &&SeenContainer| {
+                it.is_the_same(seen)
+                    && it.found.len() == seen.found.len()
+                    && address_of_values(it, at) == Some(text)
+            };
+            self.seen.iter().filter(is_alike).find_map(by_twin)
+        };
+        written(seen)
+            .or_else(|| by_twin(seen))
+            .or_else(|| self.in_list(seen, text, root))
+            .or_else(by_alike)
     }
 
     /// The entry of an address that is an element of a list in the chart's own values. Another set has marks in that list, and more of
@@ -129,10 +141,23 @@ impl Known<'_> {
         let (path, line) = self.place(seen).1?;
         let file = self.texts.file(&path)?;
         let fits = !in_values || file.is_values();
-        let wait = seen.found.get(at)?.wait;
-        let found =
-            || candidates::resolve_in_text(self.texts, file, line, wait, seen.waits, resolve);
-        fits.then(found).flatten()
+        let number = seen.found.get(at)?.wait;
+        let resolved = |(container, reading): (&Container, &Reading)| {
+            let is_it = reading.waits.len() == seen.waits;
+            let wait = reading.waits.get(number).filter(|_| is_it)?;
+            let context = Context {
+                masked: &file.template.masked,
+                container,
+                texts: self.texts,
+                open: &[],
+                text: &file.text,
+                by_address: false,
+                of_service: true,
+            };
+            resolve(&context, wait)
+        };
+        let mut variants = places::variants(file, line, &seen.container).into_iter();
+        fits.then(|| variants.find_map(resolved)).flatten()
     }
 }
 

@@ -5,8 +5,10 @@ use crate::suggest::found::Found;
 use crate::suggest::reason::Reason;
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::switches::{Switch, Tested};
+use crate::suggest::target::Form;
 use crate::suggest::tested;
 use crate::suggest::traces;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The most sets of values that are rendered once more with marks in one group of values.
@@ -48,12 +50,16 @@ impl TriedSets<'_> {
         let lacking = lacking.filter(|_| groups.len() > 1);
         let lacking = lacking.take(MOST_LACKING).map(|set| with(*set, &joined));
         let pairs = open.iter().flat_map(|set| {
-            let group = groups.iter();
-            group.map(move |group| with(*set, group))
+            let groups = groups.iter();
+            groups.map(|group| (*set, group.as_slice()))
         });
+        let mut pairs: Vec<_> = pairs.collect();
+        let mut once = BTreeSet::new();
+        pairs.sort_by_cached_key(|(set, group)| !self.has_a_new_address(*set, group, &mut once));
+        let pairs = pairs.into_iter().take(MOST_FOLLOWED);
         let mut all: Vec<_> = lacking.collect();
         let many = all.len();
-        all.extend(pairs.take(MOST_FOLLOWED));
+        all.extend(pairs.map(|(set, group)| with(set, group)));
         for (set, group) in self.with_a_default(&groups) {
             let pair = with(set, group);
             if !all.contains(&pair) && all.len() < MOST_LACKING + MOST_FOLLOWED {
@@ -61,6 +67,36 @@ impl TriedSets<'_> {
             }
         }
         (all, many)
+    }
+
+    /// Whether a container waits with a set for an address that the values of `group` have, and `once` does not have the container with that
+    /// address yet.
+    fn has_a_new_address<'s>(
+        &'s self,
+        set: usize,
+        group: &[Switch],
+        once: &mut BTreeSet<(&'s str, &'s str)>,
+    ) -> bool {
+        let is_own = |name: &str| {
+            let own = group.iter().filter(|it| !traces::is_port(it));
+            let mut own = own.filter_map(|it| match &it.tested {
+                Tested::Follows { own } => Some(own.as_str()),
+                _ => None,
+            });
+            own.any(|own| !own.is_empty() && name.contains(own))
+        };
+        let mut is_any = false;
+        for seen in self.seen.iter().filter(|it| it.set == set) {
+            for found in &seen.found {
+                if let Ok(Some(target)) = &found.target
+                    && target.form == (Form::Address { of_values: true })
+                    && is_own(&target.name)
+                {
+                    is_any |= once.insert((&seen.container.name, &target.name));
+                }
+            }
+        }
+        is_any
     }
 
     /// The sets in which a container waits for an object of the chart and reads an address that the chart's own values leave empty, each

@@ -1,0 +1,138 @@
+//! The forms of an entry: the texts by which a list in a template may name the target of a wait.
+
+use super::candidates;
+use super::known::Known;
+use super::list::Listed;
+use super::operands;
+use super::outcome::ListEntry;
+use super::survey::SeenContainer;
+use super::target::{Form, Target};
+use super::traces::NamedValues;
+use std::collections::BTreeMap;
+
+/// The action for the number of the release's revision.
+const REVISION: &str = ".Release.Revision";
+
+/// The way in which an entry names its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// The entry has the host or the name as the container's own text writes it.
+    AsWritten,
+    /// The entry has the name that the target's own template writes.
+    ByTemplate,
+    /// The entry has the name by a helper that is called after the target.
+    ByHelper,
+    /// The entry has the rendered name, with the release's name in it as an action.
+    ByRelease,
+}
+
+/// The names of targets, by their rendered entries. Each is looked up once, because the search through the templates is slow.
+pub(super) type Names = BTreeMap<String, Vec<ListEntry>>;
+
+/// The entry that was chosen for each wait, by the number of the wait's container in [`Known::seen`], and the wait's number there.
+pub(super) type ChosenForms = BTreeMap<(usize, usize), Listed>;
+
+/// The forms of the entry of one wait.
+pub(super) struct EntryForms {
+    /// The entry with the values from which the address comes.
+    of_values: Option<NamedValues>,
+    of_text: Option<ListEntry>,
+    of_template: Option<ListEntry>,
+    of_helper: Option<ListEntry>,
+    of_release: Option<ListEntry>,
+    /// Whether the address comes from a value, so that an entry without an action would hold with the present value alone.
+    is_bound: bool,
+    /// Whether the target's name has the number of the release's revision in it. Helm renders the first revision here, so that a rendered
+    /// name would hold for that one alone.
+    is_of_revision: bool,
+}
+
+impl EntryForms {
+    /// The forms for the wait number `at` of a container, whose target is `target`.
+    pub(super) fn of(
+        known: &Known<'_>,
+        seen: &SeenContainer,
+        at: usize,
+        target: &Target,
+        root: &str,
+        names: &mut Names,
+    ) -> Self {
+        let of_target = || {
+            let objects = known.objects(seen.set);
+            candidates::names(known.texts, known.folder, objects, target)
+        };
+        let names = names.entry(target.plain().text).or_insert_with(of_target);
+        let text = match target.form {
+            Form::Address { .. } => known.as_address(seen, at, false),
+            _ => known.as_written(seen, at),
+        };
+        let from_root = |it: String| {
+            if root.is_empty() {
+                it
+            } else {
+                operands::from_root(&it)
+            }
+        };
+        let dot = if root.is_empty() { "." } else { root };
+        let changes = |it: &ListEntry| known.texts.reach(&it.text).contains(REVISION);
+        Self {
+            of_values: known.written(seen, at, root),
+            of_text: text.map(|it| ListEntry::new(from_root(it))),
+            of_template: names.first().filter(|_| names.len() > 1).cloned(),
+            of_helper: candidates::by_helper(known.texts, target, dot),
+            of_release: names.last().cloned(),
+            is_bound: target.form == (Form::Address { of_values: true }),
+            is_of_revision: names.first().is_some_and(changes),
+        }
+    }
+
+    /// The entry in one way; where the target has no such form, in the next best. `None` where no form holds for other values.
+    pub(super) fn in_way(&self, known: &Known<'_>, way: Way) -> Option<Listed> {
+        let (text, template, helper) = (&self.of_text, &self.of_template, &self.of_helper);
+        let formed = match way {
+            Way::AsWritten => text.as_ref().or(helper.as_ref()),
+            Way::ByTemplate => template.as_ref().or(text.as_ref()).or(helper.as_ref()),
+            Way::ByHelper => helper.as_ref().or(template.as_ref()).or(text.as_ref()),
+            Way::ByRelease => None,
+        };
+        let (entry, within) = match &self.of_values {
+            Some(it) => (ListEntry::new(it.text.clone()), it.within.clone()),
+            None => (formed.cloned().or_else(|| self.last())?, Vec::new()),
+        };
+        self.fits(known, &entry).then_some(Listed { entry, within })
+    }
+
+    /// The form that every target has: the name of its template where that tells one, else the rendered one.
+    fn last(&self) -> Option<ListEntry> {
+        self.of_template.clone().or_else(|| self.of_release.clone())
+    }
+
+    /// All forms, the best first. Empty where the address comes from the elements of a list, which stand in a `range`.
+    pub(super) fn all(&self, known: &Known<'_>) -> Vec<ListEntry> {
+        if self
+            .of_values
+            .as_ref()
+            .is_some_and(|it| !it.within.is_empty())
+        {
+            return Vec::new();
+        }
+        let of_values = self.of_values.as_ref();
+        let of_values = of_values.map(|it| ListEntry::new(it.text.clone()));
+        let others = [
+            &self.of_text,
+            &self.of_template,
+            &self.of_helper,
+            &self.of_release,
+        ];
+        let all = of_values
+            .into_iter()
+            .chain(others.into_iter().flatten().cloned());
+        all.filter(|it| self.fits(known, it)).collect()
+    }
+
+    fn fits(&self, known: &Known<'_>, entry: &ListEntry) -> bool {
+        let has_action = || entry.text.contains("{{");
+        let changes = || known.texts.reach(&entry.text).contains(REVISION);
+        (!self.is_bound || has_action()) && (!self.is_of_revision || changes())
+    }
+}

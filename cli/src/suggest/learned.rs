@@ -1,0 +1,224 @@
+//! Learns the condition of an entry from the sets of values that were rendered: the smallest one that holds with each set that shows the
+//! entry, and with no other. The condition is a disjunction of conjunctions, found greedily.
+
+use super::conditions::joined;
+use super::operands::bare;
+use super::switches::{Switch, Tested};
+use super::texts::value_at;
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// The most conjunctions, and the most clauses of one: a longer condition only lists the sets that were tried.
+const MOST: usize = 4;
+
+/// A condition on one value, and the numbers of the sets with which the condition holds.
+#[derive(Debug, Clone, PartialEq)]
+struct Clause {
+    text: String,
+    sets: BTreeSet<usize>,
+    /// Whether the loop's own text reads the value. Of two clauses that tell the same, such a clause counts.
+    is_read: bool,
+}
+
+/// The condition, as template actions, under which an entry stands. `tried` are the sets of values that were rendered, and `seen` are those of
+/// them that show the entry. `values` are the chart's own, and `read` is the text of the loop with its helpers. `None` where no condition of
+/// these switches tells the sets apart.
+pub(super) fn of_sets(
+    sets: &[Vec<Switch>],
+    (tried, seen): (&[usize], &[usize]),
+    values: &Value,
+    read: &str,
+    root: &str,
+) -> Option<Vec<Vec<String>>> {
+    let absent: BTreeSet<usize> = tried
+        .iter()
+        .filter(|it| !seen.contains(it))
+        .copied()
+        .collect();
+    if absent.is_empty() {
+        return Some(Vec::new());
+    }
+    let clauses = clauses(sets, tried, values, read, root);
+    let mut open = seen.to_vec();
+    // The set with the fewest switches tells most about each of them.
+    open.sort_by_key(|it| (sets[*it].len(), *it));
+    let mut terms: Vec<Vec<&Clause>> = Vec::new();
+    while let Some(first) = open.first() {
+        let term = term(&clauses, *first, &open, &absent)?;
+        open.retain(|set| !term.iter().all(|it| it.sets.contains(set)));
+        terms.push(term);
+        if terms.len() > MOST {
+            return None;
+        }
+    }
+    // A clause of all terms stands once.
+    let all = terms.clone();
+    let is_common = |it: &&Clause| all.iter().all(|term| term.contains(it));
+    let common: Vec<&Clause> = all.first()?.iter().copied().filter(is_common).collect();
+    let texts = |term: Vec<&Clause>| term.into_iter().map(|it| it.text.clone()).collect();
+    let rest = terms.into_iter().map(|mut term| {
+        term.retain(|it| !common.contains(it));
+        term
+    });
+    let rest: Vec<Vec<&Clause>> = rest.collect();
+    let mut whole: Vec<String> = texts(common.clone());
+    if rest.iter().all(|it| !it.is_empty()) {
+        let rest = rest.into_iter().map(|it| joined("and", texts(it)));
+        whole.push(joined("or", rest.collect()));
+    }
+    let condition = joined("and", whole);
+    Some(vec![vec![format!("if {}", bare(&condition))]])
+}
+
+/// The conditions on the value of each switch: that it is as the switch sets it, and that it is not.
+fn clauses(
+    sets: &[Vec<Switch>],
+    tried: &[usize],
+    values: &Value,
+    read: &str,
+    root: &str,
+) -> Vec<Clause> {
+    let mut clauses: Vec<Clause> = Vec::new();
+    for switch in tried.iter().flat_map(|it| &sets[*it]) {
+        let is_read = read.contains(&format!(".Values.{}", switch.path));
+        for is_on in [true, false] {
+            let text = if is_on {
+                switch.holds(root)
+            } else {
+                switch.holds_not(root)
+            };
+            let Some(text) = text.filter(|text| clauses.iter().all(|it| it.text != *text)) else {
+                continue;
+            };
+            let holds = |set: &&usize| is_as_set(switch, &sets[**set], values) == is_on;
+            let sets = tried.iter().filter(holds).copied().collect();
+            clauses.push(Clause {
+                text,
+                sets,
+                is_read,
+            });
+        }
+    }
+    clauses
+}
+
+/// A conjunction that holds with the set `first` and with no set of `absent`, and that holds with as many sets of `open` as it can.
+fn term<'p>(
+    clauses: &'p [Clause],
+    first: usize,
+    open: &[usize],
+    absent: &BTreeSet<usize>,
+) -> Option<Vec<&'p Clause>> {
+    let mut rest = absent.clone();
+    let mut term: Vec<&Clause> = Vec::new();
+    while !rest.is_empty() {
+        let fitting = clauses.iter().filter(|it| it.sets.contains(&first));
+        let best = fitting.max_by_key(|it| {
+            let without = rest.iter().filter(|set| !it.sets.contains(set)).count();
+            let covered = open.iter().filter(|set| it.sets.contains(set)).count();
+            (without, it.is_read, covered, Reverse(it.text.len()))
+        })?;
+        let before = rest.len();
+        rest.retain(|set| best.sets.contains(set));
+        if rest.len() == before || term.len() == MOST {
+            return None;
+        }
+        term.push(best);
+    }
+    // A later clause may have made an earlier one needless.
+    for at in (0..term.len()).rev() {
+        let mut others = term.clone();
+        others.remove(at);
+        let holds = |set: &usize| others.iter().all(|it| it.sets.contains(set));
+        if !others.is_empty() && !absent.iter().any(holds) {
+            term = others;
+        }
+    }
+    Some(term)
+}
+
+/// Whether the value of a switch is, with a set of values, as the switch sets it in the sense of the switch's test.
+fn is_as_set(switch: &Switch, set: &[Switch], values: &Value) -> bool {
+    let given = set.iter().rev().find(|it| it.path == switch.path);
+    let value = given.map_or_else(
+        || text_of(value_at(values, &switch.path)),
+        |it| it.value.clone(),
+    );
+    let is_true = !matches!(value.as_str(), "" | "false" | "0");
+    match &switch.tested {
+        Tested::Equals => value == switch.value,
+        Tested::Among(it) => it.texts.contains(&value),
+        Tested::Other(it) => !it.texts.contains(&value),
+        Tested::IsSet => is_true == (switch.value != "false"),
+        Tested::Follows { own } if own.is_empty() => is_true,
+        Tested::Follows { own } => value != *own,
+        Tested::Varied { .. } | Tested::Each(_) => given.is_some(),
+    }
+}
+
+/// A value as a text that is empty where a template takes the value for false.
+fn text_of(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(all)) if all.is_empty() => String::new(),
+        Some(Value::Object(all)) if all.is_empty() => String::new(),
+        Some(other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn switch(path: &str, value: &str) -> Switch {
+        Switch {
+            path: path.to_owned(),
+            value: value.to_owned(),
+            tested: Tested::IsSet,
+        }
+    }
+
+    fn learned(sets: &[&[(&str, &str)]], seen: &[usize]) -> Option<String> {
+        let values = json!({"db": {"enabled": true}, "run": true, "outside": false, "x": false});
+        let set = |it: &&[(&str, &str)]| it.iter().map(|it| switch(it.0, it.1)).collect();
+        let sets: Vec<Vec<Switch>> = sets.iter().map(set).collect();
+        let tried: Vec<usize> = (0..sets.len()).collect();
+        let found = of_sets(&sets, (&tried, seen), &values, "", "")?;
+        Some(found.concat().concat())
+    }
+
+    #[test]
+    fn the_smallest_condition_that_tells_the_sets_apart_is_found() {
+        let off = ("db.enabled", "false");
+        let idle = ("run", "false");
+        let outside = ("outside", "true");
+        let other = ("x", "true");
+        for (sets, seen, expected) in [
+            // Shown with every set.
+            (vec![&[][..], &[off]], vec![0, 1], Some("")),
+            (vec![&[], &[off]], vec![0], Some("if .Values.db.enabled")),
+            (
+                vec![&[], &[off], &[idle], &[other], &[off, idle]],
+                vec![0, 3],
+                Some("if and .Values.run .Values.db.enabled"),
+            ),
+            (
+                vec![&[], &[off], &[off, outside], &[other]],
+                vec![0, 2, 3],
+                Some("if or .Values.db.enabled .Values.outside"),
+            ),
+            (
+                vec![&[], &[off], &[outside], &[off, idle], &[off, outside, idle]],
+                vec![1],
+                Some("if and (not .Values.db.enabled) .Values.run"),
+            ),
+            // Two sets that no switch tells apart.
+            (vec![&[], &[]], vec![0], None),
+        ] {
+            assert_eq!(learned(&sets, &seen).as_deref(), expected, "{sets:?}");
+        }
+    }
+}
