@@ -22,7 +22,7 @@ pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
 
 /// Reports the waits of a document as left. No list is proposed, since a list can be tried only where the template renders.
 fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut Report) {
-    let edit = edits::annotate(document, &[String::new()]);
+    let edit = edits::annotate(texts, document, &[String::new()]);
     let at = edit.map_or(document.first, |it| it.at.saturating_sub(1));
     let has_list = document.has(rules::keys::DEPENDS_ON);
     let untried = |entry: String| {

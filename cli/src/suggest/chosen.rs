@@ -2,7 +2,7 @@
 //! which of them name the target of the wait. Ways that write all entries alike are tried before, as their lists read better.
 
 use super::expected;
-use super::forms::{ChosenForms, EntryForms, Names};
+use super::forms::{self, ChosenForms, EntryForms, Names};
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, text};
@@ -170,7 +170,9 @@ impl Pool {
         for shown in waits(known, &group.seen) {
             let own = forms.entry(shown.0).or_default();
             let Shown { seen, target, .. } = shown.2;
-            for form in EntryForms::of(known, seen, shown.1, target, root, &mut names).all(known) {
+            let of_text = EntryForms::of(known, seen, shown.1, target, root, &mut names).all(known);
+            let of_variations = forms::of_variations(known, group, (seen, shown.1), root);
+            for form in of_text.into_iter().chain(of_variations) {
                 let is_new = own.iter().all(|it| it.text != form.text);
                 if is_new && !ways::is_made_up(&form.text) {
                     own.push(form);
@@ -192,8 +194,7 @@ impl Pool {
         })
     }
 
-    /// Chooses the form of each wait. A set and its variations are one case; the form that fits most cases of a wait counts for these, then
-    /// the form that fits most of the rest. `first` is the number of the pool's first form.
+    /// Chooses the form of each wait. A set and its variations are one case. `first` is the number of the pool's first form.
     fn choose(
         &self,
         known: &Known<'_>,
@@ -214,36 +215,7 @@ impl Pool {
             for shown in own.iter().filter(|it| self.sets.contains(&it.seen.set)) {
                 cases.entry(base(shown.seen.set)).or_default().push(shown);
             }
-            let fits = |form: usize, case: &[&Shown<'_>]| {
-                case.iter().all(|it| {
-                    let key = (form, it.seen.set, it.seen.workload.1.clone());
-                    let is_it = |object: &&ChartObject| {
-                        text(&object.value, "/metadata/name") == it.seen.workload.1
-                    };
-                    let object = known.objects(it.seen.set).iter().find(is_it);
-                    let text = rendered.get(&key).zip(object);
-                    text.is_some_and(|(text, object)| {
-                        tried::mean_the_same(object, text, &it.target.plain().text)
-                    })
-                })
-            };
-            let mut by_case: BTreeMap<usize, &ListEntry> = BTreeMap::new();
-            let mut open: BTreeSet<usize> = cases.keys().copied().collect();
-            loop {
-                let fitting = |at: usize| {
-                    let all = open.iter().filter(|case| fits(number + at, &cases[case]));
-                    all.copied().collect::<Vec<_>>()
-                };
-                let best = (0..forms.len()).map(|at| (at, fitting(at)));
-                let best = best.max_by_key(|(at, cases)| (cases.len(), Reverse(*at)));
-                let Some((at, found)) = best.filter(|it| !it.1.is_empty()) else {
-                    break;
-                };
-                for case in found {
-                    open.remove(&case);
-                    by_case.insert(case, &forms[at]);
-                }
-            }
+            let by_case = by_case(known, (number, forms), rendered, &cases);
             number += forms.len();
             for shown in &own {
                 let set = shown.seen.set;
@@ -268,6 +240,52 @@ impl Pool {
         if !chosen.is_empty() {
             choice.chosen.extend(chosen);
             choice.without.insert(self.group, without);
+        }
+    }
+}
+
+/// The form of each case of a wait: the form that fits most cases counts for these, then the form that fits most of the rest. A form that fits
+/// a set and not a variation of it keeps a literal, so it counts for no case. `first` is the number of the first form.
+fn by_case<'f>(
+    known: &Known<'_>,
+    (first, forms): (usize, &'f [ListEntry]),
+    rendered: &Rendered,
+    cases: &BTreeMap<usize, Vec<&Shown<'_>>>,
+) -> BTreeMap<usize, &'f ListEntry> {
+    let fits = |form: usize, it: &&Shown<'_>| {
+        let name = &it.seen.workload.1;
+        let is_it = |object: &&ChartObject| text(&object.value, "/metadata/name") == name;
+        let object = known.objects(it.seen.set).iter().find(is_it);
+        let text = rendered.get(&(first + form, it.seen.set, name.clone()));
+        let both = text.zip(object);
+        both.is_some_and(|(text, object)| {
+            tried::mean_the_same(object, text, &it.target.plain().text)
+        })
+    };
+    let is_stuck = |form: usize| {
+        cases.values().any(|case| {
+            let is_varied = |it: &&&Shown<'_>| known.varied.contains_key(&it.seen.set);
+            let (varied, plain): (Vec<_>, Vec<_>) = case.iter().partition(is_varied);
+            plain.iter().any(|it| fits(form, it)) && !varied.iter().all(|it| fits(form, it))
+        })
+    };
+    let steady: Vec<usize> = (0..forms.len()).filter(|it| !is_stuck(*it)).collect();
+    let mut by_case = BTreeMap::new();
+    let mut open: BTreeSet<usize> = cases.keys().copied().collect();
+    loop {
+        let fitting = |form: usize| {
+            let all = open.iter();
+            let all = all.filter(|case| cases[case].iter().all(|it| fits(form, it)));
+            all.copied().collect::<Vec<_>>()
+        };
+        let best = steady.iter().map(|form| (*form, fitting(*form)));
+        let best = best.max_by_key(|(form, cases)| (cases.len(), Reverse(*form)));
+        let Some((form, found)) = best.filter(|it| !it.1.is_empty()) else {
+            return by_case;
+        };
+        for case in found {
+            open.remove(&case);
+            by_case.insert(case, &forms[form]);
         }
     }
 }

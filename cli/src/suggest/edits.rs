@@ -2,14 +2,15 @@
 
 use super::diff::Edit;
 use super::document::{Document, indent, is_action};
+use super::texts::Texts;
 
 const WEIGHT: &str = "sluice.dev/weight";
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
 /// The change that writes a list into the annotations of the workload, or else of its pod template. `None` where the annotations are
-/// computed. A list that names a variable of the pod has to stand on the pod template.
-pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit> {
+/// computed. A list that names a variable of the pod has to stand on the pod template. `texts` has the helpers that the document includes.
+pub(super) fn annotate(texts: &Texts, document: &Document<'_>, list: &[String]) -> Option<Edit> {
     let own = document
         .lines
         .iter()
@@ -25,7 +26,55 @@ pub(super) fn annotate(document: &Document<'_>, list: &[String]) -> Option<Edit>
     let place = |metadata: usize| beneath(document, metadata, list);
     let has_variable = list.iter().any(|it| it.contains("$("));
     let own = own.filter(|_| !has_variable || document.kind() == Some("Pod"));
-    own.and_then(place).or_else(|| template().and_then(place))
+    own.and_then(place)
+        .or_else(|| template().and_then(place))
+        .or_else(|| above_helper(texts, document, list))
+}
+
+/// The change that writes a list above a helper that writes all metadata: `metadata: {{- include "shop.metadata" . | nindent 2 }}`. `None` where
+/// that helper may write annotations, too.
+fn above_helper(texts: &Texts, document: &Document<'_>, list: &[String]) -> Option<Edit> {
+    const KEY: &str = "metadata:";
+    let has_variable = list.iter().any(|it| it.contains("$("));
+    let mut lines = document.lines.iter().enumerate();
+    let computed = |it: &str| {
+        let action = it.trim().strip_prefix(KEY)?.trim();
+        let inner = action.strip_prefix("{{-")?.trim_start();
+        let is_whole = inner.starts_with("include \"") && is_action(action);
+        let (_, depth) = inner.split_once("| nindent ")?;
+        let depth: usize = depth.trim_end_matches(['}', '-', ' ']).parse().ok()?;
+        is_whole.then(|| (indent(it), depth, action.to_owned()))
+    };
+    // The first is the workload's own, the second the pod template's.
+    let all = lines
+        .by_ref()
+        .filter_map(|(at, it)| Some((at, computed(it)?)));
+    let mut all = all.skip(usize::from(has_variable && document.kind() != Some("Pod")));
+    let (at, (outer, depth, action)) = all.next()?;
+    if may_annotate(texts, &action) {
+        return None;
+    }
+    let pad = |by: usize, text: &str| format!("{}{text}", " ".repeat(by));
+    let mut added = vec![pad(outer, KEY), pad(depth, "annotations:")];
+    added.extend(list.iter().map(|line| pad(depth + 2, line)));
+    added.push(pad(depth, &action));
+    Some(Edit {
+        at: document.first + at,
+        removed: 1,
+        added,
+    })
+}
+
+/// Whether an action that includes a helper may write annotations: the action hands them over, the helper reads them from a value, or the
+/// helper is not known.
+fn may_annotate(texts: &Texts, action: &str) -> bool {
+    let helper = action.split('"').nth(1).and_then(|it| texts.helper(it));
+    let reads = |text: &str| {
+        let paths = text.split(".Values.").skip(1);
+        let mut paths = paths.filter_map(|it| it.split([' ', ')', '}']).next());
+        paths.any(|it| it.to_lowercase().contains("annotations"))
+    };
+    helper.is_none() || action.contains("nnotations") || reads(&texts.reach(action))
 }
 
 /// The change that writes a weight beside a sync wave. A hook gets no weight: it runs before or after the objects that the weight would

@@ -1,7 +1,7 @@
 //! The forms of an entry: the texts by which a list in a template may name the target of a wait.
 
 use super::candidates;
-use super::known::Known;
+use super::known::{Group, Known};
 use super::list::Listed;
 use super::operands;
 use super::outcome::ListEntry;
@@ -124,9 +124,11 @@ impl EntryForms {
             &self.of_helper,
             &self.of_release,
         ];
+        let of_url = self.of_text.as_ref().and_then(host_of_url);
         let all = of_values
             .into_iter()
-            .chain(others.into_iter().flatten().cloned());
+            .chain(others.into_iter().flatten().cloned())
+            .chain(of_url);
         all.filter(|it| self.fits(known, it)).collect()
     }
 
@@ -135,4 +137,48 @@ impl EntryForms {
         let changes = || known.texts.reach(&entry.text).contains(REVISION);
         (!self.is_bound || has_action()) && (!self.is_of_revision || changes())
     }
+}
+
+/// The entry whose name is the host of a URL, or of a host with a port, where one action writes all of it: `service/{{ include "shop.url" . }}`.
+pub(super) fn host_of_url(entry: &ListEntry) -> Option<ListEntry> {
+    let (kind, action) = entry.text.split_once("{{ ")?;
+    let (action, behind) = action.split_once(" }}")?;
+    let is_whole = kind.ends_with("service/") && !behind.contains("{{") && !behind.contains('/');
+    let host = r#"trimPrefix "http://" | trimPrefix "https://" | splitList ":" | first"#;
+    is_whole.then(|| ListEntry::new(format!("{kind}{{{{ {action} | {host} }}}}{behind}")))
+}
+
+/// The entries of the wait number `at` of a container with the values that its target follows in the variations of a set: where another
+/// text of a value stands in the target's name, an action with that value takes its place.
+pub(super) fn of_variations(
+    known: &Known<'_>,
+    group: &Group,
+    (seen, at): (&SeenContainer, usize),
+    root: &str,
+) -> Vec<ListEntry> {
+    // A template cannot follow what a user writes into the containers of the values.
+    if known.is_in_values(seen) {
+        return Vec::new();
+    }
+    let varied = group.varied.iter().map(|it| &known.seen[*it]);
+    let own = varied.filter(|it| {
+        known.varied.get(&it.set) == Some(&seen.set)
+            && it.container.name == seen.container.name
+            && it.found.len() == seen.found.len()
+    });
+    own.filter_map(|it| {
+        let target = it.found[at].target.as_ref().ok()?.as_ref()?;
+        let entry = target.plain();
+        let mut text = entry
+            .text
+            .replace(known.release(it.set), "{{ .Release.Name }}");
+        let before = text.clone();
+        let values = known.sets[it.set].iter();
+        for switch in values.filter(|it| it.is_varied() && it.value.len() > 3) {
+            let action = format!("{{{{ {root}.Values.{} }}}}", switch.path);
+            text = text.replace(&switch.value, &action);
+        }
+        (text != before).then_some(ListEntry { text, ..entry })
+    })
+    .collect()
 }

@@ -387,7 +387,7 @@ impl Known<'_> {
     /// The change that writes a group's list into its template; `None` where the template has no place for a list.
     pub(super) fn edit(&self, group: &Group, list: &[Listed]) -> Option<Edit> {
         self.with_document(group, |_, document| {
-            edits::annotate(document, &list::lines(list))
+            edits::annotate(self.texts, document, &list::lines(list))
         })
     }
 

@@ -3,6 +3,7 @@
 use super::by_text;
 use super::candidates;
 use super::edits;
+use super::forms;
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::operands;
@@ -103,7 +104,7 @@ fn of_container(
         let what = known.shown(&found.what, seen.set);
         match &found.target {
             Ok(Some(target)) if taken == Taken::Yes => {
-                let entry = entry(known, seen, at, target, list);
+                let entry = entry(known, group, (seen, at), target, list);
                 let note = removed::note(target, &entry, objects, &known.missing);
                 let consent = removed::consent(target, &entry);
                 let leads = removed::leads(target, &entry, &seen.container);
@@ -117,7 +118,7 @@ fn of_container(
                 }
             }
             Ok(Some(target)) => {
-                let entry = entry(known, seen, at, target, list);
+                let entry = entry(known, group, (seen, at), target, list);
                 let reason = match taken {
                     Taken::Late => Reason::Late(entry.text),
                     Taken::Untrue => Reason::Untrue(entry.text),
@@ -172,8 +173,8 @@ fn of_container(
 /// The entry for the wait number `at` of a container, in the form that the proposed list has.
 fn entry(
     known: &Known<'_>,
-    seen: &SeenContainer,
-    at: usize,
+    group: &Group,
+    (seen, at): (&SeenContainer, usize),
     target: &Target,
     list: &[Listed],
 ) -> ListEntry {
@@ -198,7 +199,12 @@ fn entry(
     });
     let helpers = [".", "$"].map(|root| candidates::by_helper(known.texts, target, root));
     let helpers = helpers.into_iter().flatten();
-    let mut forms = names.iter().cloned().chain(texts).chain(helpers);
+    let texts: Vec<ListEntry> = texts.collect();
+    let urls = texts.iter().filter_map(forms::host_of_url);
+    let varied = ["", "$"].map(|root| forms::of_variations(known, group, (seen, at), root));
+    let all = names.iter().chain(&texts).cloned();
+    let all = all.chain(helpers).chain(urls);
+    let mut forms = all.chain(varied.into_iter().flatten());
     let is_listed = |it: &ListEntry| list.iter().any(|listed| listed.entry.text == it.text);
     if let Some(listed) = forms.find(is_listed) {
         return listed;
@@ -256,7 +262,8 @@ fn why_not(known: &Known<'_>, group: &Group, entry: String) -> Reason {
         return Reason::Listed;
     }
     let of_document = known.with_document(group, |_, document| {
-        edits::annotate(document, &[String::new()]).map(|_| Reason::Untrue(entry.clone()))
+        edits::annotate(known.texts, document, &[String::new()])
+            .map(|_| Reason::Untrue(entry.clone()))
     });
     of_document.unwrap_or(Reason::Closed(entry))
 }

@@ -30,7 +30,7 @@ pub(super) fn of(known: &Known<'_>, group: &Group, chosen: &ChosenForms) -> Vec<
         return Vec::new();
     }
     let in_text = known.with_document(group, |file, document| {
-        let at = line_of_list(document)?;
+        let at = line_of_list(known, document)?;
         let by = |address| candidates::of_text(known.texts, file, document, at, address).0;
         Some([by(false), by(true)])
     });
@@ -85,8 +85,8 @@ pub(super) fn is_writable(known: &Known<'_>, group: &Group) -> bool {
 }
 
 /// The line above a document's list.
-fn line_of_list(document: &Document<'_>) -> Option<usize> {
-    let edit = edits::annotate(document, &[String::new()])?;
+fn line_of_list(known: &Known<'_>, document: &Document<'_>) -> Option<usize> {
+    let edit = edits::annotate(known.texts, document, &[String::new()])?;
     Some(edit.at.saturating_sub(1))
 }
 
@@ -94,7 +94,7 @@ fn line_of_list(document: &Document<'_>) -> Option<usize> {
 /// place for a list.
 pub(super) fn root_of(known: &Known<'_>, group: &Group) -> Option<&'static str> {
     known.with_document(group, |file, document| {
-        let around = file.template.around(line_of_list(document)?);
+        let around = file.template.around(line_of_list(known, document)?);
         let mut around = around.iter().flatten();
         let is_rebound = around.any(|it| matches!(word(it), "with" | "range"));
         Some(if is_rebound { "$" } else { "" })

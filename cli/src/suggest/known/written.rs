@@ -123,7 +123,7 @@ impl Known<'_> {
     }
 
     /// Whether the text of a container stands in the chart's values.
-    fn is_in_values(&self, seen: &SeenContainer) -> bool {
+    pub(in crate::suggest) fn is_in_values(&self, seen: &SeenContainer) -> bool {
         let place = self.place(seen).1;
         let file = place.and_then(|(path, _)| self.texts.file(&path));
         file.is_some_and(File::is_values)
