@@ -23,7 +23,7 @@ use super::traces;
 use super::tried;
 use rules::keys;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The most conditions around a list that only keep out sets of values with which nothing renders.
@@ -290,13 +290,14 @@ impl Known<'_> {
             return Vec::new();
         }
         let tried = self.tried(group);
+        let waiting = group.seen.iter().map(|it| self.seen[*it].set).collect();
         let text = self.with_document(group, |_, it| Some(it.lines.join("\n")));
         let whole = || self.file(&group.source).map(|it| it.text.clone());
         let read = self.texts.reach(&text.or_else(whole).unwrap_or_default());
         let mut doubts: Vec<&Switch> = Vec::new();
         for switch in unrendered
             .into_iter()
-            .filter_map(|set| self.doubt(set, &tried))
+            .filter_map(|set| self.doubt(set, &tried, &waiting))
         {
             if !doubts.contains(&switch) && read.contains(&switch.path) {
                 doubts.push(switch);
@@ -314,8 +315,8 @@ impl Known<'_> {
     }
 
     /// The switch that leaves the waits of a workload unknown, because the set of values with this switch was not rendered. `tried` are the
-    /// sets that show the workload.
-    fn doubt(&self, set: usize, tried: &[usize]) -> Option<&Switch> {
+    /// sets that show the workload, and `waiting` those that show it with a wait.
+    fn doubt(&self, set: usize, tried: &[usize], waiting: &BTreeSet<usize>) -> Option<&Switch> {
         // The chart renders with the values of this set once marks give it a host, so the set leaves nothing unknown.
         let plain = |it: usize| traces::without(&self.sets[it]);
         let is_followed = |it: usize| traces::follow(&self.sets[it]) && plain(it).eq(plain(set));
@@ -328,9 +329,8 @@ impl Known<'_> {
             [base, switch] if self.is_there_with(base, tried) => switch,
             _ => return None,
         };
-        // Another set with this switch renders, and tells the waits.
-        let is_rendered = |it: usize| self.rendered[it].is_some() && self.sets[it].contains(switch);
-        if (0..self.sets.len()).any(is_rendered) {
+        // Another set with this switch tells the waits.
+        if waiting.iter().any(|it| self.sets[*it].contains(switch)) {
             return None;
         }
         // The chart does not have this value, so nothing tells which texts the value may be.

@@ -213,7 +213,7 @@ mod tests {
             (
                 vec![&[], &[off], &[outside], &[off, idle], &[off, outside, idle]],
                 vec![1],
-                Some("if and (not .Values.db.enabled) .Values.run"),
+                Some("if and .Values.run (not .Values.db.enabled)"),
             ),
             // Two sets that no switch tells apart.
             (vec![&[], &[]], vec![0], None),
