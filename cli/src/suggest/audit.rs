@@ -10,7 +10,7 @@ use super::object::{ChartObject, text};
 use super::render;
 use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
-use super::survey::{self, Readings, SeenContainer};
+use super::survey::{self, Readings};
 use super::switches::{self, Switch};
 use super::tested;
 use super::traces;
@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most further sets of one audit.
 const MOST: usize = 60;
+
+/// The most of them with two switches that decide about entries.
+const MOST_CROSSED: usize = 30;
 
 /// Renders the chart with further sets of values, with and without the lists that were found. Returns the numbers of the groups whose list
 /// says something else than the loops with such a set. These sets then count for the lists.
@@ -52,11 +55,14 @@ pub(super) fn refuted(
         known.sets.push(set);
         known.rendered.push(Some(plain));
         let taken = known.take(seen, groups);
-        let says = |at: usize| {
-            let group = &groups[at];
+        let is_told = |group: &Group| {
             let own = group.seen.iter().chain(&group.varied);
             let mut own = own.map(|it| &known.seen[*it]).filter(|it| it.set == number);
-            let is_told = !own.any(|it| it.found.iter().any(|it| it.target.is_err()));
+            !own.any(|it| it.found.iter().any(|it| it.target.is_err()))
+        };
+        let says = |at: usize| {
+            let group = &groups[at];
+            let is_told = is_told(group);
             let expected = expected::of(known, group);
             with_lists.as_ref().is_some_and(|objects| {
                 // Where the user has to give an address, the list may name that, and no object more than the loops.
@@ -69,7 +75,8 @@ pub(super) fn refuted(
             })
         };
         let others: Vec<usize> = listed.iter().copied().filter(|at| !says(*at)).collect();
-        if others.is_empty() {
+        // A set with which a loop waits for something that no list says has to be told.
+        if others.is_empty() && listed.iter().all(|at| is_told(&groups[*at])) {
             known.give_back(taken, groups);
         }
         refuted.extend(others);
@@ -77,36 +84,16 @@ pub(super) fn refuted(
     Ok(refuted)
 }
 
-/// The further sets for the groups with these lists: each switch that decides about an entry, and each set that shows a container of the group
-/// with one switch more that the container reads.
+/// The further sets for the groups with these lists: first two switches that decide about entries together, then each switch that decides about
+/// an entry, and each set that shows a container of the group with one switch more that the container reads.
 fn further(
     known: &Known<'_>,
     groups: &[Group],
     lists: &BTreeMap<usize, Vec<Listed>>,
 ) -> Vec<Vec<Switch>> {
-    let is_choice = |it: &&Switch| !it.follows() && !it.is_varied();
-    let mut switches: Vec<&Switch> = Vec::new();
-    for switch in known
-        .sets
-        .iter()
-        .flatten()
-        .chain(&known.idle)
-        .filter(is_choice)
-    {
-        if !switches.contains(&switch) {
-            switches.push(switch);
-        }
-    }
-    // The names that a variation of one set overrides: an entry of any other set follows them, too.
-    let is_of_names = |it: &&usize| {
-        let mut set = known.sets[**it].iter();
-        set.any(|it| it.is_varied() && it.path == "fullnameOverride")
-    };
-    let variation = known.varied.keys().find(is_of_names);
-    let overrides = variation.map(|it| {
-        let varied = known.sets[*it].iter().filter(|it| it.is_varied());
-        varied.cloned().collect::<Vec<_>>()
-    });
+    let switches = choices(known);
+    let overrides = overrides(known);
+    let mut crossed: Vec<Vec<Switch>> = Vec::new();
     let mut by_base: Vec<Vec<Vec<Switch>>> = Vec::new();
     for (group, list) in lists.iter().map(|(at, list)| (&groups[*at], list)) {
         let mut deciding = of_targets(known, group);
@@ -115,46 +102,133 @@ fn further(
                 deciding.push(switch);
             }
         }
+        crossed.extend(alternatives(known, group));
+        crossed.extend(crossed_conditions(&switches, &deciding, list));
         by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
-        let seen = group.seen.iter().map(|it| &known.seen[*it]);
-        let seen: Vec<&SeenContainer> = seen.collect();
-        let names: BTreeSet<&str> = seen.iter().map(|it| it.container.name.as_str()).collect();
-        let read = names.iter().map(|it| tested::read_by(known.texts, it));
-        let read: String = read.collect();
-        let is_read = |it: &&&Switch| read.contains(&format!(".Values.{}", it.path));
-        let read = switches.iter().filter(is_read).copied();
-        let own: Vec<&Switch> = read.chain(&deciding).collect();
-        // A list may have a condition that a switch fails which alone changes nothing.
-        let idle = own.iter().filter(|it| known.idle.contains(it));
-        by_base.push(idle.map(|it| vec![(*it).clone()]).collect());
-        let bases = known.tried(group).into_iter().filter(|base| {
-            let set = &known.sets[*base];
-            let shown = set.iter().filter(|it| !it.follows());
-            !set.is_empty() && shown.clone().all(|it| own.contains(&it)) || traces::follow(set)
-        });
-        for base in bases {
-            let set = &known.sets[base];
-            let others = own
-                .iter()
-                .filter(|it| set.iter().all(|one| one.path != it.path));
-            let more = others.map(|it| [set.as_slice(), std::slice::from_ref(*it)].concat());
-            let overridden = overrides.iter();
-            let overridden = overridden.map(|it| [set.as_slice(), it.as_slice()].concat());
-            by_base.push(overridden.chain(more).collect());
-        }
+        by_base.extend(of_bases(known, group, (&switches, &deciding), &overrides));
     }
-    let mut once: BTreeSet<Vec<String>> = known.sets.iter().map(|it| question(it.iter())).collect();
+    let tried = known.sets.iter().enumerate();
+    let tried = tried.filter(|(at, _)| !known.untried.contains(at));
+    let mut once: BTreeSet<Vec<String>> = tried.map(|(_, it)| question(it.iter())).collect();
     let mut sets = Vec::new();
     // Each base has its turn, because there may be more sets than are rendered.
     let longest = by_base.iter().map(Vec::len).max().unwrap_or_default();
-    for turn in 0..longest {
-        for set in by_base.iter().filter_map(|it| it.get(turn)) {
-            if sets.len() < MOST && once.insert(question(set.iter())) {
-                sets.push(set.clone());
-            }
+    let turns = (0..longest).flat_map(|turn| by_base.iter().filter_map(move |it| it.get(turn)));
+    for set in crossed.iter().take(MOST_CROSSED).chain(turns) {
+        if sets.len() < MOST && once.insert(question(set.iter())) {
+            sets.push(set.clone());
         }
     }
     sets
+}
+
+/// The switches of all sets that a user may choose, each once.
+fn choices<'k>(known: &'k Known<'_>) -> Vec<&'k Switch> {
+    let all = known.sets.iter().flatten().chain(&known.idle);
+    let mut switches: Vec<&Switch> = Vec::new();
+    for switch in all.filter(|it| !it.follows() && !it.is_varied()) {
+        if !switches.contains(&switch) {
+            switches.push(switch);
+        }
+    }
+    switches
+}
+
+/// The names that a variation of one set overrides: an entry of any other set follows them, too. Empty where no variation overrides names.
+fn overrides(known: &Known<'_>) -> Vec<Switch> {
+    let varied = |set: usize| known.sets[set].iter().filter(|it| it.is_varied());
+    let is_of_names = |it: &&usize| varied(**it).any(|it| it.path == "fullnameOverride");
+    let variation = known.varied.keys().find(is_of_names);
+    variation.map_or_else(Vec::new, |it| varied(*it).cloned().collect())
+}
+
+/// The sets that show a container of the group, each with overridden names, and with one switch more that the container reads or that decides
+/// about an entry; and such switches alone. Each item has the sets of one base.
+fn of_bases(
+    known: &Known<'_>,
+    group: &Group,
+    (switches, deciding): (&[&Switch], &[Switch]),
+    overrides: &[Switch],
+) -> Vec<Vec<Vec<Switch>>> {
+    let seen = group.seen.iter().map(|it| &known.seen[*it]);
+    let names: BTreeSet<&str> = seen.map(|it| it.container.name.as_str()).collect();
+    let read = names.iter().map(|it| tested::read_by(known.texts, it));
+    let text: String = read.collect();
+    let is_read = |it: &Switch| text.contains(&format!(".Values.{}", it.path));
+    let read = switches.iter().copied().filter(|it| is_read(it));
+    let own: Vec<&Switch> = read.chain(deciding).collect();
+    // A list may have a condition that a switch fails which alone changes nothing.
+    let idle = own.iter().filter(|it| known.idle.contains(it));
+    let mut by_base = vec![idle.map(|it| vec![(*it).clone()]).collect()];
+    for set in known.tried(group).iter().map(|it| &known.sets[*it]) {
+        let mut shown = set.iter().filter(|it| !it.follows());
+        let is_own = !set.is_empty() && shown.all(|it| own.contains(&it));
+        // Of the sets with marks, those count whose values the container reads.
+        let mut marks = set.iter().filter(|it| it.follows() && !traces::is_port(it));
+        if !is_own && !marks.any(is_read) {
+            continue;
+        }
+        let is_other = |it: &&&Switch| set.iter().all(|one| one.path != it.path);
+        let others = own.iter().filter(is_other);
+        let more = others.map(|it| [set.as_slice(), std::slice::from_ref(*it)].concat());
+        let overridden = (!overrides.is_empty()).then(|| [set.as_slice(), overrides].concat());
+        by_base.push(overridden.into_iter().chain(more).collect());
+    }
+    by_base
+}
+
+/// The sets of two switches of one condition around the group's workload, of which one is enough: a switch that hides the workload tells nothing
+/// about its waits until the other one brings the workload back.
+fn alternatives(known: &Known<'_>, group: &Group) -> Vec<Vec<Switch>> {
+    let conditions = known.with_document(group, |file, document| {
+        let line = document.first + document.line_of("kind")?;
+        Some(tested::conditions_at(file, line))
+    });
+    let mut conditions = conditions.unwrap_or_default();
+    conditions.retain(|it| it.split([' ', '(']).any(|word| word == "or"));
+    let each = conditions.iter().flat_map(|condition| {
+        let switches = switches::of_condition(condition, &known.texts.values);
+        pairs(&switches.iter().collect::<Vec<_>>())
+    });
+    each.collect()
+}
+
+/// The sets of two of these switches, of different values.
+fn pairs(switches: &[&Switch]) -> Vec<Vec<Switch>> {
+    let pairs = switches.iter().enumerate().flat_map(|(at, one)| {
+        let others = switches[at + 1..].iter().filter(|it| it.path != one.path);
+        others.map(|other| vec![(*one).clone(), (*other).clone()])
+    });
+    pairs.collect()
+}
+
+/// The sets of two switches that both decide about entries of a list: both stand in its conditions, or one in a helper of an entry.
+fn crossed_conditions(
+    switches: &[&Switch],
+    deciding: &[Switch],
+    list: &[Listed],
+) -> Vec<Vec<Switch>> {
+    let conditions = list.iter().flat_map(|it| it.within.iter().flatten());
+    let conditions: BTreeSet<&str> = conditions.map(String::as_str).collect();
+    let is_part = |path: &str| {
+        let value = format!(".Values.{path}");
+        conditions.iter().any(|condition| {
+            let behind = condition.split(value.as_str()).skip(1);
+            behind.into_iter().any(|it| !it.starts_with(is_of_path))
+        })
+    };
+    let own = switches.iter().copied().filter(|it| is_part(&it.path));
+    let mut own: Vec<&Switch> = own.collect();
+    for switch in deciding {
+        if !own.contains(&switch) {
+            own.push(switch);
+        }
+    }
+    pairs(&own)
+}
+
+fn is_of_path(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_')
 }
 
 /// The switches without which the chart does not render a target of the group, or its whole sub-chart, and those that choose between texts by
@@ -184,7 +258,6 @@ fn of_targets(known: &Known<'_>, group: &Group) -> Vec<Switch> {
 
 /// The switches in the helpers that read a value which an entry of the list names: such a helper may choose another server.
 fn of_entries(known: &Known<'_>, list: &[Listed]) -> Vec<Switch> {
-    let is_of_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
     let texts = list.iter().map(|it| it.entry.text.as_str());
     let named = texts.flat_map(|it| it.split(".Values.").skip(1));
     let named = named.map(|it| it.split(|it| !is_of_path(it)).next().unwrap_or_default());

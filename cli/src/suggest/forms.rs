@@ -6,7 +6,9 @@ use super::list::Listed;
 use super::operands;
 use super::outcome::ListEntry;
 use super::survey::SeenContainer;
+use super::switches::Switch;
 use super::target::{Form, Target};
+use super::tested;
 use super::traces::NamedValues;
 use std::collections::BTreeMap;
 
@@ -160,6 +162,9 @@ pub(super) fn of_variations(
     if known.is_in_values(seen) {
         return Vec::new();
     }
+    // A value that the loop's own text does not name comes out of a helper, which may read another value in its place.
+    let read = tested::read_by(known.texts, &seen.container.name);
+    let is_read = |it: &Switch| read.contains(&format!(".Values.{}", it.path));
     let varied = group.varied.iter().map(|it| &known.seen[*it]);
     let own = varied.filter(|it| {
         known.varied.get(&it.set) == Some(&seen.set)
@@ -174,7 +179,7 @@ pub(super) fn of_variations(
             .replace(known.release(it.set), "{{ .Release.Name }}");
         let before = text.clone();
         let values = known.sets[it.set].iter();
-        for switch in values.filter(|it| it.is_varied() && it.value.len() > 3) {
+        for switch in values.filter(|it| it.is_varied() && it.value.len() > 3 && is_read(it)) {
             let action = format!("{{{{ {root}.Values.{} }}}}", switch.path);
             text = text.replace(&switch.value, &action);
         }

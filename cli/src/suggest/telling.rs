@@ -139,6 +139,11 @@ fn of_container(
             }
         }
     }
+    // The list may say an address in another form than the set with this container shows it.
+    let is_listed = |it: &String| list.iter().any(|listed| listed.entry.text == *it);
+    if entries.iter().any(is_listed) {
+        entries.retain(is_listed);
+    }
     if !entries.is_empty() {
         let (kind, workload) = &seen.workload;
         let workload = (kind.as_str(), workload.as_str());

@@ -47,6 +47,7 @@ pub(super) fn read_by(texts: &Texts, name: &str) -> String {
             let helper = helper.and_then(|it| texts.helper(&it));
             let own = file.text_of(block);
             read.push_str(&texts.reach(helper.unwrap_or(&own)));
+            read.push_str(&texts.reach(&file.variables_of(&own)));
             read.push_str(&texts.reach(&around(texts, file, block.first).join("\n")));
         }
     }

@@ -13,6 +13,14 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// The variable that a line of a template sets: `$address` of `{{- $address := .Values.address -}}`.
+fn assigned(line: &str) -> Option<&str> {
+    let action = line.trim_start().trim_start_matches(['{', '-', ' ']);
+    let (name, behind) = action.split_once(' ')?;
+    let is_name = name.len() > 1 && name.starts_with('$');
+    (is_name && behind.starts_with([':', '='])).then_some(name)
+}
+
 /// One file of a chart or of a folder, with the containers in its text.
 #[derive(Debug)]
 pub(super) struct File {
@@ -147,6 +155,14 @@ impl File {
     /// The name of the file for messages.
     pub(super) fn name(&self) -> String {
         self.path.display().to_string()
+    }
+
+    /// The lines that set the variables which a text of the file reads: a variable may get another value in each branch.
+    pub(super) fn variables_of(&self, text: &str) -> String {
+        let is_read = |name: &str| text.contains(name);
+        let lines = self.lines.iter();
+        let sets = lines.filter(|it| assigned(it).is_some_and(is_read));
+        sets.map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
     /// The text of a container.

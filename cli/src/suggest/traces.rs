@@ -80,14 +80,9 @@ pub(super) fn paths(texts: &Texts) -> Vec<String> {
             let helper = tested::helper_of(file, block.first);
             let uses = helper.iter().flat_map(|it| tested::uses(texts, it));
             let lines: Vec<&str> = lines.chain(uses.map(|it| it.2)).collect();
-            // The text may name a variable that the template sets to a value, in each branch to another one.
-            let is_read = |name: &str| lines.iter().any(|it| it.contains(name));
-            let sets = file
-                .lines
-                .iter()
-                .filter(|it| assigned(it).is_some_and(is_read));
-            let lines = lines.iter().copied().chain(sets.map(String::as_str));
-            lines.collect::<Vec<_>>().join("\n")
+            let text = lines.join("\n");
+            let variables = file.variables_of(&text);
+            text + "\n" + &variables
         })
     });
     let is_source = |it: &&File| {
@@ -112,14 +107,6 @@ pub(super) fn paths(texts: &Texts) -> Vec<String> {
         }
     }
     paths
-}
-
-/// The variable that a line of a template sets: `$address` of `{{- $address := .Values.address -}}`.
-fn assigned(line: &str) -> Option<&str> {
-    let action = line.trim_start().trim_start_matches(['{', '-', ' ']);
-    let (name, behind) = action.split_once(' ')?;
-    let is_name = name.len() > 1 && name.starts_with('$');
-    (is_name && behind.starts_with([':', '='])).then_some(name)
 }
 
 /// The path of a value. Where the value is a mapping with a name and a port, which make an address, the paths of these two: a template may

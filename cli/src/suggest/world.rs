@@ -155,6 +155,10 @@ impl World<'_> {
             ..address.clone()
         };
         let entry = Address { host, ..known };
+        // `localhost-primary` has the default of a host that the user gives in it.
+        if entry.host.starts_with("localhost-") {
+            return Err(Reason::OfValues(entry.host));
+        }
         let of_values = self.is_of_values(&entry.host);
         if !of_values && self.is_of_the_release(&entry.host) {
             return Ok(None);
@@ -249,6 +253,9 @@ impl World<'_> {
         let at = self.find("Service", name, namespace.as_deref());
         match at {
             Some(at) => self.is_another(at, state, own)?,
+            None if name.starts_with("localhost-") => {
+                return Err(Reason::OfValues(name.to_owned()));
+            }
             None if namespace.is_none() => {
                 let of_set = name
                     .rsplit_once('-')
