@@ -10,7 +10,7 @@ use super::object::{ChartObject, text};
 use super::render;
 use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
-use super::survey::{self, Readings};
+use super::survey::{self, Readings, SeenContainer};
 use super::switches::{self, Switch};
 use super::tested;
 use super::traces;
@@ -76,12 +76,30 @@ pub(super) fn refuted(
         };
         let others: Vec<usize> = listed.iter().copied().filter(|at| !says(*at)).collect();
         // A set with which a loop waits for something that no list says has to be told.
-        if others.is_empty() && listed.iter().all(|at| is_told(&groups[*at])) {
+        let is_untold = |at: &usize| untold(known, &groups[*at], number);
+        if others.is_empty() && !listed.iter().any(is_untold) {
             known.give_back(taken, groups);
         }
         refuted.extend(others);
     }
     Ok(refuted)
+}
+
+/// Whether a container of the group waits with a set for something that no list says, and for more than an address of the user: a set with
+/// fewer switches and with marks shows such an address.
+fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
+    let own = group.seen.iter().chain(&group.varied);
+    let mut own = own.map(|it| &known.seen[*it]).filter(|it| it.set == set);
+    own.any(|seen| {
+        let is_marked = |it: &&SeenContainer| {
+            let marked = &known.sets[it.set];
+            let mut plain = traces::without(marked);
+            traces::follow(marked) && plain.all(|it| known.sets[set].contains(it))
+        };
+        let mut others = known.seen.iter().filter(|it| it.is_the_same(seen));
+        let is_said = others.any(|it| it.is_listed() && is_marked(&it));
+        seen.found.iter().any(|it| it.target.is_err()) && !is_said
+    })
 }
 
 /// The further sets for the groups with these lists: first two switches that decide about entries together, then each switch that decides about

@@ -8,7 +8,6 @@ use super::outcome::ListEntry;
 use super::survey::SeenContainer;
 use super::switches::Switch;
 use super::target::{Form, Target};
-use super::tested;
 use super::traces::NamedValues;
 use std::collections::BTreeMap;
 
@@ -163,7 +162,7 @@ pub(super) fn of_variations(
         return Vec::new();
     }
     // A value that the loop's own text does not name comes out of a helper, which may read another value in its place.
-    let read = tested::read_by(known.texts, &seen.container.name);
+    let read = known.text_of(seen);
     let is_read = |it: &Switch| read.contains(&format!(".Values.{}", it.path));
     let varied = group.varied.iter().map(|it| &known.seen[*it]);
     let own = varied.filter(|it| {

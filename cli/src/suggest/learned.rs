@@ -7,7 +7,7 @@ use super::switches::{Switch, Tested};
 use super::texts::value_at;
 use serde_json::Value;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most conjunctions, and the most clauses of one: a longer condition only lists the sets that were tried.
 const MOST: usize = 4;
@@ -79,8 +79,17 @@ fn clauses(
     read: &str,
     root: &str,
 ) -> Vec<Clause> {
+    // The last switch of a value counts.
+    let given = tried.iter().map(|set| {
+        let given = sets[*set].iter().map(|it| (it.path.as_str(), it));
+        (*set, given.collect::<BTreeMap<&str, &Switch>>())
+    });
+    let given: Vec<(usize, BTreeMap<&str, &Switch>)> = given.collect();
+    let mut once: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let switches = tried.iter().flat_map(|it| &sets[*it]);
     let mut clauses: Vec<Clause> = Vec::new();
-    for switch in tried.iter().flat_map(|it| &sets[*it]) {
+    for switch in switches.filter(|it| once.insert((&it.path, &it.value))) {
+        let own = text_of(value_at(values, &switch.path));
         let is_read = read.contains(&format!(".Values.{}", switch.path));
         for is_on in [true, false] {
             let text = if is_on {
@@ -91,11 +100,13 @@ fn clauses(
             let Some(text) = text.filter(|text| clauses.iter().all(|it| it.text != *text)) else {
                 continue;
             };
-            let holds = |set: &&usize| is_as_set(switch, &sets[**set], values) == is_on;
-            let sets = tried.iter().filter(holds).copied().collect();
+            let holds = given.iter().filter(|(_, given)| {
+                let given = given.get(switch.path.as_str()).map(|it| it.value.as_str());
+                is_as_set(switch, given, &own) == is_on
+            });
             clauses.push(Clause {
                 text,
-                sets,
+                sets: holds.map(|it| it.0).collect(),
                 is_read,
             });
         }
@@ -138,21 +149,18 @@ fn term<'p>(
     Some(term)
 }
 
-/// Whether the value of a switch is, with a set of values, as the switch sets it in the sense of the switch's test.
-fn is_as_set(switch: &Switch, set: &[Switch], values: &Value) -> bool {
-    let given = set.iter().rev().find(|it| it.path == switch.path);
-    let value = given.map_or_else(
-        || text_of(value_at(values, &switch.path)),
-        |it| it.value.clone(),
-    );
-    let is_true = !matches!(value.as_str(), "" | "false" | "0");
+/// Whether the value of a switch is as the switch sets it, in the sense of the switch's test. `given` is the value in a set, and `own` the
+/// chart's.
+fn is_as_set(switch: &Switch, given: Option<&str>, own: &str) -> bool {
+    let value = given.unwrap_or(own);
+    let is_true = !matches!(value, "" | "false" | "0");
     match &switch.tested {
         Tested::Equals => value == switch.value,
-        Tested::Among(it) => it.texts.contains(&value),
-        Tested::Other(it) => !it.texts.contains(&value),
+        Tested::Among(it) => it.texts.iter().any(|it| it == value),
+        Tested::Other(it) => it.texts.iter().all(|it| it != value),
         Tested::IsSet => is_true == (switch.value != "false"),
         Tested::Follows { own } if own.is_empty() => is_true,
-        Tested::Follows { own } => value != *own,
+        Tested::Follows { own } => value != own,
         Tested::Varied { .. } | Tested::Each(_) => given.is_some(),
     }
 }

@@ -129,6 +129,19 @@ impl Known<'_> {
         file.is_some_and(File::is_values)
     }
 
+    /// The text of a container, with the helpers and the variables that it reads; empty where no text shows the container.
+    pub(in crate::suggest) fn text_of(&self, seen: &SeenContainer) -> String {
+        let place = self.place(seen).1;
+        let found = place.and_then(|(path, line)| {
+            let file = self.texts.file(&path)?;
+            let block = file.blocks.iter().find(|it| it.first == line)?;
+            let own = file.text_of(block);
+            let variables = file.variables_of(&own);
+            Some(self.texts.reach(&format!("{own}\n{variables}")))
+        });
+        found.unwrap_or_default()
+    }
+
     /// The result of `resolve` for the wait number `at` in the text of the container. `in_values`: only a text that stands in the values
     /// counts.
     fn in_text(
