@@ -42,6 +42,7 @@ mod release;
 mod removed;
 mod render;
 mod scripts;
+mod search;
 mod settle;
 mod shell;
 mod source;

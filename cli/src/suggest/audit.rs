@@ -13,7 +13,7 @@ use super::source::ObjectSource;
 use super::survey::{self, Readings, SeenContainer};
 use super::switches::{self, Switch};
 use super::tested;
-use super::traces;
+use super::traces::{self, is_of_path};
 use super::tried;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,14 +55,9 @@ pub(super) fn refuted(
         known.sets.push(set);
         known.rendered.push(Some(plain));
         let taken = known.take(seen, groups);
-        let is_told = |group: &Group| {
-            let own = group.seen.iter().chain(&group.varied);
-            let mut own = own.map(|it| &known.seen[*it]).filter(|it| it.set == number);
-            !own.any(|it| it.found.iter().any(|it| it.target.is_err()))
-        };
         let says = |at: usize| {
             let group = &groups[at];
-            let is_told = is_told(group);
+            let is_told = !of_set(known, group, number).any(has_rest);
             let expected = expected::of(known, group);
             with_lists.as_ref().is_some_and(|objects| {
                 // Where the user has to give an address, the list may name that, and no object more than the loops.
@@ -85,12 +80,26 @@ pub(super) fn refuted(
     Ok(refuted)
 }
 
+/// The containers of a group that a set shows.
+fn of_set<'k>(
+    known: &'k Known<'_>,
+    group: &Group,
+    set: usize,
+) -> impl Iterator<Item = &'k SeenContainer> {
+    let all = group.seen.iter().chain(&group.varied);
+    all.map(|it| &known.seen[*it])
+        .filter(move |it| it.set == set)
+}
+
+/// Whether a container has a wait that no list can say.
+fn has_rest(seen: &SeenContainer) -> bool {
+    seen.found.iter().any(|it| it.target.is_err())
+}
+
 /// Whether a container of the group waits with a set for something that no list says, and for more than an address of the user: a set with
 /// fewer switches and with marks shows such an address.
 fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
-    let own = group.seen.iter().chain(&group.varied);
-    let mut own = own.map(|it| &known.seen[*it]).filter(|it| it.set == set);
-    own.any(|seen| {
+    of_set(known, group, set).any(|seen| {
         let is_marked = |it: &&SeenContainer| {
             let marked = &known.sets[it.set];
             let mut plain = traces::without(marked);
@@ -98,7 +107,7 @@ fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
         };
         let mut others = known.seen.iter().filter(|it| it.is_the_same(seen));
         let is_said = others.any(|it| it.is_listed() && is_marked(&it));
-        seen.found.iter().any(|it| it.target.is_err()) && !is_said
+        has_rest(seen) && !is_said
     })
 }
 
@@ -168,10 +177,7 @@ fn of_bases(
     (switches, deciding): (&[&Switch], &[Switch]),
     overrides: &[Switch],
 ) -> Vec<Vec<Vec<Switch>>> {
-    let seen = group.seen.iter().map(|it| &known.seen[*it]);
-    let names: BTreeSet<&str> = seen.map(|it| it.container.name.as_str()).collect();
-    let read = names.iter().map(|it| tested::read_by(known.texts, it));
-    let text: String = read.collect();
+    let text = known.read_by(group);
     let is_read = |it: &Switch| text.contains(&format!(".Values.{}", it.path));
     let read = switches.iter().copied().filter(|it| is_read(it));
     let own: Vec<&Switch> = read.chain(deciding).collect();
@@ -243,10 +249,6 @@ fn crossed_conditions(
         }
     }
     pairs(&own)
-}
-
-fn is_of_path(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_')
 }
 
 /// The switches without which the chart does not render a target of the group, or its whole sub-chart, and those that choose between texts by

@@ -167,11 +167,11 @@ impl Pool {
         let root = ways::root_of(known, group)?;
         let mut names = Names::new();
         let mut forms: BTreeMap<WaitKey, Vec<ListEntry>> = BTreeMap::new();
-        for shown in waits(known, &group.seen) {
-            let own = forms.entry(shown.0).or_default();
-            let Shown { seen, target, .. } = shown.2;
-            let of_text = EntryForms::of(known, seen, shown.1, target, root, &mut names).all(known);
-            let of_variations = forms::of_variations(known, group, (seen, shown.1), root);
+        for (wait, Shown { seen, target, .. }) in waits(known, &group.seen) {
+            let at = wait.2;
+            let own = forms.entry(wait).or_default();
+            let of_text = EntryForms::of(known, seen, at, target, root, &mut names).all(known);
+            let of_variations = forms::of_variations(known, group, (seen, at), root);
             for form in of_text.into_iter().chain(of_variations) {
                 let is_new = own.iter().all(|it| it.text != form.text);
                 if is_new && !ways::is_made_up(&form.text) {
@@ -206,11 +206,12 @@ impl Pool {
         let mut number = first;
         let mut chosen = ChosenForms::new();
         let mut without = Vec::new();
+        let mut by_wait: BTreeMap<WaitKey, Vec<Shown<'_>>> = BTreeMap::new();
+        for (wait, shown) in waits(known, group.seen.iter().chain(&group.varied)) {
+            by_wait.entry(wait).or_default().push(shown);
+        }
         for (wait, forms) in &self.forms {
-            let all = group.seen.iter().chain(&group.varied).copied();
-            let all: Vec<usize> = all.collect();
-            let own = waits(known, &all).filter(|it| it.0 == *wait);
-            let own: Vec<Shown<'_>> = own.map(|it| it.2).collect();
+            let own = by_wait.remove(wait).unwrap_or_default();
             let mut cases: BTreeMap<usize, Vec<&Shown<'_>>> = BTreeMap::new();
             for shown in own.iter().filter(|it| self.sets.contains(&it.seen.set)) {
                 cases.entry(base(shown.seen.set)).or_default().push(shown);
@@ -290,12 +291,12 @@ fn by_case<'f>(
     }
 }
 
-/// The waits with a target of the containers with these numbers, each with its number in the container.
+/// The waits with a target of the containers with these numbers.
 fn waits<'k>(
     known: &'k Known<'_>,
-    numbers: &[usize],
-) -> impl Iterator<Item = (WaitKey, usize, Shown<'k>)> {
-    let all = numbers.iter().map(|it| (*it, &known.seen[*it]));
+    numbers: impl IntoIterator<Item = &'k usize>,
+) -> impl Iterator<Item = (WaitKey, Shown<'k>)> {
+    let all = numbers.into_iter().map(|it| (*it, &known.seen[*it]));
     all.flat_map(|(number, seen)| {
         let found = seen.found.iter().enumerate();
         found.filter_map(move |(at, found)| {
@@ -306,7 +307,7 @@ fn waits<'k>(
                 seen,
                 target,
             };
-            Some((wait, at, shown))
+            Some((wait, shown))
         })
     })
 }

@@ -36,7 +36,7 @@ pub(super) fn annotate(texts: &Texts, document: &Document<'_>, list: &[String]) 
 fn above_helper(texts: &Texts, document: &Document<'_>, list: &[String]) -> Option<Edit> {
     const KEY: &str = "metadata:";
     let has_variable = list.iter().any(|it| it.contains("$("));
-    let mut lines = document.lines.iter().enumerate();
+    let lines = document.lines.iter().enumerate();
     let computed = |it: &str| {
         let action = it.trim().strip_prefix(KEY)?.trim();
         let inner = action.strip_prefix("{{-")?.trim_start();
@@ -46,15 +46,12 @@ fn above_helper(texts: &Texts, document: &Document<'_>, list: &[String]) -> Opti
         is_whole.then(|| (indent(it), depth, action.to_owned()))
     };
     // The first is the workload's own, the second the pod template's.
-    let all = lines
-        .by_ref()
-        .filter_map(|(at, it)| Some((at, computed(it)?)));
+    let all = lines.filter_map(|(at, it)| Some((at, computed(it)?)));
     let mut all = all.skip(usize::from(has_variable && document.kind() != Some("Pod")));
     let (at, (outer, depth, action)) = all.next()?;
     if may_annotate(texts, &action) {
         return None;
     }
-    let pad = |by: usize, text: &str| format!("{}{text}", " ".repeat(by));
     let mut added = vec![pad(outer, KEY), pad(depth, "annotations:")];
     added.extend(list.iter().map(|line| pad(depth + 2, line)));
     added.push(pad(depth, &action));
@@ -109,7 +106,6 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
     let annotations = block
         .iter()
         .position(|it| indent(it) == inner && it.trim_start().starts_with("annotations:"));
-    let pad = |by: usize, text: &str| format!("{}{text}", " ".repeat(by));
     let padded = || list.iter().map(|line| pad(inner + 2, line));
     let first = document.first + at + 1;
     let Some(found) = annotations else {
@@ -159,6 +155,11 @@ fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> 
         }
         _ => None,
     }
+}
+
+/// A text behind so many blanks.
+fn pad(by: usize, text: &str) -> String {
+    format!("{}{text}", " ".repeat(by))
 }
 
 /// Whether the action that is open around the annotations closes right behind them. `block` begins with the line `annotations:`, and the

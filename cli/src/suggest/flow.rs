@@ -1,14 +1,10 @@
 //! The way from a chart, or a folder of manifests, to the proposed lists: it renders with several sets of values, surveys the waits, writes
 //! lists, and tries them.
 
-use super::audit;
-use super::chosen::{self, Choice};
-use super::forms::ChosenForms;
-use super::known::{Group, Known};
-use super::list::Listed;
+use super::known::Known;
 use super::object::{ChartObject, own_pods};
 use super::render;
-use super::settle::{self, Settled};
+use super::search;
 use super::source::ObjectSource;
 use super::switches::{self, Switch};
 use super::telling;
@@ -28,9 +24,6 @@ const MOST_PAIRS: usize = 40;
 /// The most sets with other waits that are tried with one switch more.
 const MOST_CROSSED: usize = 24;
 
-/// The most audits of a chart's lists. A list that the last one refutes is not proposed.
-const AUDITS: usize = 3;
-
 /// The most texts that are tried in order to render workloads at all.
 const MOST_TEXTS: usize = 8;
 
@@ -49,19 +42,6 @@ fn first_pairs(pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair>) {
         question.sort();
         questions.contains(&question) || questions.len() < MOST_PAIRS && questions.insert(question)
     })
-}
-
-/// The ways to write the lists of the groups that have no list yet, each with the number of its group.
-fn open(
-    known: &Known<'_>,
-    groups: &[Group],
-    settled: &Settled,
-    chosen: &ChosenForms,
-) -> Vec<(usize, Vec<Vec<Listed>>)> {
-    let open = groups.iter().enumerate();
-    let open = open.filter(|(at, _)| !settled.has(*at));
-    let ways = open.map(|(at, group)| (at, ways::of(known, group, chosen)));
-    ways.filter(|(_, ways)| !ways.is_empty()).collect()
 }
 
 /// Renders the sets in which a container may wait for the elements of a list, with marks in that list. Of several forms that an element may
@@ -219,133 +199,6 @@ fn of_late(late: &[Vec<Switch>]) -> Option<String> {
     })
 }
 
-/// A way to give up a part of what is known about the groups without a list, so that a list may be found for the rest.
-#[derive(Debug, Clone, Copy)]
-enum GiveUp<'s> {
-    /// The sets of these numbers, which mark several values at once.
-    Joined(&'s [usize]),
-    /// The waits whose address comes from values that no list can name.
-    Unwritable,
-    /// The waits that follow no variation.
-    Changing,
-    /// The waits of which no form names the target.
-    Unformed,
-}
-
-impl GiveUp<'_> {
-    /// Gives it up. Returns whether there was something to give up.
-    fn from(
-        self,
-        known: &mut Known<'_>,
-        groups: &mut [Group],
-        settled: &Settled,
-        choice: &Choice,
-    ) -> bool {
-        let without = (0..groups.len()).filter(|at| !settled.has(*at));
-        match self {
-            Self::Joined(sets) => known.forget(sets, groups, &without.collect::<Vec<_>>()),
-            Self::Unwritable => {
-                known.leave_unwritable(&without.map(|at| &groups[at]).collect::<Vec<_>>())
-            }
-            Self::Unformed => {
-                let waits = |at: usize| Some((&groups[at], choice.without.get(&at)?));
-                let open = without.filter_map(waits);
-                open.fold(false, |is_any, (group, waits)| {
-                    known.leave_unformed(group, waits) || is_any
-                })
-            }
-            Self::Changing => {
-                let stuck = settled.varied.iter().filter(|it| !settled.has(*it.0));
-                stuck.fold(false, |is_any, (at, set)| {
-                    known.leave_changing(&groups[*at], *set) || is_any
-                })
-            }
-        }
-    }
-}
-
-/// The search for the lists of all groups.
-struct Search<'s, 'k> {
-    known: &'s mut Known<'k>,
-    source: &'s mut ObjectSource,
-    groups: &'s mut [Group],
-    settled: Settled,
-    choice: Choice,
-}
-
-impl Search<'_, '_> {
-    /// Tries the lists of the groups that have none yet.
-    fn settle(&mut self, limit: usize) -> Result<()> {
-        let open = open(self.known, self.groups, &self.settled, &self.choice.chosen);
-        let found = settle::settle(self.known, self.source, self.groups, open, limit)?;
-        self.settled.join(found);
-        Ok(())
-    }
-
-    /// Chooses the form of each entry for the groups that have no list yet, and tries the lists of these forms.
-    fn choose(&mut self, limit: usize) -> Result<()> {
-        let open = (0..self.groups.len()).filter(|at| !self.settled.has(*at));
-        let open: Vec<usize> = open.collect();
-        if open.is_empty() {
-            return Ok(());
-        }
-        self.choice = chosen::of(self.known, self.source, self.groups, &open, limit)?;
-        self.settle(limit)
-    }
-
-    /// Gives a part of what is known up, and tries the lists of the rest.
-    fn give_up(&mut self, way: GiveUp<'_>, limit: usize) -> Result<()> {
-        if way.from(self.known, self.groups, &self.settled, &self.choice) {
-            self.settle(limit)?;
-        }
-        Ok(())
-    }
-}
-
-/// Finds the lists of all groups, and audits them. A list that an audit refutes is sought again, beside the set that refutes it.
-fn settle_all(
-    known: &mut Known<'_>,
-    source: &mut ObjectSource,
-    groups: &mut [Group],
-    joined: &[usize],
-) -> Result<Settled> {
-    let mut search = Search {
-        known,
-        source,
-        groups,
-        settled: Settled::default(),
-        choice: Choice::default(),
-    };
-    search.settle(render::FOR_LISTS)?;
-    search.choose(render::FOR_LISTS)?;
-    for way in [
-        GiveUp::Joined(joined),
-        GiveUp::Unwritable,
-        GiveUp::Changing,
-        GiveUp::Unformed,
-    ] {
-        search.give_up(way, render::FOR_LISTS)?;
-    }
-    for audit in 1..=AUDITS {
-        let Search {
-            known,
-            source,
-            groups,
-            settled,
-            ..
-        } = &mut search;
-        let refuted = audit::refuted(known, source, groups, settled)?;
-        settled.lists.retain(|at, _| !refuted.contains(at));
-        if refuted.is_empty() || audit == AUDITS {
-            break;
-        }
-        search.settle(render::FOR_REFUTED)?;
-        search.choose(render::FOR_REFUTED)?;
-        search.give_up(GiveUp::Unformed, render::FOR_REFUTED)?;
-    }
-    Ok(search.settled)
-}
-
 /// Gives the chart a made-up text for the value without which it renders none of its own workloads, as some charts do until they get a host.
 /// Returns that switch.
 fn bring_workloads(source: &mut ObjectSource, switched: &[Vec<Switch>]) -> Option<Switch> {
@@ -435,7 +288,7 @@ pub(super) fn run(
         report.tell(folder.display().to_string(), "", Says::Note(note));
     }
     let mut groups = known.groups();
-    let settled = settle_all(&mut known, &mut source, &mut groups, &joined)?;
+    let settled = search::lists(&mut known, &mut source, &mut groups, &joined)?;
     let wanted = ways::by_values(&known, &groups, &settled.lists);
     let by_values = values::settle(&known, &mut source, &groups, wanted, report)?;
     let covered = telling::of_groups(&known, &groups, &settled, &by_values, report);

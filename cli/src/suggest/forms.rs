@@ -141,7 +141,7 @@ impl EntryForms {
 }
 
 /// The entry whose name is the host of a URL, or of a host with a port, where one action writes all of it: `service/{{ include "shop.url" . }}`.
-pub(super) fn host_of_url(entry: &ListEntry) -> Option<ListEntry> {
+fn host_of_url(entry: &ListEntry) -> Option<ListEntry> {
     let (kind, action) = entry.text.split_once("{{ ")?;
     let (action, behind) = action.split_once(" }}")?;
     let is_whole = kind.ends_with("service/") && !behind.contains("{{") && !behind.contains('/');

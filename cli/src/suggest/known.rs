@@ -18,6 +18,7 @@ use super::render::Stubs;
 use super::survey::SeenContainer;
 use super::switches::Switch;
 use super::target::Form;
+use super::tested;
 use super::texts::{File, Texts, value_at};
 use super::traces;
 use super::tried;
@@ -87,6 +88,14 @@ impl Known<'_> {
             }
         }
         groups
+    }
+
+    /// The text that the waiting containers of a group read, with the helpers in it and the conditions around the containers.
+    pub(super) fn read_by(&self, group: &Group) -> String {
+        let all = group.seen.iter().map(|it| &self.seen[*it]);
+        let names: BTreeSet<&str> = all.map(|it| it.container.name.as_str()).collect();
+        let texts = names.iter().map(|it| tested::read_by(self.texts, it));
+        texts.collect()
     }
 
     /// The first line of the document that renders the workload of a container.

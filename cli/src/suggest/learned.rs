@@ -1,5 +1,5 @@
-//! Learns the condition of an entry from the sets of values that were rendered: the smallest one that holds with each set that shows the
-//! entry, and with no other. The condition is a disjunction of conjunctions, found greedily.
+//! Learns the condition of an entry from the sets of values that were rendered: a short one that holds with each set that shows the entry,
+//! and with no other. The condition is a disjunction of conjunctions, found greedily.
 
 use super::conditions::joined;
 use super::operands::bare;
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_condition_that_tells_the_sets_apart_is_found() {
+    fn a_short_condition_that_tells_the_sets_apart_is_found() {
         let off = ("db.enabled", "false");
         let idle = ("run", "false");
         let outside = ("outside", "true");

@@ -3,10 +3,9 @@
 use super::by_text;
 use super::candidates;
 use super::edits;
-use super::forms;
+use super::forms::{self, EntryForms, Names};
 use super::known::{Group, Known};
 use super::list::Listed;
-use super::operands;
 use super::outcome::ListEntry;
 use super::reason::Reason;
 use super::removed;
@@ -192,24 +191,16 @@ fn entry(
     }
     let objects = known.objects(seen.set);
     let mut names = candidates::names(known.texts, known.folder, objects, target);
-    let texts = [
-        known.as_written(seen, at),
-        known.as_address(seen, at, false),
-    ];
-    let texts = texts.into_iter().flatten();
-    let texts = texts.flat_map(|text| [operands::from_root(&text), text]);
-    let texts = texts.map(|text| ListEntry {
-        text,
-        asks: target.asks,
+    let own = ["", "$"].map(|root| {
+        let own = EntryForms::of(known, seen, at, target, root, &mut Names::new());
+        let varied = forms::of_variations(known, group, (seen, at), root);
+        own.all(known).into_iter().chain(varied)
     });
-    let helpers = [".", "$"].map(|root| candidates::by_helper(known.texts, target, root));
-    let helpers = helpers.into_iter().flatten();
-    let texts: Vec<ListEntry> = texts.collect();
-    let urls = texts.iter().filter_map(forms::host_of_url);
-    let varied = ["", "$"].map(|root| forms::of_variations(known, group, (seen, at), root));
-    let all = names.iter().chain(&texts).cloned();
-    let all = all.chain(helpers).chain(urls);
-    let mut forms = all.chain(varied.into_iter().flatten());
+    let own = own.into_iter().flatten().map(|it| ListEntry {
+        asks: target.asks,
+        ..it
+    });
+    let mut forms = names.iter().cloned().chain(own);
     let is_listed = |it: &ListEntry| list.iter().any(|listed| listed.entry.text == it.text);
     if let Some(listed) = forms.find(is_listed) {
         return listed;

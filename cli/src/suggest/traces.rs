@@ -133,7 +133,8 @@ fn is_name_of_server(values: &Value, path: &str) -> bool {
     own.is_some_and(|it| has(it, "port") && !has(it, "host") && !has(it, "hostname"))
 }
 
-fn is_of_path(letter: char) -> bool {
+/// Whether a letter may stand in the path of a value.
+pub(super) fn is_of_path(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_')
 }
 

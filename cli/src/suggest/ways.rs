@@ -17,11 +17,10 @@ use super::survey::SeenContainer;
 use super::switches::{self, Switch};
 use super::target::{Form, Target};
 use super::template::word;
-use super::tested;
 use super::traces::{self, NamedValues};
 use super::values::{self, Wanted};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The ways to write a group's list in its template, the best first. `chosen` has the form of each entry as far as forms were tried. Empty
 /// where the template cannot carry a list.
@@ -150,12 +149,6 @@ fn by_names(
         }
     }
     let read = OnceCell::new();
-    let of_loops = || {
-        let all = group.seen.iter().map(|at| &known.seen[*at]);
-        let names: BTreeSet<&str> = all.map(|it| it.container.name.as_str()).collect();
-        let texts = names.iter().map(|it| tested::read_by(known.texts, it));
-        texts.collect::<String>()
-    };
     let mut list: Vec<Listed> = Vec::new();
     let mut once: Vec<&Listed> = Vec::new();
     for (_, target, listed) in &found {
@@ -177,7 +170,10 @@ fn by_names(
             let sets = decisive(known, &found, marks.unwrap_or(target));
             let by_switches = || conditions::of_sets(&sets, (&tried, &seen), &known.idle, root);
             let by_all_sets = || {
-                let (values, read) = (&known.texts.values, read.get_or_init(of_loops));
+                let (values, read) = (
+                    &known.texts.values,
+                    read.get_or_init(|| known.read_by(group)),
+                );
                 learned::of_sets(&sets, (&tried, &seen), values, read, root)
             };
             let condition = match told {

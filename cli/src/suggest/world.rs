@@ -155,8 +155,7 @@ impl World<'_> {
             ..address.clone()
         };
         let entry = Address { host, ..known };
-        // `localhost-primary` has the default of a host that the user gives in it.
-        if entry.host.starts_with("localhost-") {
+        if has_a_default(&entry.host) {
             return Err(Reason::OfValues(entry.host));
         }
         let of_values = self.is_of_values(&entry.host);
@@ -253,7 +252,7 @@ impl World<'_> {
         let at = self.find("Service", name, namespace.as_deref());
         match at {
             Some(at) => self.is_another(at, state, own)?,
-            None if name.starts_with("localhost-") => {
+            None if has_a_default(name) => {
                 return Err(Reason::OfValues(name.to_owned()));
             }
             None if namespace.is_none() => {
@@ -453,6 +452,11 @@ fn may_be_outside(reason: &Reason) -> bool {
 /// Whether the rest of a word is only the ending of a plural.
 fn is_plural(rest: &str) -> bool {
     matches!(rest, "s" | "es")
+}
+
+/// Whether a name is made of the usual default for a host that the user gives: `localhost-primary`.
+fn has_a_default(host: &str) -> bool {
+    host.starts_with("localhost-")
 }
 
 fn of_address(name: String, of_values: bool) -> Target {
