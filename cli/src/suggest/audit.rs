@@ -19,7 +19,10 @@ use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most further sets of one audit.
-const MOST: usize = 60;
+const MOST: usize = 80;
+
+/// The most of them with a mixture of switches.
+const MOST_MIXED: usize = 24;
 
 /// The most of them with two switches that decide about entries.
 const MOST_CROSSED: usize = 30;
@@ -111,8 +114,9 @@ fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
     })
 }
 
-/// The further sets for the groups with these lists: first two switches that decide about entries together, then each switch that decides about
-/// an entry, and each set that shows a container of the group with one switch more that the container reads.
+/// The further sets for the groups with these lists: first two switches that decide about entries together, then mixtures of the switches that a
+/// group reads, then each switch that decides about an entry, and each set that shows a container of the group with one switch more that the
+/// container reads.
 fn further(
     known: &Known<'_>,
     groups: &[Group],
@@ -122,6 +126,7 @@ fn further(
     let overrides = overrides(known);
     let mut crossed: Vec<Vec<Switch>> = Vec::new();
     let mut by_base: Vec<Vec<Vec<Switch>>> = Vec::new();
+    let mut mixed: Vec<Vec<Vec<Switch>>> = Vec::new();
     for (group, list) in lists.iter().map(|(at, list)| (&groups[*at], list)) {
         let mut deciding = of_targets(known, group);
         for switch in of_entries(known, list) {
@@ -131,22 +136,58 @@ fn further(
         }
         crossed.extend(alternatives(known, group));
         crossed.extend(crossed_conditions(&switches, &deciding, list));
+        let text = known.read_by(group);
+        let is_read = |it: &Switch| text.contains(&format!(".Values.{}", it.path));
+        let read = switches.iter().copied().filter(|it| is_read(it));
+        let own: Vec<&Switch> = read.chain(&deciding).collect();
         by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
-        by_base.extend(of_bases(known, group, (&switches, &deciding), &overrides));
+        by_base.extend(of_bases(known, group, (&own, &is_read), &overrides));
+        mixed.push(mixtures(known, group, &own));
     }
     let tried = known.sets.iter().enumerate();
     let tried = tried.filter(|(at, _)| !known.untried.contains(at));
     let mut once: BTreeSet<Vec<String>> = tried.map(|(_, it)| question(it.iter())).collect();
     let mut sets = Vec::new();
-    // Each base has its turn, because there may be more sets than are rendered.
-    let longest = by_base.iter().map(Vec::len).max().unwrap_or_default();
-    let turns = (0..longest).flat_map(|turn| by_base.iter().filter_map(move |it| it.get(turn)));
-    for set in crossed.iter().take(MOST_CROSSED).chain(turns) {
+    let crossed = crossed.iter().take(MOST_CROSSED);
+    let mixed = in_turns(&mixed).take(MOST_MIXED);
+    for set in crossed.chain(mixed).chain(in_turns(&by_base)) {
         if sets.len() < MOST && once.insert(question(set.iter())) {
             sets.push(set.clone());
         }
     }
     sets
+}
+
+/// The sets of each item, of which each item has its turn, because there may be more sets than are rendered.
+fn in_turns(all: &[Vec<Vec<Switch>>]) -> impl Iterator<Item = &Vec<Switch>> {
+    let longest = all.iter().map(Vec::len).max().unwrap_or_default();
+    (0..longest).flat_map(|turn| all.iter().filter_map(move |it| it.get(turn)))
+}
+
+/// The sets that show a container of the group, each with about half of the switches in `own`. Two dozen such sets have nearly every three
+/// switches together, for which a set of their own each would be far too many; the mixture is the same in each run.
+fn mixtures(known: &Known<'_>, group: &Group, own: &[&Switch]) -> Vec<Vec<Switch>> {
+    let bases = known.tried(group);
+    let mixture = |number: usize| {
+        let mut set = known.sets[bases[number % bases.len()]].clone();
+        for (at, switch) in own.iter().enumerate() {
+            let is_other = set.iter().all(|it| it.path != switch.path);
+            if is_other && is_mixed_in(number, at) {
+                set.push((*switch).clone());
+            }
+        }
+        set
+    };
+    let count = if bases.is_empty() { 0 } else { MOST_MIXED };
+    (0..count).map(mixture).collect()
+}
+
+/// Whether the switch number `switch` is a part of the mixture number `mixture`: a bit of SplitMix64's hash of both numbers.
+fn is_mixed_in(mixture: usize, switch: usize) -> bool {
+    let mut bits = ((mixture as u64) << 32 | switch as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (bits ^ bits >> 31) & 1 == 1
 }
 
 /// The switches of all sets that a user may choose, each once.
@@ -169,18 +210,14 @@ fn overrides(known: &Known<'_>) -> Vec<Switch> {
     variation.map_or_else(Vec::new, |it| varied(*it).cloned().collect())
 }
 
-/// The sets that show a container of the group, each with overridden names, and with one switch more that the container reads or that decides
-/// about an entry; and such switches alone. Each item has the sets of one base.
+/// The sets that show a container of the group, each with overridden names, and with one more of the switches in `own`, which the container reads
+/// or which decide about an entry; and such switches alone. Each item has the sets of one base.
 fn of_bases(
     known: &Known<'_>,
     group: &Group,
-    (switches, deciding): (&[&Switch], &[Switch]),
+    (own, is_read): (&[&Switch], &dyn Fn(&Switch) -> bool),
     overrides: &[Switch],
 ) -> Vec<Vec<Vec<Switch>>> {
-    let text = known.read_by(group);
-    let is_read = |it: &Switch| text.contains(&format!(".Values.{}", it.path));
-    let read = switches.iter().copied().filter(|it| is_read(it));
-    let own: Vec<&Switch> = read.chain(deciding).collect();
     // A list may have a condition that a switch fails which alone changes nothing.
     let idle = own.iter().filter(|it| known.idle.contains(it));
     let mut by_base = vec![idle.map(|it| vec![(*it).clone()]).collect()];

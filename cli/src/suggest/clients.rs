@@ -90,7 +90,9 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
 
 /// Whether a command asks only once. Such a command is a wait only in a loop, or with an option to try again.
 pub(super) fn asks_once(call: &Call) -> bool {
-    http::fetches(call) || code::runs_once(call)
+    // Of the programs that look a name up, `dig` alone succeeds for a name that is not there.
+    let looks_up = call.program() == "dig" && !call.is_looped();
+    http::fetches(call) || code::runs_once(call) || looks_up
 }
 
 impl Client {

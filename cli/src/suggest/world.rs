@@ -63,12 +63,13 @@ impl World<'_> {
             For::Name(name) => {
                 let asked = Address::of(name, Asks::Port);
                 let found = self.host(&asked, Some("present"), container, own);
-                // A headless name has an address only once a pod behind it is ready.
+                // A headless name has an address only once a pod behind it is ready, for the pod itself as for others.
                 if let Ok(Some(target)) = &found
                     && self.is_named_by_its_pods(target)
-                    && let Ok(found) = self.host(&asked, None, container, own)
+                    && let found @ (Ok(_) | Err(Reason::Own(_))) =
+                        self.host(&asked, None, container, own)
                 {
-                    return Ok(found);
+                    return found;
                 }
                 match found {
                     Err(reason) if may_be_outside(&reason) => {
