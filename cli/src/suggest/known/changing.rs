@@ -23,6 +23,47 @@ fn target(found: &Found) -> Option<&Target> {
 }
 
 impl Known<'_> {
+    /// Gives up the waits of these groups whose address comes from values that no list can name, so that the workload gets a list for its
+    /// other waits. Returns whether there is such a wait.
+    pub(in crate::suggest) fn leave_unwritable(&mut self, groups: &[&Group]) -> bool {
+        let mut left = Vec::new();
+        for number in groups.iter().flat_map(|it| &it.seen) {
+            let seen = &self.seen[*number];
+            for (at, found) in seen.found.iter().enumerate() {
+                let Ok(Some(target)) = &found.target else {
+                    continue;
+                };
+                let is_of_values = target.form == (Form::Address { of_values: true });
+                // A list with the port as the container's text computes it was tried before, and did not mean the same as the loop.
+                let followed = || self.followed(seen, at, "");
+                let is_unwritten =
+                    || followed().is_none_or(|it| self.is_port_open(seen, at, &it.text));
+                if is_of_values && is_unwritten() && self.as_address(seen, at, true).is_none() {
+                    left.push((*number, at, Reason::Address(target.name.clone())));
+                }
+            }
+        }
+        let is_any = !left.is_empty();
+        let varied: Vec<usize> = groups.iter().flat_map(|it| it.varied.clone()).collect();
+        for (number, at, reason) in left {
+            let (set, container) = (
+                self.seen[number].set,
+                self.seen[number].container.name.clone(),
+            );
+            let is_variation = |it: &&usize| {
+                let seen = &self.seen[**it];
+                self.varied.get(&seen.set) == Some(&set) && seen.container.name == container
+            };
+            let all: Vec<usize> = varied.iter().filter(is_variation).copied().collect();
+            for found in all.into_iter().chain([number]) {
+                if let Some(found) = self.seen[found].found.get_mut(at) {
+                    found.target = Err(reason.clone());
+                }
+            }
+        }
+        is_any
+    }
+
     /// Gives up the waits of a group that a variation of a set changes and of which no form of the entry has an action that could follow,
     /// so that the workload gets a list for its other waits. Returns whether there is such a wait, and whether another one is kept.
     pub(in crate::suggest) fn leave_changing(&mut self, group: &Group, set: usize) -> bool {
