@@ -7,6 +7,7 @@ mod stubs;
 pub(super) use needs::MADE_UP;
 pub(super) use stubs::Stubs;
 
+use super::budget::{RenderBudget, RenderShare};
 use super::object::{ChartObject, ObjectList};
 use super::release::{NAMESPACE, RELEASE, RELEASE_NAME};
 use super::texts::value_at;
@@ -26,27 +27,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const SOURCE: &str = "# Source: ";
 /// The most tries to render a chart with its own values. Each try adds a made-up value, or leaves out a template.
 const TRIES: usize = 24;
-
-/// The number of renders after which no further set of one switch is tried. The limit is a number and not a time, so that a busy machine
-/// proposes the same as an idle one.
-pub(super) const FOR_SETS: usize = 80;
-/// The number of renders after which no further set of two switches is tried.
-pub(super) const FOR_PAIRS: usize = 140;
-/// The number of renders after which no further set with marks is tried. Marks are made-up hosts and ports that show which addresses come
-/// from which values.
-pub(super) const FOR_FOLLOWED: usize = 170;
-/// The number of renders after which no further set is tried that adds a switch to a set with other waits.
-pub(super) const FOR_CROSSED: usize = 190;
-/// The number of renders after which no further set with other names and texts is tried.
-pub(super) const FOR_VARIED: usize = 215;
-/// The number of renders after which no further list is tried in a template. A list that was not tried is not proposed.
-pub(super) const FOR_LISTS: usize = 480;
-/// The number of renders after which no list is audited any more.
-pub(super) const FOR_AUDIT: usize = 560;
-/// The number of renders after which no further list is tried in place of one that an audit refuted.
-pub(super) const FOR_REFUTED: usize = 680;
-/// The number of renders after which nothing is tried any more.
-pub(super) const IN_ALL: usize = 720;
 
 /// The number of renders that run at the same time.
 pub(super) const AT_ONCE: usize = 4;
@@ -83,6 +63,7 @@ pub(super) struct Copy {
     completed: BTreeMap<Values, Option<Values>>,
     /// The number of renders of the chart so far.
     renders: AtomicUsize,
+    budget: RenderBudget,
     /// The states of the copy so far. A state holds the texts of the files that differ from the chart's own.
     states: Vec<BTreeMap<PathBuf, String>>,
     /// The number of the present state.
@@ -94,7 +75,7 @@ pub(super) struct Copy {
 impl Copy {
     /// Copies a chart, and takes the sub-charts that it lacks from the folders around it. `given` are the options of Helm with the user's
     /// values.
-    pub(super) fn of(folder: &Path, given: Vec<String>) -> Result<Self> {
+    pub(super) fn of(folder: &Path, given: Vec<String>, budget: RenderBudget) -> Result<Self> {
         let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
         let chart = root.join("chart");
         let short = root.join("short");
@@ -110,6 +91,7 @@ impl Copy {
             own: Value::Null,
             completed: BTreeMap::new(),
             renders: AtomicUsize::new(0),
+            budget,
             states: vec![BTreeMap::new()],
             state: 0,
             answers: Mutex::default(),
@@ -198,8 +180,13 @@ impl Copy {
     }
 
     /// Renders the chart with each of several sets of values; `None` for a set with which the chart does not render. The answer is shorter
-    /// than `sets` once the chart has been rendered `limit` times in all.
-    pub(super) fn render_all(&mut self, sets: &[Values], limit: usize) -> Vec<Option<ObjectList>> {
+    /// than `sets` once the renders of `share` are spent.
+    pub(super) fn render_all(
+        &mut self,
+        sets: &[Values],
+        share: RenderShare,
+    ) -> Vec<Option<ObjectList>> {
+        let limit = self.budget.limit(share);
         let mut all = Vec::new();
         for some in sets.chunks(AT_ONCE) {
             if self.renders.load(Ordering::Relaxed) >= limit {
