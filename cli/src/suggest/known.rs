@@ -1,6 +1,6 @@
 //! The knowledge about a folder: its texts, the objects that each set of values renders, and the waits of their containers.
 
-mod changing;
+mod given_up;
 mod groups;
 mod guards;
 mod marked;

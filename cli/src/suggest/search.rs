@@ -52,19 +52,20 @@ impl GiveUp<'_> {
         match self {
             Self::Joined(sets) => known.forget(sets, groups, &without.collect::<Vec<_>>()),
             Self::Unwritable => {
-                known.leave_unwritable(&without.map(|at| &groups[at]).collect::<Vec<_>>())
+                let groups: Vec<_> = without.map(|at| &groups[at]).collect();
+                known.give_up(known.unwritable(&groups))
             }
             Self::Unformed => {
                 let waits = |at: usize| Some((&groups[at], choice.without.get(&at)?));
                 let open = without.filter_map(waits);
                 open.fold(false, |is_any, (group, waits)| {
-                    known.leave_unformed(group, waits) || is_any
+                    known.give_up(known.unformed(group, waits)) || is_any
                 })
             }
             Self::Changing => {
                 let stuck = settled.varied.iter().filter(|it| !settled.has(*it.0));
                 stuck.fold(false, |is_any, (at, set)| {
-                    known.leave_changing(&groups[*at], *set) || is_any
+                    known.give_up(known.unfollowed(&groups[*at], *set)) || is_any
                 })
             }
         }

@@ -1,4 +1,4 @@
-//! Gives up the waits whose targets change with values and names that no entry follows.
+//! Gives up the waits that no list can say, so that a workload gets a list for its other waits.
 
 use super::{Group, Known};
 use crate::suggest::candidates;
@@ -8,7 +8,18 @@ use crate::suggest::release::{self, RELEASE};
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::target::{Form, Target};
 
-/// A wait of a container to give up.
+/// A wait to give up.
+#[derive(Debug)]
+pub(in crate::suggest) struct GivenUpWait {
+    /// The number of the container in [`Known::seen`].
+    container: usize,
+    /// The number of the wait among those of the container.
+    at: usize,
+    /// The reason for which no list can say the wait.
+    reason: Reason,
+}
+
+/// A wait of a container that a variation changes.
 struct Changing {
     container: String,
     /// The number of the container's waits, which tells its branches apart.
@@ -23,10 +34,22 @@ fn target(found: &Found) -> Option<&Target> {
 }
 
 impl Known<'_> {
-    /// Gives up the waits of these groups whose address comes from values that no list can name, so that the workload gets a list for its
-    /// other waits. Returns whether there is such a wait.
-    pub(in crate::suggest) fn leave_unwritable(&mut self, groups: &[&Group]) -> bool {
-        let mut left = Vec::new();
+    /// Gives up waits: each gets its reason in place of its target. Returns whether there is one.
+    pub(in crate::suggest) fn give_up(&mut self, waits: Vec<GivenUpWait>) -> bool {
+        let is_any = !waits.is_empty();
+        for it in waits {
+            if let Some(found) = self.seen[it.container].found.get_mut(it.at) {
+                found.target = Err(it.reason);
+            }
+        }
+        is_any
+    }
+
+    /// The waits of these groups whose address comes from values that no list can name, each in its set of values and in the variations of
+    /// that set.
+    pub(in crate::suggest) fn unwritable(&self, groups: &[&Group]) -> Vec<GivenUpWait> {
+        let varied: Vec<usize> = groups.iter().flat_map(|it| it.varied.clone()).collect();
+        let mut all = Vec::new();
         for number in groups.iter().flat_map(|it| &it.seen) {
             let seen = &self.seen[*number];
             for (at, found) in seen.found.iter().enumerate() {
@@ -39,36 +62,28 @@ impl Known<'_> {
                 let is_unwritten =
                     || followed().is_none_or(|it| self.is_port_open(seen, at, &it.text));
                 if is_of_values && is_unwritten() && self.as_address(seen, at, true).is_none() {
-                    left.push((*number, at, Reason::Address(target.name.clone())));
+                    let is_variation = |it: &&usize| {
+                        let other = &self.seen[**it];
+                        self.varied.get(&other.set) == Some(&seen.set)
+                            && other.container.name == seen.container.name
+                    };
+                    let containers = varied.iter().filter(is_variation).chain([number]);
+                    all.extend(containers.map(|it| GivenUpWait {
+                        container: *it,
+                        at,
+                        reason: Reason::Address(target.name.clone()),
+                    }));
                 }
             }
         }
-        let is_any = !left.is_empty();
-        let varied: Vec<usize> = groups.iter().flat_map(|it| it.varied.clone()).collect();
-        for (number, at, reason) in left {
-            let (set, container) = (
-                self.seen[number].set,
-                self.seen[number].container.name.clone(),
-            );
-            let is_variation = |it: &&usize| {
-                let seen = &self.seen[**it];
-                self.varied.get(&seen.set) == Some(&set) && seen.container.name == container
-            };
-            let all: Vec<usize> = varied.iter().filter(is_variation).copied().collect();
-            for found in all.into_iter().chain([number]) {
-                if let Some(found) = self.seen[found].found.get_mut(at) {
-                    found.target = Err(reason.clone());
-                }
-            }
-        }
-        is_any
+        all
     }
 
-    /// Gives up the waits of a group that a variation of a set changes and of which no form of the entry has an action that could follow,
-    /// so that the workload gets a list for its other waits. Returns whether there is such a wait, and whether another one is kept.
-    pub(in crate::suggest) fn leave_changing(&mut self, group: &Group, set: usize) -> bool {
+    /// The waits of a group that a variation of a set changes and of which no form of the entry has an action that could follow, each in all
+    /// sets of values. Empty where the group has no other wait.
+    pub(in crate::suggest) fn unfollowed(&self, group: &Group, set: usize) -> Vec<GivenUpWait> {
         let Some(base) = self.varied.get(&set).copied() else {
-            return false;
+            return Vec::new();
         };
         let mut left: Vec<Changing> = Vec::new();
         let mut is_any_kept = false;
@@ -105,28 +120,31 @@ impl Known<'_> {
                 });
             }
         }
-        if left.is_empty() || !is_any_kept {
-            return false;
+        if !is_any_kept {
+            return Vec::new();
         }
+        let mut all = Vec::new();
         for number in group.seen.iter().chain(&group.varied) {
-            let seen = &mut self.seen[*number];
-            for it in &left {
-                if it.container == seen.container.name && it.waits == seen.found.len() {
-                    seen.found[it.at].target = Err(it.reason.clone());
-                }
-            }
+            let seen = &self.seen[*number];
+            let own = left
+                .iter()
+                .filter(|it| it.container == seen.container.name && it.waits == seen.found.len());
+            all.extend(own.map(|it| GivenUpWait {
+                container: *number,
+                at: it.at,
+                reason: it.reason.clone(),
+            }));
         }
-        true
+        all
     }
 
-    /// Gives up the waits of a group of which no form names the target: each has the number of its container, and its own number there. Returns
-    /// whether there is such a wait.
-    pub(in crate::suggest) fn leave_unformed(
-        &mut self,
+    /// The waits of a group of which no form names the target. `waits` has the number of the container of each, and its own number there.
+    pub(in crate::suggest) fn unformed(
+        &self,
         group: &Group,
         waits: &[(usize, usize)],
-    ) -> bool {
-        let mut left = Vec::new();
+    ) -> Vec<GivenUpWait> {
+        let mut all = Vec::new();
         for (number, at) in waits {
             let seen = &self.seen[*number];
             let Some(target) = seen.found.get(*at).and_then(target) else {
@@ -144,13 +162,13 @@ impl Known<'_> {
                 },
                 None => Reason::Untrue(entry),
             };
-            left.push((*number, *at, reason));
+            all.push(GivenUpWait {
+                container: *number,
+                at: *at,
+                reason,
+            });
         }
-        let is_any = !left.is_empty();
-        for (number, at, reason) in left {
-            self.seen[number].found[at].target = Err(reason);
-        }
-        is_any
+        all
     }
 
     /// Whether a form of the entry has an action that may follow a value or a name.
