@@ -7,6 +7,7 @@
 mod acts;
 mod audit;
 mod blocks;
+mod budget;
 mod by_text;
 mod candidates;
 mod chosen;
@@ -71,6 +72,7 @@ use crate::input;
 use crate::output::printable;
 use crate::source::ManifestSource;
 use anyhow::{Result, ensure};
+use budget::RenderBudget;
 use container::Container;
 use reason::Reason;
 use render::Copy;
@@ -244,7 +246,7 @@ fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report
     for pair in &asked.set {
         given.extend(["--set".to_owned(), pair.clone()]);
     }
-    let source = ObjectSource::Chart(Box::new(Copy::of(chart, given)?));
+    let source = ObjectSource::Chart(Box::new(Copy::of(chart, given, RenderBudget::default())?));
     if let Err(error) = flow::run(chart, texts, source, report)
         && texts.files.iter().any(texts::File::looks)
     {

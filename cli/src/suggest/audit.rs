@@ -1,13 +1,13 @@
 //! Audits the lists that were found. A list holds with the sets of values that were tried; with a further set, in which switches meet that the
 //! containers read, it may say something else than the loops.
 
+use super::budget::RenderShare;
 use super::candidates;
 use super::expected;
 use super::in_text::actions;
 use super::known::{Group, Known};
 use super::list::Listed;
 use super::object::{ChartObject, text};
-use super::render;
 use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
 use super::survey::{self, Readings, SeenContainer};
@@ -38,10 +38,10 @@ pub(super) fn refuted(
     let mut refuted = BTreeSet::new();
     let listed: Vec<usize> = settled.lists.keys().copied().collect();
     let sets = further(known, groups, &settled.lists);
-    let plain = source.render_all(&sets, render::FOR_AUDIT);
+    let plain = source.render_all(&sets, RenderShare::Audit);
     let written = EditedTemplates::of(known, groups, &settled.lists);
     written.put(source)?;
-    let with_lists = source.render_all(&sets[..plain.len()], render::FOR_AUDIT);
+    let with_lists = source.render_all(&sets[..plain.len()], RenderShare::Audit);
     written.take_back(source)?;
     let mut readings = Readings::default();
     for ((set, plain), with_lists) in sets.into_iter().zip(plain).zip(with_lists) {

@@ -1,6 +1,7 @@
 //! Chooses the form of each entry by rendering: all forms of all waits are written into the templates at once, and each set of values tells
 //! which of them name the target of the wait. Ways that write all entries alike are tried before, as their lists read better.
 
+use super::budget::RenderShare;
 use super::expected;
 use super::forms::{self, ChosenForms, EntryForms, Names};
 use super::known::{Group, Known};
@@ -32,13 +33,13 @@ type WaitKey = (String, usize, usize);
 /// The texts to which forms were rendered, by the number of the form, the number of the set, and the name of the workload.
 type Rendered = BTreeMap<(usize, usize, String), String>;
 
-/// Renders the forms of the entries of these groups with `limit` renders in all, and chooses among them.
+/// Renders the forms of the entries of these groups with the renders of `share`, and chooses among them.
 pub(super) fn of(
     known: &Known<'_>,
     source: &mut ObjectSource,
     groups: &[Group],
     open: &[usize],
-    limit: usize,
+    share: RenderShare,
 ) -> Result<Choice> {
     let open = open.iter().copied();
     let open = open.filter(|at| ways::is_writable(known, &groups[*at]));
@@ -53,7 +54,7 @@ pub(super) fn of(
         known,
         source,
         groups,
-        limit,
+        share,
         rendered: Rendered::new(),
     };
     let mut numbers: Vec<usize> = (0..numbered.len()).collect();
@@ -75,7 +76,7 @@ struct Trial<'t, 'k> {
     known: &'t Known<'k>,
     source: &'t mut ObjectSource,
     groups: &'t [Group],
-    limit: usize,
+    share: RenderShare,
     rendered: Rendered,
 }
 
@@ -103,7 +104,7 @@ impl Trial<'_, '_> {
         let written = EditedTemplates::of(self.known, self.groups, &lists);
         written.put(self.source)?;
         let values = std::slice::from_ref(&self.known.sets[set]);
-        let found = self.source.render_all(values, self.limit);
+        let found = self.source.render_all(values, self.share);
         written.take_back(self.source)?;
         match found.into_iter().next() {
             // No render is left.

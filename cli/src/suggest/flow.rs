@@ -1,9 +1,9 @@
 //! The way from a chart, or a folder of manifests, to the proposed lists: it renders with several sets of values, surveys the waits, writes
 //! lists, and tries them.
 
+use super::budget::RenderShare;
 use super::known::Known;
 use super::object::{ChartObject, own_pods};
-use super::render;
 use super::search;
 use super::source::ObjectSource;
 use super::switches::{self, Switch};
@@ -55,7 +55,7 @@ fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
         };
         let sets: Vec<Pair> = open.iter_mut().map(with_marks).collect();
         let switches: Vec<_> = sets.iter().map(|it| it.1.clone()).collect();
-        let all = source.render_all(&switches, render::FOR_FOLLOWED);
+        let all = source.render_all(&switches, RenderShare::Followed);
         let mut next = Vec::new();
         for (((base, set), objects), rest) in sets.into_iter().zip(all).zip(open) {
             let fits = objects.is_some_and(|it| tried.take_list(set, it, source.missing(), base));
@@ -86,7 +86,7 @@ fn vary(
     while !open.is_empty() {
         let set = |it: &Variation| [tried.sets[it.base].as_slice(), &it.switches].concat();
         let sets: Vec<Vec<Switch>> = open.iter().map(set).collect();
-        let all = source.render_all(&sets, render::FOR_VARIED);
+        let all = source.render_all(&sets, RenderShare::Varied);
         let rest = open.split_off(all.len());
         let rest = rest.iter().flat_map(|it| &it.switches);
         untried.extend(rest.map(|it| it.path.clone()));
@@ -157,7 +157,7 @@ fn of_untried(
 fn follow(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<usize> {
     let (followed, many) = tried.followed();
     let sets: Vec<_> = followed.iter().map(|it| it.1.clone()).collect();
-    let all = source.render_all(&sets, render::FOR_FOLLOWED);
+    let all = source.render_all(&sets, RenderShare::Followed);
     let mut joined = Vec::new();
     for (at, ((set, switches), objects)) in followed.into_iter().zip(all).enumerate() {
         // No user gives a mark as a value, so a chart that refuses a mark tells nothing.
@@ -175,7 +175,7 @@ fn cross(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<Pair> {
     let mut crossed = tried.crossed();
     let sets = crossed.iter().take(MOST_CROSSED).map(|it| it.1.clone());
     let sets: Vec<_> = sets.collect();
-    let all = source.render_all(&sets, render::FOR_CROSSED);
+    let all = source.render_all(&sets, RenderShare::Crossed);
     let uncrossed = crossed.split_off(all.len());
     for ((base, switches), objects) in crossed.into_iter().zip(all) {
         // A set with marks that does not render tells nothing, and one without them was rendered in its turn.
@@ -204,7 +204,7 @@ fn of_late(late: &[Vec<Switch>]) -> Option<String> {
 fn bring_workloads(source: &mut ObjectSource, switched: &[Vec<Switch>]) -> Option<Switch> {
     let is_own = |it: &ChartObject| !it.source.starts_with("charts") && own_pods(it).is_some();
     let shows = |source: &mut ObjectSource, set: &[Switch]| {
-        let found = source.render_all(&[set.to_vec()], render::FOR_SETS);
+        let found = source.render_all(&[set.to_vec()], RenderShare::Sets);
         found.iter().flatten().any(|it| it.iter().any(is_own))
     };
     if shows(source, &[]) {
@@ -238,7 +238,7 @@ pub(super) fn run(
     let switched = sets.iter().chain(&late).flatten();
     let compared = switched.filter(|it| it.is_compared()).cloned();
     tried.compared = compared.collect();
-    let all = source.render_all(&sets, render::FOR_SETS);
+    let all = source.render_all(&sets, RenderShare::Sets);
     late.extend(sets.split_off(all.len()));
     for (switches, objects) in sets.into_iter().zip(all) {
         tried.take(switches, objects, source.missing(), 0);
@@ -246,7 +246,7 @@ pub(super) fn run(
     for pairs in [TriedSets::pairs, TriedSets::deeper] {
         let (pairs, more) = first_pairs(pairs(&tried));
         let sets: Vec<_> = pairs.iter().map(|it| it.1.clone()).collect();
-        let all = source.render_all(&sets, render::FOR_PAIRS);
+        let all = source.render_all(&sets, RenderShare::Pairs);
         late.extend(sets.into_iter().skip(all.len()));
         late.extend(more.into_iter().map(|it| it.1));
         for ((base, switches), objects) in pairs.into_iter().zip(all) {

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// The action for the number of the release's revision.
 const REVISION: &str = ".Release.Revision";
 
-/// The way in which an entry names its target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The way in which an entry names its target, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
     /// The entry has the host or the name as the container's own text writes it.
     AsWritten,
@@ -25,6 +25,20 @@ pub(super) enum Way {
     ByHelper,
     /// The entry has the rendered name, with the release's name in it as an action.
     ByRelease,
+}
+
+impl Way {
+    /// This way, and then the next best ones, for a target that has no form in this way.
+    fn with_next_best(self) -> &'static [Self] {
+        use Way::{AsWritten, ByHelper, ByRelease, ByTemplate};
+        match self {
+            Self::AsWritten => &[AsWritten, ByHelper, ByTemplate, ByRelease],
+            Self::ByTemplate => &[ByTemplate, AsWritten, ByHelper, ByRelease],
+            Self::ByHelper => &[ByHelper, ByTemplate, AsWritten, ByRelease],
+            // The name that the target's template writes follows the release, too.
+            Self::ByRelease => &[ByTemplate, ByRelease],
+        }
+    }
 }
 
 /// The names of targets, by their rendered entries. Each is looked up once, because the search through the templates is slow.
@@ -37,10 +51,8 @@ pub(super) type ChosenForms = BTreeMap<(usize, usize), Listed>;
 pub(super) struct EntryForms {
     /// The entry with the values from which the address comes.
     of_values: Option<NamedValues>,
-    of_text: Option<ListEntry>,
-    of_template: Option<ListEntry>,
-    of_helper: Option<ListEntry>,
-    of_release: Option<ListEntry>,
+    /// The further forms, by the way in which they name the target. A target may lack some.
+    of_ways: BTreeMap<Way, ListEntry>,
     /// Whether the address comes from a value, so that an entry without an action would hold with the present value alone.
     is_bound: bool,
     /// Whether the target's name has the number of the release's revision in it. Helm renders the first revision here, so that a rendered
@@ -76,12 +88,19 @@ impl EntryForms {
         };
         let dot = if root.is_empty() { "." } else { root };
         let changes = |it: &ListEntry| known.texts.reach(&it.text).contains(REVISION);
+        let of_text = text.map(|it| ListEntry::new(from_root(it)));
+        let of_template = names.first().filter(|_| names.len() > 1).cloned();
+        let of_helper = candidates::by_helper(known.texts, target, dot);
+        let of_ways = [
+            (Way::AsWritten, of_text),
+            (Way::ByTemplate, of_template),
+            (Way::ByHelper, of_helper),
+            (Way::ByRelease, names.last().cloned()),
+        ];
+        let of_ways = of_ways.into_iter().filter_map(|it| Some((it.0, it.1?)));
         Self {
             of_values: known.written(seen, at, root),
-            of_text: text.map(|it| ListEntry::new(from_root(it))),
-            of_template: names.first().filter(|_| names.len() > 1).cloned(),
-            of_helper: candidates::by_helper(known.texts, target, dot),
-            of_release: names.last().cloned(),
+            of_ways: of_ways.collect(),
             is_bound: target.form == (Form::Address { of_values: true }),
             is_of_revision: names.first().is_some_and(changes),
         }
@@ -89,23 +108,13 @@ impl EntryForms {
 
     /// The entry in one way; where the target has no such form, in the next best. `None` where no form holds for other values.
     pub(super) fn in_way(&self, known: &Known<'_>, way: Way) -> Option<Listed> {
-        let (text, template, helper) = (&self.of_text, &self.of_template, &self.of_helper);
-        let formed = match way {
-            Way::AsWritten => text.as_ref().or(helper.as_ref()),
-            Way::ByTemplate => template.as_ref().or(text.as_ref()).or(helper.as_ref()),
-            Way::ByHelper => helper.as_ref().or(template.as_ref()).or(text.as_ref()),
-            Way::ByRelease => None,
-        };
+        let mut ways = way.with_next_best().iter();
+        let mut formed = || ways.find_map(|it| self.of_ways.get(it)).cloned();
         let (entry, within) = match &self.of_values {
             Some(it) => (ListEntry::new(it.text.clone()), it.within.clone()),
-            None => (formed.cloned().or_else(|| self.last())?, Vec::new()),
+            None => (formed()?, Vec::new()),
         };
         self.fits(known, &entry).then_some(Listed { entry, within })
-    }
-
-    /// The form that every target has: the name of its template where that tells one, else the rendered one.
-    fn last(&self) -> Option<ListEntry> {
-        self.of_template.clone().or_else(|| self.of_release.clone())
     }
 
     /// All forms, the best first. Empty where the address comes from the elements of a list, which stand in a `range`.
@@ -119,16 +128,10 @@ impl EntryForms {
         }
         let of_values = self.of_values.as_ref();
         let of_values = of_values.map(|it| ListEntry::new(it.text.clone()));
-        let others = [
-            &self.of_text,
-            &self.of_template,
-            &self.of_helper,
-            &self.of_release,
-        ];
-        let of_url = self.of_text.as_ref().and_then(host_of_url);
+        let of_url = self.of_ways.get(&Way::AsWritten).and_then(host_of_url);
         let all = of_values
             .into_iter()
-            .chain(others.into_iter().flatten().cloned())
+            .chain(self.of_ways.values().cloned())
             .chain(of_url);
         all.filter(|it| self.fits(known, it)).collect()
     }

@@ -1,52 +1,26 @@
 //! Renders a copy of a chart again and again: with other values, and with the proposed lists in it.
 
 mod copy;
+mod first_render;
+mod helm;
 mod needs;
 mod stubs;
 
 pub(super) use needs::MADE_UP;
 pub(super) use stubs::Stubs;
 
-use super::object::{ChartObject, ObjectList};
-use super::release::{NAMESPACE, RELEASE, RELEASE_NAME};
+use super::budget::{RenderBudget, RenderShare};
+use super::object::ObjectList;
 use super::texts::value_at;
-use crate::manifest::Entries;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 pub(super) use copy::ChartNames;
 use copy::Missing;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// The comment that Helm prints before each object, with the path of its template.
-const SOURCE: &str = "# Source: ";
-/// The most tries to render a chart with its own values. Each try adds a made-up value, or leaves out a template.
-const TRIES: usize = 24;
-
-/// The number of renders after which no further set of one switch is tried. The limit is a number and not a time, so that a busy machine
-/// proposes the same as an idle one.
-pub(super) const FOR_SETS: usize = 80;
-/// The number of renders after which no further set of two switches is tried.
-pub(super) const FOR_PAIRS: usize = 140;
-/// The number of renders after which no further set with marks is tried. Marks are made-up hosts and ports that show which addresses come
-/// from which values.
-pub(super) const FOR_FOLLOWED: usize = 170;
-/// The number of renders after which no further set is tried that adds a switch to a set with other waits.
-pub(super) const FOR_CROSSED: usize = 190;
-/// The number of renders after which no further set with other names and texts is tried.
-pub(super) const FOR_VARIED: usize = 215;
-/// The number of renders after which no further list is tried in a template. A list that was not tried is not proposed.
-pub(super) const FOR_LISTS: usize = 480;
-/// The number of renders after which no list is audited any more.
-pub(super) const FOR_AUDIT: usize = 560;
-/// The number of renders after which no further list is tried in place of one that an audit refuted.
-pub(super) const FOR_REFUTED: usize = 680;
-/// The number of renders after which nothing is tried any more.
-pub(super) const IN_ALL: usize = 720;
+use std::sync::{Arc, Mutex};
 
 /// The number of renders that run at the same time.
 pub(super) const AT_ONCE: usize = 4;
@@ -83,6 +57,7 @@ pub(super) struct Copy {
     completed: BTreeMap<Values, Option<Values>>,
     /// The number of renders of the chart so far.
     renders: AtomicUsize,
+    budget: RenderBudget,
     /// The states of the copy so far. A state holds the texts of the files that differ from the chart's own.
     states: Vec<BTreeMap<PathBuf, String>>,
     /// The number of the present state.
@@ -94,7 +69,7 @@ pub(super) struct Copy {
 impl Copy {
     /// Copies a chart, and takes the sub-charts that it lacks from the folders around it. `given` are the options of Helm with the user's
     /// values.
-    pub(super) fn of(folder: &Path, given: Vec<String>) -> Result<Self> {
+    pub(super) fn of(folder: &Path, given: Vec<String>, budget: RenderBudget) -> Result<Self> {
         let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
         let chart = root.join("chart");
         let short = root.join("short");
@@ -110,6 +85,7 @@ impl Copy {
             own: Value::Null,
             completed: BTreeMap::new(),
             renders: AtomicUsize::new(0),
+            budget,
             states: vec![BTreeMap::new()],
             state: 0,
             answers: Mutex::default(),
@@ -145,51 +121,6 @@ impl Copy {
         Ok(())
     }
 
-    /// Renders the chart with its own values. Makes up the values and helpers that the chart needs for that, and leaves out the templates
-    /// that do not render.
-    pub(super) fn render_first(&mut self, own: &Value) -> Result<()> {
-        self.complete(own)?;
-        copy::tree(&self.chart, &self.short)?;
-        copy::shorten(&self.short)
-    }
-
-    fn complete(&mut self, own: &Value) -> Result<()> {
-        self.own = own.clone();
-        if !self.missing.is_empty() {
-            // A template may use such a helper only with a switch, so all of them are made up at once.
-            self.stubs.write(&self.chart, "")?;
-        }
-        let mut last = String::new();
-        for _ in 0..TRIES {
-            let Err(error) = self.helm(&[])? else {
-                return Ok(());
-            };
-            // The former answers do not hold for the chart with one value more or one template less.
-            self.answers = Mutex::default();
-            if error.contains(stubs::NO_HELPER) && error != last {
-                self.stubs.write(&self.chart, &error)?;
-                last = error;
-                continue;
-            }
-            let fault = needs::of(&error);
-            let mut more = fault.values(&self.chart, own, &self.needed);
-            if more.is_empty() {
-                more = fault.values_of_helpers(&self.chart, own, &self.needed);
-            }
-            if !more.is_empty() {
-                self.needed.extend(more);
-            } else if let Some(template) = fault.template.filter(|it| self.chart.join(it).is_file())
-            {
-                fs::remove_file(self.chart.join(&template))?;
-                self.broken.push((template, needs::shown(&error)));
-            } else {
-                bail!("{}", needs::shown(&error));
-            }
-            last = error;
-        }
-        bail!("{}", needs::shown(&last))
-    }
-
     /// Takes a value, in the form `PATH=VALUE`, with which the chart is always rendered from now on.
     pub(super) fn need(&mut self, pair: String) {
         self.needed.push(pair);
@@ -198,8 +129,13 @@ impl Copy {
     }
 
     /// Renders the chart with each of several sets of values; `None` for a set with which the chart does not render. The answer is shorter
-    /// than `sets` once the chart has been rendered `limit` times in all.
-    pub(super) fn render_all(&mut self, sets: &[Values], limit: usize) -> Vec<Option<ObjectList>> {
+    /// than `sets` once the renders of `share` are spent.
+    pub(super) fn render_all(
+        &mut self,
+        sets: &[Values],
+        share: RenderShare,
+    ) -> Vec<Option<ObjectList>> {
+        let limit = self.budget.limit(share);
         let mut all = Vec::new();
         for some in sets.chunks(AT_ONCE) {
             if self.renders.load(Ordering::Relaxed) >= limit {
@@ -267,137 +203,11 @@ impl Copy {
         let fault = needs::of(&self.helm(set).ok()?.err()?);
         fault.template.filter(|_| fault.is_no_yaml)
     }
-
-    /// Renders the chart, or returns the former answer where Helm has rendered the same texts with the same values. The inner error is
-    /// Helm's.
-    fn helm(&self, values: &[String]) -> Result<Result<ObjectList, String>> {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = Arc::clone(answers.entry((self.state, question(values))).or_default());
-        drop(answers);
-        let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*answer {
-            return Ok(known.clone());
-        }
-        self.renders.fetch_add(1, Ordering::Relaxed);
-        let release = values
-            .iter()
-            .find_map(|it| release_of(it))
-            .unwrap_or(RELEASE);
-        let mut helm = Command::new("helm");
-        // Helm lives for a tenth of a second, and collects less garbage in a quarter less time.
-        helm.env("GOGC", "400");
-        let mut edited = self.states[self.state].keys();
-        let is_short = self.state != 0 && edited.all(|it| it.starts_with("templates"));
-        let chart = if is_short { &self.short } else { &self.chart };
-        helm.arg("template").arg(release).arg(chart);
-        helm.args(["--namespace", NAMESPACE]).args(&self.given);
-        let values = values.iter().filter(|it| release_of(it).is_none());
-        for pair in self.needed.iter().chain(values) {
-            helm.args(["--set", pair]);
-        }
-        let output = helm.output().context("there is no helm on the PATH")?;
-        let found: Result<ObjectList, String> = if output.status.success() {
-            let text = String::from_utf8_lossy(&output.stdout);
-            // An edited chart only tells whether its lists are right, so its other objects are not read.
-            let found = if self.state == 0 {
-                objects(&text)
-            } else {
-                objects(&with_pods(&text))
-            };
-            Ok(found.into())
-        } else {
-            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
-        };
-        *answer = Some(found.clone());
-        Ok(found)
-    }
-}
-
-/// The name of the release that a pair of a set says; `None` for a pair with a value of the chart.
-fn release_of(pair: &str) -> Option<&str> {
-    pair.strip_prefix(RELEASE_NAME)?.strip_prefix('=')
-}
-
-/// A set of values in a fixed order, since Helm answers every order alike. The order stays where the path of one value is a part of
-/// another's path, because then the order counts.
-fn question(values: &[String]) -> Values {
-    let paths = values.iter().filter_map(|it| it.split('=').next());
-    let paths: Vec<&str> = paths.collect();
-    let is_within = |path: &str, other: &str| {
-        let behind = path.strip_prefix(other);
-        behind.is_some_and(|it| it.is_empty() || it.starts_with('.'))
-    };
-    let within = |path: &&str| paths.iter().filter(|it| is_within(path, it)).count();
-    // A path is within itself, so a count of 1 means that it is within no other.
-    let are_apart = paths.iter().all(|it| within(it) == 1);
-    let mut question = values.to_vec();
-    if are_apart {
-        question.sort();
-    }
-    question
 }
 
 impl Drop for Copy {
     fn drop(&mut self) {
         // A folder of temporary files that stays behind does no harm.
         let _ = fs::remove_dir_all(&self.root);
-    }
-}
-
-/// The documents in Helm's output that have containers of a pod. Only the beginning of a document has `---` at the beginning of a line.
-fn with_pods(text: &str) -> String {
-    let documents = text.split("\n---");
-    let with_pods = documents.filter(|it| it.contains("containers:"));
-    with_pods.collect::<Vec<_>>().join("\n---")
-}
-
-/// The objects in Helm's output.
-fn objects(whole: &str) -> Vec<ChartObject> {
-    let entries = Entries::new(whole.as_bytes()).filter_map(Result::ok);
-    entries
-        .map(|entry| {
-            let head = &whole[..entry.origin.at];
-            let source = head
-                .rfind(SOURCE)
-                .map_or("", |at| &head[at + SOURCE.len()..]);
-            let source = source.lines().next().unwrap_or_default();
-            // Helm begins each path with a folder that has the chart's name.
-            let source = source.split_once('/').map_or("", |(_, below)| below);
-            ChartObject {
-                source: source.into(),
-                value: entry.object,
-            }
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_an_edited_chart_the_workloads_are_read() {
-        let text = "---\n# Source: shop/templates/a.yaml\nkind: Service\n---\n# Source: shop/templates/b.yaml\nkind: Deployment\n\
-                    spec: {template: {spec: {containers: []}}}\n---\n# Source: shop/templates/c.yaml\nkind: Secret\n";
-        let found = objects(&with_pods(text));
-        let [only] = found.as_slice() else {
-            panic!("{found:?}")
-        };
-        assert_eq!(only.source, Path::new("templates/b.yaml"));
-        assert_eq!(only.value["kind"], "Deployment");
-        assert_eq!(objects(text).len(), 3);
-    }
-
-    #[test]
-    fn the_order_of_values_makes_another_question_only_where_one_is_within_another() {
-        for (one, other, is_same) in [
-            (["a.b=1", "c=2"], ["c=2", "a.b=1"], true),
-            (["a=1", "ab=2"], ["ab=2", "a=1"], true),
-            (["a=1", "a.b=2"], ["a.b=2", "a=1"], false),
-            (["a=1", "a=2"], ["a=2", "a=1"], false),
-        ] {
-            let [one, other] = [one, other].map(|it| question(&it.map(str::to_owned)));
-            assert_eq!(one == other, is_same, "{one:?}");
-        }
     }
 }

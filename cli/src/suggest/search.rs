@@ -1,10 +1,10 @@
 //! Searches the lists of all workloads: tries them, chooses the form of each entry, gives up what no list can say, and audits what was found.
 
 use super::audit;
+use super::budget::RenderShare;
 use super::chosen::{self, Choice};
 use super::known::{Group, Known};
 use super::list::Listed;
-use super::render;
 use super::settle::{self, Settled};
 use super::source::ObjectSource;
 use super::ways;
@@ -52,19 +52,20 @@ impl GiveUp<'_> {
         match self {
             Self::Joined(sets) => known.forget(sets, groups, &without.collect::<Vec<_>>()),
             Self::Unwritable => {
-                known.leave_unwritable(&without.map(|at| &groups[at]).collect::<Vec<_>>())
+                let groups: Vec<_> = without.map(|at| &groups[at]).collect();
+                known.give_up(known.unwritable(&groups))
             }
             Self::Unformed => {
                 let waits = |at: usize| Some((&groups[at], choice.without.get(&at)?));
                 let open = without.filter_map(waits);
                 open.fold(false, |is_any, (group, waits)| {
-                    known.leave_unformed(group, waits) || is_any
+                    known.give_up(known.unformed(group, waits)) || is_any
                 })
             }
             Self::Changing => {
                 let stuck = settled.varied.iter().filter(|it| !settled.has(*it.0));
                 stuck.fold(false, |is_any, (at, set)| {
-                    known.leave_changing(&groups[*at], *set) || is_any
+                    known.give_up(known.unfollowed(&groups[*at], *set)) || is_any
                 })
             }
         }
@@ -82,28 +83,28 @@ struct Search<'s, 'k> {
 
 impl Search<'_, '_> {
     /// Tries the lists of the groups that have none yet.
-    fn settle(&mut self, limit: usize) -> Result<()> {
+    fn settle(&mut self, share: RenderShare) -> Result<()> {
         let open = open(self.known, self.groups, &self.settled, &self.choice);
-        let found = settle::settle(self.known, self.source, self.groups, open, limit)?;
+        let found = settle::settle(self.known, self.source, self.groups, open, share)?;
         self.settled.join(found);
         Ok(())
     }
 
     /// Chooses the form of each entry for the groups that have no list yet, and tries the lists of these forms.
-    fn choose(&mut self, limit: usize) -> Result<()> {
+    fn choose(&mut self, share: RenderShare) -> Result<()> {
         let open = (0..self.groups.len()).filter(|at| !self.settled.has(*at));
         let open: Vec<usize> = open.collect();
         if open.is_empty() {
             return Ok(());
         }
-        self.choice = chosen::of(self.known, self.source, self.groups, &open, limit)?;
-        self.settle(limit)
+        self.choice = chosen::of(self.known, self.source, self.groups, &open, share)?;
+        self.settle(share)
     }
 
     /// Gives a part of what is known up, and tries the lists of the rest.
-    fn give_up(&mut self, way: GiveUp<'_>, limit: usize) -> Result<()> {
+    fn give_up(&mut self, way: GiveUp<'_>, share: RenderShare) -> Result<()> {
         if way.from(self.known, self.groups, &self.settled, &self.choice) {
-            self.settle(limit)?;
+            self.settle(share)?;
         }
         Ok(())
     }
@@ -123,15 +124,15 @@ pub(super) fn lists(
         settled: Settled::default(),
         choice: Choice::default(),
     };
-    search.settle(render::FOR_LISTS)?;
-    search.choose(render::FOR_LISTS)?;
+    search.settle(RenderShare::Lists)?;
+    search.choose(RenderShare::Lists)?;
     for way in [
         GiveUp::Joined(joined),
         GiveUp::Unwritable,
         GiveUp::Changing,
         GiveUp::Unformed,
     ] {
-        search.give_up(way, render::FOR_LISTS)?;
+        search.give_up(way, RenderShare::Lists)?;
     }
     for audit in 1..=AUDITS {
         let Search {
@@ -146,9 +147,9 @@ pub(super) fn lists(
         if refuted.is_empty() || audit == AUDITS {
             break;
         }
-        search.settle(render::FOR_REFUTED)?;
-        search.choose(render::FOR_REFUTED)?;
-        search.give_up(GiveUp::Unformed, render::FOR_REFUTED)?;
+        search.settle(RenderShare::Refuted)?;
+        search.choose(RenderShare::Refuted)?;
+        search.give_up(GiveUp::Unformed, RenderShare::Refuted)?;
     }
     Ok(search.settled)
 }

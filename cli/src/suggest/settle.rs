@@ -1,6 +1,7 @@
 //! Finds the dependency lists that mean the same as the wait loops of a chart. Each candidate is written into the copy of the chart's
 //! folder, and the copy is rendered with every set of values.
 
+use super::budget::RenderShare;
 use super::diff::{self, Edit};
 use super::expected::{self, Lists};
 use super::known::{Group, Known};
@@ -48,16 +49,16 @@ enum TryEnd {
 }
 
 /// Finds for each group the first of its lists that means the same as its wait loops. `open` has the number of each group, and the lists to
-/// try for it, the best first; `limit` is the number of renders after which no further list is tried.
+/// try for it, the best first; `share` has the renders that the tries may spend.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
     groups: &[Group],
     mut open: Vec<(usize, Vec<Vec<Listed>>)>,
-    limit: usize,
+    share: RenderShare,
 ) -> Result<Settled> {
     let mut settled: BTreeMap<usize, Vec<Listed>> = BTreeMap::new();
-    let mut trials = Trials::of(known, source, groups, open.iter().map(|it| it.0), limit);
+    let mut trials = Trials::of(known, source, groups, open.iter().map(|it| it.0), share);
     let mut is_late = false;
     while !open.is_empty() && !is_late {
         let firsts = open.iter().map(|(at, ways)| (*at, ways[0].clone()));
@@ -137,8 +138,8 @@ struct Trials<'t, 'k> {
     telling: BTreeMap<usize, BTreeSet<usize>>,
     /// The sets of values that the present list of each group fits, by the number of the group.
     fits: BTreeMap<usize, BTreeSet<usize>>,
-    /// The number of renders after which no further list is tried.
-    limit: usize,
+    /// The renders that the tries may spend.
+    share: RenderShare,
     /// The sets of values that a list did not fit. The next list with the same fault fails soonest with these.
     refuting: BTreeSet<usize>,
     /// The sets of values that were rendered with a list so far.
@@ -153,7 +154,7 @@ impl<'t, 'k> Trials<'t, 'k> {
         source: &'t mut ObjectSource,
         groups: &'t [Group],
         open: impl Iterator<Item = usize> + Clone,
-        limit: usize,
+        share: RenderShare,
     ) -> Self {
         let expected = open.clone();
         let expected = expected.map(|at| (at, expected::of(known, &groups[at])));
@@ -172,7 +173,7 @@ impl<'t, 'k> Trials<'t, 'k> {
             shown,
             telling,
             fits: BTreeMap::new(),
-            limit,
+            share,
             refuting: BTreeSet::new(),
             rendered: BTreeSet::new(),
             varied: BTreeMap::new(),
@@ -234,7 +235,7 @@ impl<'t, 'k> Trials<'t, 'k> {
                 return TryEnd::Fitting(open);
             }
             let values: Vec<_> = due.iter().map(|it| known.sets[*it].clone()).collect();
-            let found = self.source.render_all(&values, self.limit);
+            let found = self.source.render_all(&values, self.share);
             if found.len() < due.len() {
                 return TryEnd::Late;
             }

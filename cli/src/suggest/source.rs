@@ -1,5 +1,6 @@
 //! The source of rendered objects: a chart that Helm renders, or plain manifests.
 
+use super::budget::RenderShare;
 use super::object::{ChartObject, ObjectList};
 use super::render::{ChartNames, Copy, Stubs};
 use super::switches::Switch;
@@ -33,13 +34,13 @@ impl ObjectSource {
     pub(super) fn render_all(
         &mut self,
         sets: &[Vec<Switch>],
-        limit: usize,
+        share: RenderShare,
     ) -> Vec<Option<ObjectList>> {
         match self {
             Self::Chart(copy) => {
                 let pairs = |it: &Vec<Switch>| it.iter().map(Switch::pair).collect();
                 let sets: Vec<_> = sets.iter().map(pairs).collect();
-                copy.render_all(&sets, limit)
+                copy.render_all(&sets, share)
             }
             Self::Plain(texts) => {
                 let objects = texts.iter().flat_map(|(path, text)| {
@@ -57,16 +58,16 @@ impl ObjectSource {
     }
 
     /// Renders again those of the sets of values that rendered in `before`. A set that did not render stays `None`. The answer is shorter
-    /// than `sets` once `limit` renders were made.
+    /// than `sets` once the renders of `share` are spent.
     pub(super) fn render_again(
         &mut self,
         sets: &[Vec<Switch>],
         before: &[Option<ObjectList>],
-        limit: usize,
+        share: RenderShare,
     ) -> Vec<Option<ObjectList>> {
         let own = sets.iter().zip(before).filter(|it| it.1.is_some());
         let own: Vec<_> = own.map(|it| it.0.clone()).collect();
-        let mut found = self.render_all(&own, limit).into_iter();
+        let mut found = self.render_all(&own, share).into_iter();
         let all = before.iter().map(|it| match it {
             Some(_) => found.next(),
             None => Some(None),

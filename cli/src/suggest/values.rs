@@ -1,13 +1,13 @@
 //! Writes lists into a chart's values, where no template can carry them: for a sub-chart, whose templates have another author, and for
 //! containers in the values themselves.
 
+use super::budget::RenderShare;
 use super::diff::{self, Edit};
 use super::document::{self, indent};
 use super::expected::{self, Lists};
 use super::known::{Group, Known};
 use super::object::{ChartObject, ObjectList, own_pods, text};
 use super::release::RELEASE;
-use super::render::IN_ALL;
 use super::source::ObjectSource;
 use super::target::Target;
 use super::texts::{File, Texts};
@@ -189,13 +189,13 @@ impl ValuesDraft<'_, '_> {
         let text = diff::applied(&values.text, &self.edits);
         source.put(Path::new(FILE), &text, &values.text)?;
         // One render tells whether the path reaches the workload, so a wrong path costs no more.
-        let own = source.render_all(std::slice::from_ref(&sets[wanted.set]), IN_ALL);
+        let own = source.render_all(std::slice::from_ref(&sets[wanted.set]), RenderShare::Values);
         let is_late = own.is_empty();
         let mut objects = own.iter().flatten().flat_map(|it| it.iter());
         let is_own = |it: &ChartObject| it.source == wanted.source && is(it, &wanted.workload);
         let is_there = objects.any(|it| is_own(it) && tried::says(it, wanted.entries()));
         let patched = if is_there {
-            source.render_again(sets, &self.rendered, IN_ALL)
+            source.render_again(sets, &self.rendered, RenderShare::Values)
         } else {
             Vec::new()
         };

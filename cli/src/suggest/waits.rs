@@ -1,5 +1,8 @@
 //! Reads the waits of a container from its words and its environment.
 
+mod alternatives;
+mod answers;
+
 use super::acts;
 use super::clients;
 use super::container::Container;
@@ -9,6 +12,8 @@ use super::kubectl;
 use super::reason::Reason;
 use super::shell::{self, Call, Looped};
 use super::wait::{Address, Asks, For, Sought, StoreData, Wait};
+use alternatives::leave_alternatives;
+use answers::counts_answers;
 use std::collections::BTreeMap;
 
 /// The waits that were read from a container, and further facts about it.
@@ -183,58 +188,6 @@ fn is_unsaid(wait: &For) -> bool {
     matches!(wait, For::Nothing(Reason::NoHost(_)))
 }
 
-/// Leaves each wait as it is that is one of several of which one is enough: `nc -z a 1 || nc -z b 1`. `sides` has the statement and the
-/// side of `||` of each wait, by its number.
-fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)>) {
-    let target = |wait: &Wait| match &wait.for_what {
-        For::Address(it) => Some((it.host.clone(), it.port.clone())),
-        For::Name(name) => Some((name.clone(), String::new())),
-        For::Object(it) => Some((it.kind.clone(), it.name.clone())),
-        _ => None,
-    };
-    let targets: Vec<_> = waits.iter().map(target).collect();
-    let is_enough = |one: usize| {
-        let mut others = sides.iter().filter(|it| *it.0 != one);
-        sides.get(&one).is_some_and(|(statement, side)| {
-            others.any(|(other, its)| {
-                let differs = targets[one] != targets[*other];
-                its.0 == *statement && its.1 != *side && differs && targets[*other].is_some()
-            })
-        })
-    };
-    let alternatives = (0..waits.len()).filter(|it| targets[*it].is_some() && is_enough(*it));
-    let alternatives: Vec<usize> = alternatives.collect();
-    for at in alternatives {
-        waits[at].for_what = For::Nothing(Reason::OneOf);
-    }
-}
-
-/// Whether a script compares the number in an answer: `n=$(wget -qO- URL)`, then `[ $n -gt 0 ]`. An entry would only ask whether the
-/// address answers, and so would ask less.
-fn counts_answers(script: &str) -> bool {
-    let tests = [" -gt ", " -ge ", " -lt ", " -le ", " -eq "];
-    let compared = tests.iter().flat_map(|it| script.match_indices(it));
-    let names = compared.filter_map(|(at, _)| script[..at].rsplit(char::is_whitespace).next());
-    let names = names.map(|it| it.trim_matches(['"', '$', '{', '}', '[', '(']));
-    names.filter(|it| !it.is_empty()).any(|name| {
-        // The name of another variable may end with this name.
-        let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
-        let start = format!("{name}=$(");
-        let set = script.match_indices(start.as_str());
-        let set = set.filter(|(at, _)| !script[..*at].ends_with(is_name));
-        let mut commands = set.filter_map(|(at, it)| {
-            let behind = &script[at + it.len()..];
-            behind.split([';', '\n']).next()
-        });
-        let reads = |it: &str| {
-            ["cat ", "curl ", "wget "]
-                .iter()
-                .any(|word| it.contains(word))
-        };
-        commands.any(|it| reads(it) && !it.contains("_code"))
-    })
-}
-
 /// Whether a container's name says that it waits, such as `wait-for-db`.
 fn is_called_like_a_wait(name: &str) -> bool {
     let words = name.split(|it: char| !it.is_ascii_alphanumeric());
@@ -285,159 +238,4 @@ fn shown(call: &Call) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn told(script: &str, init: bool) -> Vec<String> {
-        let value = json!({"name": "x", "command": ["sh", "-c", script]});
-        let container = Container::of(&value, init, &Value::Null).unwrap();
-        let waits = of(&container).waits.into_iter();
-        waits
-            .map(|it| match it.for_what {
-                For::Address(it) => format!("{}:{}", it.host, it.port),
-                For::Nothing(reason) => format!("{reason:?}"),
-                For::Data(it) => format!("Data({:?})", it.program),
-                other => format!("{other:?}"),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn one_of_two_addresses_is_no_list_of_both() {
-        for (script, expected) in [
-            (
-                "until nc -z a 1 || nc -z b 1; do sleep 1; done",
-                vec!["OneOf"],
-            ),
-            (
-                "until [ $(curl -s http://a:1) ] || [ $(curl -s http://b:1) ]; do sleep 1; done",
-                vec!["OneOf"],
-            ),
-            (
-                "until nc -z a 1 && nc -z b 1; do sleep 1; done",
-                vec!["a:1", "b:1"],
-            ),
-            (
-                "nc -z a 1 || exit 1\nnc -z b 1 || exit 1",
-                vec!["a:1", "b:1"],
-            ),
-            ("(nc -z a 1 || exit 1) && nc -z b 1", vec!["a:1", "b:1"]),
-            (
-                "pg_isready -h a -p 1 || psql -h a -p 1 -c 'select 1'",
-                vec!["a:1"],
-            ),
-        ] {
-            assert_eq!(told(script, true), expected, "{script}");
-        }
-    }
-
-    #[test]
-    fn what_is_done_to_a_server_is_no_wait() {
-        let login = "until kcadm.sh config credentials --server http://a:1; do sleep 1; done";
-        let script = format!("{login}; while read it; do kcadm.sh create roles -s name=$it; done");
-        assert_eq!(told(&script, false), ["a:1"]);
-    }
-
-    #[test]
-    fn an_answer_that_is_read_tells_more_than_an_open_port() {
-        let asks = |script: &str| {
-            let value = json!({"name": "x", "command": ["sh", "-c", script]});
-            let container = Container::of(&value, true, &Value::Null).unwrap();
-            let wait = of(&container).waits.remove(0);
-            let For::Address(address) = wait.for_what else {
-                panic!("{wait:?}")
-            };
-            address.asks
-        };
-        let asked = "while [ \"$X\" != imok ]; do X=$(echo ruok | nc zk 2181); sleep 1; done";
-        assert_eq!(asks(asked), Asks::Protocol);
-        assert_eq!(asks("until nc -z zk 2181; do sleep 1; done"), Asks::Port);
-    }
-
-    #[test]
-    fn a_text_in_a_pipe_asks_for_data() {
-        let ask = |text: &str| {
-            format!("until echo \"{text}\" | psql -h db -p 1 | grep x; do sleep 1; done")
-        };
-        assert_eq!(told(&ask("select 1"), true), ["db:1"]);
-        assert_eq!(
-            told(&ask("SELECT title FROM boards"), true),
-            ["Data(\"psql\")"]
-        );
-        let list = "until kafka-topics --bootstrap-server db:1 --list";
-        assert_eq!(told(&format!("{list}; do sleep 1; done"), true), ["db:1"]);
-        let looked = format!("{list} | grep orders; do sleep 1; done");
-        assert_eq!(told(&looked, true), ["Data(\"kafka-topics\")"]);
-    }
-
-    #[test]
-    fn a_loop_that_goes_on_while_something_answers_waits_until_it_is_gone() {
-        for (script, expected) in [
-            ("while nc -z old 1; do sleep 1; done", vec!["Deleted"]),
-            ("until ! nc -z old 1\ndo sleep 1; done", vec!["Deleted"]),
-            ("while ! nc -z db 1; do sleep 1; done", vec!["db:1"]),
-            ("until nc -z db 1; do sleep 1; done", vec!["db:1"]),
-            (
-                "while kubectl get job a | grep 0/1; do sleep 1; done",
-                vec![
-                    "Object(NamedObject { kind: \"job\", name: \"a\", namespace: None, state: None, same_node: false })",
-                ],
-            ),
-            (
-                "fails() { ! nc -z db 1; }; while fails; do sleep 1; done",
-                vec!["db:1"],
-            ),
-        ] {
-            assert_eq!(told(script, true), expected, "{script}");
-        }
-    }
-
-    #[test]
-    fn a_server_that_asks_for_ever_waits_for_nothing() {
-        let asks = "while true; do curl -sf http://api:1/x; sleep 30; done";
-        let waits = "while true; do if curl -sf http://api:1/x; then break; fi; sleep 3; done; app";
-        let calls = "done_() { exit 0; }; while :; do nc -z api 1 && done_; sleep 1; done";
-        for (script, init, expected) in [
-            (asks, false, vec![]),
-            (asks, true, vec!["api:1"]),
-            (waits, false, vec!["api:1"]),
-            (calls, false, vec!["api:1"]),
-            (
-                "while true; do until nc -z api 1; do sleep 1; done; work; done",
-                false,
-                vec!["api:1"],
-            ),
-            ("while true; do nc -z api 1; sleep 1; done", false, vec![]),
-            (
-                "while true; do nc -z api 1; sleep 1; done",
-                true,
-                vec!["api:1"],
-            ),
-        ] {
-            assert_eq!(told(script, init), expected, "{script}");
-        }
-    }
-
-    #[test]
-    fn a_number_of_an_answer_is_more_than_an_answer() {
-        for (script, expected) in [
-            ("n=$(curl -s http://api/count); [ $n -gt 0 ]", true),
-            (
-                "wget -qO /tmp/n http://api; N=$(cat /tmp/n)\nif [ \"${N}\" -ge 2 ]; then break; fi",
-                true,
-            ),
-            (
-                "code=$(curl -s -w '%{http_code}' http://api); [ $code -eq 200 ]",
-                false,
-            ),
-            (
-                "all_result=$(curl -s http://api); result=$?; [ $result -eq 0 ]",
-                false,
-            ),
-            ("i=$((i+1)); curl -s http://api; [ $i -gt 30 ]", false),
-        ] {
-            assert_eq!(counts_answers(script), expected, "{script}");
-        }
-    }
-}
+mod tests;
