@@ -7,7 +7,7 @@ use super::expected;
 use super::in_text::actions;
 use super::known::{Group, Known};
 use super::list::Listed;
-use super::object::{ChartObject, text};
+use super::object::{ChartObject, ObjectList, text};
 use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
 use super::survey::{self, Readings, SeenContainer};
@@ -22,42 +22,36 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST: usize = 80;
 
 /// The most of them with a mixture of switches.
-const MOST_MIXED: usize = 24;
+const MOST_MIXED: usize = 32;
 
 /// The most of them with two switches that decide about entries.
 const MOST_CROSSED: usize = 30;
 
 /// Renders the chart with further sets of values, with and without the lists that were found. Returns the numbers of the groups whose list
-/// says something else than the loops with such a set. These sets then count for the lists.
+/// says something else than the loops with such a set. These sets then count for the lists. `round` is the number of audits before this one,
+/// which tried other mixtures.
 pub(super) fn refuted(
     known: &mut Known<'_>,
     source: &mut ObjectSource,
     groups: &mut [Group],
     settled: &Settled,
+    round: usize,
 ) -> Result<BTreeSet<usize>> {
     let mut refuted = BTreeSet::new();
     let listed: Vec<usize> = settled.lists.keys().copied().collect();
-    let sets = further(known, groups, &settled.lists);
+    let (sets, mixed) = further(known, groups, &settled.lists, round);
     let plain = source.render_all(&sets, RenderShare::Audit);
     let written = EditedTemplates::of(known, groups, &settled.lists);
     written.put(source)?;
     let with_lists = source.render_all(&sets[..plain.len()], RenderShare::Audit);
     written.take_back(source)?;
     let mut readings = Readings::default();
-    for ((set, plain), with_lists) in sets.into_iter().zip(plain).zip(with_lists) {
+    let mut given_back = Vec::new();
+    for (at, ((set, plain), with_lists)) in sets.into_iter().zip(plain).zip(with_lists).enumerate()
+    {
         let Some(plain) = plain else { continue };
         let number = known.sets.len();
-        let values = &known.texts.values;
-        let seen = survey::of(&mut readings, number, &plain, &known.missing, values, &set);
-        let base = set.iter().filter(|it| !it.is_varied());
-        let base: Vec<String> = question(base);
-        let base = known.sets.iter().position(|it| question(it.iter()) == base);
-        if let Some(base) = base.filter(|_| set.iter().any(Switch::is_varied)) {
-            known.varied.insert(number, base);
-        }
-        known.sets.push(set);
-        known.rendered.push(Some(plain));
-        let taken = known.take(seen, groups);
+        let taken = take(known, groups, &mut readings, (set, plain));
         let says = |at: usize| {
             let group = &groups[at];
             let is_told = !of_set(known, group, number).any(has_rest);
@@ -76,11 +70,35 @@ pub(super) fn refuted(
         // A set with which a loop waits for something that no list says has to be told.
         let is_untold = |at: &usize| untold(known, &groups[*at], number);
         if others.is_empty() && !listed.iter().any(is_untold) {
-            known.give_back(taken, groups);
+            given_back.extend(known.give_back(taken, groups).filter(|_| at < mixed));
         }
         refuted.extend(others);
     }
+    // The next list is right the sooner, the more mixtures tell what it has to say.
+    for more in given_back.into_iter().filter(|_| !refuted.is_empty()) {
+        take(known, groups, &mut readings, more);
+    }
     Ok(refuted)
+}
+
+/// Takes a set of values with the objects that it renders. Returns how many waiting containers the set shows.
+fn take(
+    known: &mut Known<'_>,
+    groups: &mut [Group],
+    readings: &mut Readings,
+    (set, objects): (Vec<Switch>, ObjectList),
+) -> usize {
+    let number = known.sets.len();
+    let values = &known.texts.values;
+    let seen = survey::of(readings, number, &objects, &known.missing, values, &set);
+    let base = question(set.iter().filter(|it| !it.is_varied()));
+    let base = known.sets.iter().position(|it| question(it.iter()) == base);
+    if let Some(base) = base.filter(|_| set.iter().any(Switch::is_varied)) {
+        known.varied.insert(number, base);
+    }
+    known.sets.push(set);
+    known.rendered.push(Some(objects));
+    known.take(seen, groups)
 }
 
 /// The containers of a group that a set shows.
@@ -114,14 +132,15 @@ fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
     })
 }
 
-/// The further sets for the groups with these lists: first two switches that decide about entries together, then mixtures of the switches that a
-/// group reads, then each switch that decides about an entry, and each set that shows a container of the group with one switch more that the
+/// The further sets for the groups with these lists: first mixtures of the switches that a group reads, whose number is returned beside the sets,
+/// then two switches that decide about entries together, then each switch that decides about an entry, and each set that shows a container of the group with one switch more that the
 /// container reads.
 fn further(
     known: &Known<'_>,
     groups: &[Group],
     lists: &BTreeMap<usize, Vec<Listed>>,
-) -> Vec<Vec<Switch>> {
+    round: usize,
+) -> (Vec<Vec<Switch>>, usize) {
     let switches = choices(known);
     let overrides = overrides(known);
     let mut crossed: Vec<Vec<Switch>> = Vec::new();
@@ -142,20 +161,19 @@ fn further(
         let own: Vec<&Switch> = read.chain(&deciding).collect();
         by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
         by_base.extend(of_bases(known, group, (&own, &is_read), &overrides));
-        mixed.push(mixtures(known, group, &own));
+        mixed.push(mixtures(known, group, (&own, &is_read), round));
     }
     let tried = known.sets.iter().enumerate();
     let tried = tried.filter(|(at, _)| !known.untried.contains(at));
     let mut once: BTreeSet<Vec<String>> = tried.map(|(_, it)| question(it.iter())).collect();
-    let mut sets = Vec::new();
+    let mut is_new = |it: &&Vec<Switch>| once.insert(question(it.iter()));
+    let mixed = in_turns(&mixed).filter(&mut is_new).take(MOST_MIXED);
+    let mut sets: Vec<Vec<Switch>> = mixed.cloned().collect();
+    let mixed = sets.len();
     let crossed = crossed.iter().take(MOST_CROSSED);
-    let mixed = in_turns(&mixed).take(MOST_MIXED);
-    for set in crossed.chain(mixed).chain(in_turns(&by_base)) {
-        if sets.len() < MOST && once.insert(question(set.iter())) {
-            sets.push(set.clone());
-        }
-    }
-    sets
+    let others = crossed.chain(in_turns(&by_base)).filter(&mut is_new);
+    sets.extend(others.take(MOST - mixed).cloned());
+    (sets, mixed)
 }
 
 /// The sets of each item, of which each item has its turn, because there may be more sets than are rendered.
@@ -164,30 +182,54 @@ fn in_turns(all: &[Vec<Vec<Switch>>]) -> impl Iterator<Item = &Vec<Switch>> {
     (0..longest).flat_map(|turn| all.iter().filter_map(move |it| it.get(turn)))
 }
 
-/// The sets that show a container of the group, each with about half of the switches in `own`. Two dozen such sets have nearly every three
-/// switches together, for which a set of their own each would be far too many; the mixture is the same in each run.
-fn mixtures(known: &Known<'_>, group: &Group, own: &[&Switch]) -> Vec<Vec<Switch>> {
-    let bases = known.tried(group);
-    let mixture = |number: usize| {
-        let mut set = known.sets[bases[number % bases.len()]].clone();
-        for (at, switch) in own.iter().enumerate() {
-            let is_other = set.iter().all(|it| it.path != switch.path);
-            if is_other && is_mixed_in(number, at) {
-                set.push((*switch).clone());
-            }
-        }
-        set
+/// The first set with each list that is expected of the group, each with about half of the switches in `own`. Two dozen such sets have nearly every
+/// three switches together, for which a set of their own each would be far too many; the mixtures are the same in each run.
+fn mixtures(
+    known: &Known<'_>,
+    group: &Group,
+    (own, is_read): (&[&Switch], &dyn Fn(&Switch) -> bool),
+    round: usize,
+) -> Vec<Vec<Switch>> {
+    let tried = known.tried(group);
+    let bases = settle::alike(&expected::of(known, group), &tried);
+    let bases: BTreeSet<usize> = bases.into_values().collect();
+    // A set without the workload tells nothing about its list.
+    let hides = |switch: &Switch| {
+        let sets = known.sets.iter().enumerate();
+        let mut alone = sets.filter(|it| it.1.as_slice() == std::slice::from_ref(switch));
+        alone.any(|(at, _)| known.rendered[at].is_some() && !tried.contains(&at))
     };
-    let count = if bases.is_empty() { 0 } else { MOST_MIXED };
-    (0..count).map(mixture).collect()
+    let own: Vec<&Switch> = own.iter().copied().filter(|it| !hides(it)).collect();
+    // An address of the user counts only with some of the switches, so most mixtures have all addresses.
+    let marks = tried.iter().flat_map(|it| &known.sets[*it]);
+    let marks: Vec<&Switch> = marks.filter(|it| it.follows() && is_read(it)).collect();
+    let mixture = |(number, base): (usize, usize)| {
+        let bits = |part: usize| hash_of(number, part);
+        let base = known.sets[base].iter().enumerate();
+        let kept = base.filter(|(at, it)| it.follows() || bits(*at) % 4 != 0);
+        let more = own.iter().enumerate();
+        let more = more.filter(|(at, _)| bits(usize::MAX - at) % 2 == 0);
+        let marks = marks.iter().filter(|_| bits(usize::MAX / 2) % 4 != 0);
+        let all = kept
+            .map(|it| it.1)
+            .chain(more.map(|it| *it.1))
+            .chain(marks.copied());
+        switches::dedup(all.cloned().collect())
+    };
+    let numbers = round * MOST_MIXED..(round + 1) * MOST_MIXED;
+    let bases = bases.iter().copied().cycle();
+    numbers.zip(bases).map(mixture).collect()
 }
 
-/// Whether the switch number `switch` is a part of the mixture number `mixture`: a bit of SplitMix64's hash of both numbers.
-fn is_mixed_in(mixture: usize, switch: usize) -> bool {
-    let mut bits = ((mixture as u64) << 32 | switch as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// SplitMix64's hash of two numbers, the same in each run.
+fn hash_of(mixture: usize, switch: usize) -> u64 {
+    let mut bits = (mixture as u64)
+        .rotate_right(16)
+        .wrapping_add(switch as u64)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits ^ bits >> 31) & 1 == 1
+    bits ^ bits >> 31
 }
 
 /// The switches of all sets that a user may choose, each once.

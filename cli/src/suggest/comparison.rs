@@ -42,10 +42,17 @@ impl Comparison {
     }
 
     /// Adds the texts of another comparison of the same value.
-    pub(super) fn join(&mut self, other: Self) {
-        let new = other.texts.into_iter();
-        let new: Vec<String> = new.filter(|it| !self.texts.contains(it)).collect();
-        self.texts.extend(new);
+    pub(super) fn join(&mut self, other: &Self) {
+        for text in &other.texts {
+            self.add(text);
+        }
+    }
+
+    /// Adds a text.
+    pub(super) fn add(&mut self, text: &str) {
+        if self.texts.iter().all(|it| it != text) {
+            self.texts.push(text.to_owned());
+        }
     }
 
     /// Whether the texts stand in a list of their own.

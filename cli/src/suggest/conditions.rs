@@ -92,10 +92,8 @@ fn fails(switch: &Switch, idle: &[Switch], root: &str) -> Option<String> {
     if let Tested::Other(comparison) = &mut switch.tested {
         let same = idle.iter().filter(|it| it.path == switch.path);
         let texts = same.filter(|it| it.is_compared() && !it.is_other());
-        for text in texts.map(|it| &it.value) {
-            if !comparison.texts.contains(text) {
-                comparison.texts.push(text.clone());
-            }
+        for text in texts {
+            comparison.add(&text.value);
         }
     }
     switch.holds_not(root)

@@ -9,8 +9,10 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most conjunctions, and the most clauses of one: a longer condition only lists the sets that were tried.
-const MOST: usize = 4;
+/// The most conjunctions: a longer condition only lists the sets that were tried.
+const MOST_TERMS: usize = 4;
+/// The most clauses of a conjunction.
+const MOST_CLAUSES: usize = 6;
 
 /// A condition on one value, and the numbers of the sets with which the condition holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +50,7 @@ pub(super) fn of_sets(
         let term = term(&clauses, *first, &open, &absent)?;
         open.retain(|set| !term.iter().all(|it| it.sets.contains(set)));
         terms.push(term);
-        if terms.len() > MOST {
+        if terms.len() > MOST_TERMS {
             return None;
         }
     }
@@ -88,7 +90,11 @@ fn clauses(
     let mut once: BTreeSet<(&str, &str)> = BTreeSet::new();
     let switches = tried.iter().flat_map(|it| &sets[*it]);
     let mut clauses: Vec<Clause> = Vec::new();
-    for switch in switches.filter(|it| once.insert((&it.path, &it.value))) {
+    let switches = switches.filter(|it| once.insert((&it.path, &it.value)));
+    let switches: Vec<&Switch> = switches.collect();
+    let widened = switches.iter().filter_map(|it| widened(it, &switches));
+    let widened: Vec<Switch> = widened.collect();
+    for switch in switches.into_iter().chain(&widened) {
         let own = text_of(value_at(values, &switch.path));
         let is_read = read.contains(&format!(".Values.{}", switch.path));
         for is_on in [true, false] {
@@ -114,6 +120,23 @@ fn clauses(
     clauses
 }
 
+/// The switch to none of the texts with which any template compares a value, out of one to none of the texts of some comparisons. `None` where
+/// the switch is no such one.
+fn widened(switch: &Switch, all: &[&Switch]) -> Option<Switch> {
+    let Tested::Other(comparison) = &switch.tested else {
+        return None;
+    };
+    let mut comparison = comparison.clone();
+    let same = all.iter().filter(|it| it.path == switch.path);
+    for text in same.filter(|it| it.is_compared() && !it.is_other()) {
+        comparison.add(&text.value);
+    }
+    Some(Switch {
+        tested: Tested::Other(comparison),
+        ..switch.clone()
+    })
+}
+
 /// A conjunction that holds with the set `first` and with no set of `absent`, and that holds with as many sets of `open` as it can.
 fn term<'p>(
     clauses: &'p [Clause],
@@ -132,7 +155,7 @@ fn term<'p>(
         })?;
         let before = rest.len();
         rest.retain(|set| best.sets.contains(set));
-        if rest.len() == before || term.len() == MOST {
+        if rest.len() == before || term.len() == MOST_CLAUSES {
             return None;
         }
         term.push(best);

@@ -142,7 +142,7 @@ pub(super) fn lists(
             settled,
             ..
         } = &mut search;
-        let refuted = audit::refuted(known, source, groups, settled)?;
+        let refuted = audit::refuted(known, source, groups, settled, audit - 1)?;
         settled.lists.retain(|at, _| !refuted.contains(at));
         if refuted.is_empty() || audit == AUDITS {
             break;

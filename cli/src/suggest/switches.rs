@@ -90,7 +90,7 @@ fn add(sets: &mut Vec<Vec<Switch>>, switch: Switch) {
     let mut known = known.filter(|it| it.path == switch.path && it.value == switch.value);
     match known.next() {
         Some(known) => {
-            if let (Tested::Other(known), Tested::Other(more)) = (&mut known.tested, switch.tested)
+            if let (Tested::Other(known), Tested::Other(more)) = (&mut known.tested, &switch.tested)
             {
                 known.join(more);
             }

@@ -2,8 +2,9 @@
 
 use super::{Group, Known};
 use crate::suggest::candidates;
-use crate::suggest::object::{ChartObject, own_pods, text};
+use crate::suggest::object::{ChartObject, ObjectList, own_pods, text};
 use crate::suggest::survey::SeenContainer;
+use crate::suggest::switches::Switch;
 
 impl Known<'_> {
     pub(in crate::suggest) fn groups(&self) -> Vec<Group> {
@@ -82,10 +83,14 @@ impl Known<'_> {
         self.seen.len() - before
     }
 
-    /// Takes back the last set and its `count` containers.
-    pub(in crate::suggest) fn give_back(&mut self, count: usize, groups: &mut [Group]) {
-        self.sets.pop();
-        self.rendered.pop();
+    /// Takes back the last set and its `count` containers. Returns the set with its objects.
+    pub(in crate::suggest) fn give_back(
+        &mut self,
+        count: usize,
+        groups: &mut [Group],
+    ) -> Option<(Vec<Switch>, ObjectList)> {
+        let set = self.sets.pop();
+        let objects = self.rendered.pop().flatten();
         self.varied.remove(&self.sets.len());
         let left = self.seen.len() - count;
         self.seen.truncate(left);
@@ -93,6 +98,7 @@ impl Known<'_> {
             group.seen.retain(|it| *it < left);
             group.varied.retain(|it| *it < left);
         }
+        set.zip(objects)
     }
 
     /// Forgets the containers of the groups in `open` that these sets of values show, so that such a group may get a list from the other
