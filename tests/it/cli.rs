@@ -6,7 +6,9 @@
 )]
 
 mod api;
+mod check;
 mod crowd;
+mod environment;
 mod files;
 mod graph;
 mod holds;
@@ -14,6 +16,7 @@ mod kustomize;
 mod lint;
 mod lint_folder;
 mod reasons;
+mod release;
 mod rounds;
 mod server;
 mod slots;
