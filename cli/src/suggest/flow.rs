@@ -67,8 +67,8 @@ fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
     }
 }
 
-/// Renders the variations of the sets of values. Of one that does not render, the halves are tried. Returns the paths of the values
-/// that were not varied, and the sets without variations.
+/// Renders the variations of the sets of values. Of one that does not render, or with which a loop never ends, the halves are tried. Returns the
+/// paths of the values that were not varied, and the sets without variations.
 fn vary(
     tried: &mut TriedSets<'_>,
     source: &mut ObjectSource,
@@ -92,10 +92,12 @@ fn vary(
         untried.extend(rest.map(|it| it.path.clone()));
         let mut next = Vec::new();
         for ((one, set), objects) in open.into_iter().zip(sets).zip(all) {
-            match (objects, one.halves()) {
-                (Some(objects), _) => tried.vary(set, objects, source.missing(), one.base),
-                (None, Some(halves)) => next.extend(halves),
-                (None, None) => untried.extend(one.switches.iter().map(|it| it.path.clone())),
+            let is_taken =
+                objects.is_some_and(|it| tried.vary(set, it, source.missing(), one.base));
+            match one.halves() {
+                _ if is_taken => {}
+                Some(halves) => next.extend(halves),
+                None => untried.extend(one.switches.iter().map(|it| it.path.clone())),
             }
         }
         open = next;

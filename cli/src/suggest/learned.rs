@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most conjunctions: a longer condition only lists the sets that were tried.
-const MOST_TERMS: usize = 4;
-/// The most clauses of a conjunction.
+/// The most conjunctions.
+const MOST_TERMS: usize = 3;
+/// The most clauses of a condition: a longer one only lists the sets that were tried.
 const MOST_CLAUSES: usize = 6;
 
 /// A condition on one value, and the numbers of the sets with which the condition holds.
@@ -64,6 +64,9 @@ pub(super) fn of_sets(
         term
     });
     let rest: Vec<Vec<&Clause>> = rest.collect();
+    if common.len() + rest.iter().map(Vec::len).sum::<usize>() > MOST_CLAUSES {
+        return None;
+    }
     let mut whole: Vec<String> = texts(common.clone());
     if rest.iter().all(|it| !it.is_empty()) {
         let rest = rest.into_iter().map(|it| joined("and", texts(it)));

@@ -76,7 +76,7 @@ impl Switch {
 
     /// Whether the switch sets a text, which a user would choose, and not `true` or `false`.
     pub(super) fn is_text(&self) -> bool {
-        let is_name = self.tested == Tested::Varied { is_name: true } || is_override(&self.path);
+        let is_name = self.is_name() || is_override(&self.path);
         !is_name && !matches!(self.value.as_str(), "true" | "false")
     }
 
@@ -96,6 +96,11 @@ impl Switch {
     /// Whether the switch only shows whether a list follows a value.
     pub(super) fn is_varied(&self) -> bool {
         matches!(self.tested, Tested::Varied { .. })
+    }
+
+    /// Whether the switch gives objects other names, and only shows whether a list follows.
+    pub(super) fn is_name(&self) -> bool {
+        self.tested == Tested::Varied { is_name: true }
     }
 
     /// Whether the switch sets a mark, a made-up host or port that shows which addresses come from the value.

@@ -78,19 +78,43 @@ impl<'f> TriedSets<'f> {
         self.rendered.push(objects);
     }
 
-    /// Takes the objects that a variation of the set number `base` renders.
+    /// Takes the objects that a variation of the set number `base` renders, unless a loop never ends there. Returns whether it took them.
     pub(super) fn vary(
         &mut self,
         switches: Vec<Switch>,
         objects: ObjectList,
         missing: &[String],
         base: usize,
-    ) {
+    ) -> bool {
         let seen = self.seen_in(&switches, &objects, missing);
+        let mut varied = switches.iter().filter(|it| it.is_varied());
+        if varied.all(Switch::is_name) && self.never_ends(base, &seen) {
+            return false;
+        }
         self.varied.insert(self.sets.len(), base);
         self.seen.extend(seen);
         self.sets.push(switches);
         self.rendered.push(Some(objects));
+        true
+    }
+
+    /// Whether a loop waits with the set number `base` for an object, and with other names for none: the chart names the object in two ways,
+    /// of which one does not follow, or a sub-chart that is not here would follow. Such names tell nothing about a list. `seen` are the
+    /// containers with the other names.
+    fn never_ends(&self, base: usize, seen: &[SeenContainer]) -> bool {
+        let own = self.seen.iter().filter(|it| it.set == base);
+        let own: Vec<&SeenContainer> = own.collect();
+        // Whether the target is an object, and whether that object is rendered.
+        let is_object = |it: &Found| match &it.target {
+            Ok(Some(it)) => (matches!(it.form, Form::Object { .. }), it.object.is_some()),
+            _ => (false, false),
+        };
+        let is_lost = |(own, other): (&&SeenContainer, &SeenContainer)| {
+            let mut pairs = own.found.iter().zip(&other.found);
+            let is_alike = own.source == other.source && own.found.len() == other.found.len();
+            is_alike && pairs.any(|(own, other)| is_object(other) < is_object(own))
+        };
+        own.len() == seen.len() && own.iter().zip(seen).any(is_lost)
     }
 
     /// The waiting containers of the next set, which renders these objects.
