@@ -5,6 +5,7 @@
 
 mod document;
 mod list;
+mod mended;
 mod places;
 mod scalar;
 mod spelled;

@@ -22,6 +22,26 @@ fn problem(text: &str) -> String {
     read(text).remove(0).unwrap().problem.unwrap().to_string()
 }
 
+/// kubectl 1.36 and Helm 4 take these: the reader under them asks for no indentation within a quoted text.
+#[test]
+fn a_quoted_text_may_be_indented_less_than_its_key() {
+    let text =
+        "a: 1\n---\nb:\n- c: \"\n  -D x\n\n  y\n    \"\n  d: '1\n2'\n---\n- \n---\ne: 3\ne: 4\n";
+    let read = read(text);
+    let values: Vec<_> = read.iter().map(|it| &it.as_ref().unwrap().object).collect();
+    let quoted = json!({"b": [{"c": " -D x\ny ", "d": "1 2"}]});
+    assert_eq!(values[..2], [&json!({"a": 1}), &quoted]);
+    let [.., last] = read.as_slice() else {
+        panic!("{read:?}")
+    };
+    let last = last.as_ref().unwrap();
+    assert_eq!(last.object, json!({"e": 4}));
+    assert_eq!(last.origin.at, text.find("e: 3").unwrap());
+    assert_eq!(last.twice[0].place.to_string(), "line 15, column 1");
+    let broken = Entries::new(b"a: \"x\ny\"\nb: [\n").last();
+    assert!(broken.unwrap().is_err());
+}
+
 #[test]
 fn documents_are_taken_apart_wherever_they_meet() {
     for text in [
