@@ -14,7 +14,7 @@ mod yaml;
 pub(crate) use list::List;
 pub(crate) use places::{Places, lines, token};
 
-use document::Documents;
+use mended::MendedDocuments;
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::fmt;
@@ -89,7 +89,7 @@ struct Flaw {
 /// The objects in the text of a manifest, one after another.
 pub(crate) struct Entries<'t> {
     text: &'t str,
-    documents: Documents<'t>,
+    documents: MendedDocuments<'t>,
     /// The number of YAML documents that were read.
     count: usize,
     ready: VecDeque<Result<Entry, Fault>>,
@@ -109,7 +109,7 @@ impl<'t> Entries<'t> {
         });
         Self {
             text,
-            documents: Documents::new(text),
+            documents: MendedDocuments::new(text),
             count: 0,
             ready,
             ended: false,

@@ -1,21 +1,18 @@
 //! The documents of a text: YAML, and JSON values one after another.
 
+use super::Flaw;
 use super::yaml::{Composer, Events, RawDocument};
-use super::{Flaw, mended};
 use granit_parser::Event;
 use serde_json::Deserializer;
-use std::collections::VecDeque;
 
 /// Reads one YAML document of a manifest after another.
 pub(super) struct Documents<'t> {
-    text: &'t str,
+    pub(super) text: &'t str,
     /// The byte up to which JSON was read; YAML's parser knows by itself how far it is.
     at: usize,
     yaml: Option<Events<'t>>,
     /// The byte at which the present YAML document begins.
-    began: usize,
-    /// The rest of the documents, where the parser needed the text in another form.
-    mended: Option<VecDeque<Result<RawDocument, Flaw>>>,
+    pub(super) began: usize,
 }
 
 impl<'t> Documents<'t> {
@@ -25,44 +22,16 @@ impl<'t> Documents<'t> {
             at: 0,
             yaml: None,
             began: 0,
-            mended: None,
         }
     }
 
     /// The next document, if there is one. A syntax error ends the reading: where the next document begins is unknown.
     pub(super) fn read(&mut self) -> Result<Option<RawDocument>, Flaw> {
-        if let Some(rest) = &mut self.mended {
-            return rest.pop_front().transpose();
-        }
-        match self.parsed() {
-            Err(flaw) if mended::is_narrow(&flaw) => {
-                let rest = mended::read(self.text, self.began, flaw);
-                self.mended = Some(rest.into());
-                self.read()
-            }
-            other => other,
-        }
-    }
-
-    /// All documents, as the parser takes the text, up to the first flaw.
-    pub(super) fn all(mut self) -> Vec<Result<RawDocument, Flaw>> {
-        let mut all = Vec::new();
-        while let Some(next) = self.parsed().transpose() {
-            let is_flaw = next.is_err();
-            all.push(next);
-            if is_flaw {
-                break;
-            }
-        }
-        all
-    }
-
-    fn parsed(&mut self) -> Result<Option<RawDocument>, Flaw> {
         let Some(mut yaml) = self.yaml.take() else {
             let json = self.json(self.at);
             if json.is_none() {
                 self.yaml = Some(Events::new(self.text, self.at));
-                return self.parsed();
+                return self.read();
             }
             return Ok(json);
         };

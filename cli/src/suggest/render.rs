@@ -4,6 +4,7 @@ mod copy;
 mod first_render;
 mod helm;
 mod needs;
+mod refused;
 mod stubs;
 
 pub(super) use needs::MADE_UP;
@@ -190,6 +191,9 @@ impl Copy {
             // A made-up value never replaces a value of the set.
             let path = |it: &String| it.split('=').next().map(str::to_owned);
             more.retain(|it| values.iter().all(|own| path(own) != path(it)));
+            if more.is_empty() {
+                more.extend(refused::further(&error, &self.chart, &self.own, &values));
+            }
             if more.is_empty() {
                 return None;
             }
