@@ -1,31 +1,48 @@
 //! Audits the lists that were found. A list holds with the sets of values that were tried; with a further set, in which switches meet that the
 //! containers read, it may say something else than the loops.
 
+mod further;
+mod mixtures;
+
 use super::budget::RenderShare;
-use super::candidates;
 use super::expected;
-use super::in_text::actions;
 use super::known::{Group, Known};
-use super::list::Listed;
-use super::object::{ChartObject, ObjectList, text};
+use super::object::ObjectList;
 use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
 use super::survey::{self, Readings, SeenContainer};
-use super::switches::{self, Switch};
-use super::tested;
-use super::traces::{self, is_of_path};
+use super::switches::Switch;
+use super::traces;
 use super::tried;
 use anyhow::Result;
-use std::collections::{BTreeMap, BTreeSet};
+use further::{FurtherSets, question};
+use std::collections::BTreeSet;
 
-/// The most further sets of one audit.
-const MOST: usize = 80;
+/// A further set of values, and what it tells about the lists.
+struct Judged {
+    set: Vec<Switch>,
+    objects: ObjectList,
+    /// The numbers of the groups whose list says something else than the loops with this set.
+    refuted: BTreeSet<usize>,
+    /// The numbers of the groups of which a loop waits with this set for something that no list says.
+    untold: BTreeSet<usize>,
+}
 
-/// The most of them with a mixture of switches.
-const MOST_MIXED: usize = 32;
+impl Judged {
+    /// Whether the set tells as much as another one.
+    fn tells(&self, other: &Self) -> bool {
+        self.refuted.is_superset(&other.refuted) && self.untold.is_superset(&other.untold)
+    }
+}
 
-/// The most of them with two switches that decide about entries.
-const MOST_CROSSED: usize = 30;
+/// An audit of the lists that were found.
+struct Audit<'a, 'k> {
+    known: &'a mut Known<'k>,
+    source: &'a mut ObjectSource,
+    groups: &'a mut [Group],
+    settled: &'a Settled,
+    readings: Readings,
+}
 
 /// Renders the chart with further sets of values, with and without the lists that were found. Returns the numbers of the groups whose list
 /// says something else than the loops with such a set. These sets then count for the lists. `round` is the number of audits before this one,
@@ -37,68 +54,125 @@ pub(super) fn refuted(
     settled: &Settled,
     round: usize,
 ) -> Result<BTreeSet<usize>> {
-    let mut refuted = BTreeSet::new();
-    let listed: Vec<usize> = settled.lists.keys().copied().collect();
-    let (sets, mixed) = further(known, groups, &settled.lists, round);
-    let plain = source.render_all(&sets, RenderShare::Audit);
-    let written = EditedTemplates::of(known, groups, &settled.lists);
-    written.put(source)?;
-    let with_lists = source.render_all(&sets[..plain.len()], RenderShare::Audit);
-    written.take_back(source)?;
-    let mut readings = Readings::default();
-    let mut given_back = Vec::new();
-    for (at, ((set, plain), with_lists)) in sets.into_iter().zip(plain).zip(with_lists).enumerate()
-    {
-        let Some(plain) = plain else { continue };
-        let number = known.sets.len();
-        let taken = take(known, groups, &mut readings, (set, plain));
-        let says = |at: usize| {
-            let group = &groups[at];
-            let is_told = !of_set(known, group, number).any(has_rest);
-            let expected = expected::of(known, group);
-            with_lists.as_ref().is_some_and(|objects| {
-                // Where the user has to give an address, the list may name that, and no object more than the loops.
-                let fits = if is_told {
-                    tried::says
-                } else {
-                    tried::names_no_more
-                };
-                settle::all_fit(known, group, &expected, (number, objects), fits)
-            })
-        };
-        let others: Vec<usize> = listed.iter().copied().filter(|at| !says(*at)).collect();
-        // A set with which a loop waits for something that no list says has to be told.
-        let is_untold = |at: &usize| untold(known, &groups[*at], number);
-        if others.is_empty() && !listed.iter().any(is_untold) {
-            given_back.extend(known.give_back(taken, groups).filter(|_| at < mixed));
+    let FurtherSets { sets, mixed } = further::of(known, groups, &settled.lists, round);
+    let mut audit = Audit {
+        known,
+        source,
+        groups,
+        settled,
+        readings: Readings::default(),
+    };
+    let mut refuted: BTreeSet<usize> = BTreeSet::new();
+    let mut untold: BTreeSet<usize> = BTreeSet::new();
+    for (at, judged) in audit.judge(sets)?.into_iter().enumerate() {
+        let Some(mut judged) = judged else { continue };
+        if at < mixed {
+            // One mixture tells enough about a group, and the fewer switches it has, the more.
+            judged.refuted.retain(|it| !refuted.contains(it));
+            judged.untold.retain(|it| !untold.contains(it));
+            judged = audit.shrunk(judged)?;
         }
-        refuted.extend(others);
-    }
-    // The next list is right the sooner, the more mixtures tell what it has to say.
-    for more in given_back.into_iter().filter(|_| !refuted.is_empty()) {
-        take(known, groups, &mut readings, more);
+        if judged.refuted.is_empty() && judged.untold.is_empty() {
+            continue;
+        }
+        refuted.extend(&judged.refuted);
+        untold.extend(&judged.untold);
+        audit.take(judged.set, judged.objects);
     }
     Ok(refuted)
 }
 
-/// Takes a set of values with the objects that it renders. Returns how many waiting containers the set shows.
-fn take(
-    known: &mut Known<'_>,
-    groups: &mut [Group],
-    readings: &mut Readings,
-    (set, objects): (Vec<Switch>, ObjectList),
-) -> usize {
-    let number = known.sets.len();
-    let values = &known.texts.values;
-    let seen = survey::of(readings, number, &objects, &known.missing, values, &set);
-    let base = question(set.iter().filter(|it| !it.is_varied()));
-    let base = known.sets.iter().position(|it| question(it.iter()) == base);
-    if let Some(base) = base.filter(|_| set.iter().any(Switch::is_varied)) {
-        known.varied.insert(number, base);
+impl Audit<'_, '_> {
+    /// Renders sets with and without the lists. `None` for a set with which the chart does not render; the answer is shorter than `sets` once
+    /// the renders of audits are spent.
+    fn judge(&mut self, sets: Vec<Vec<Switch>>) -> Result<Vec<Option<Judged>>> {
+        let plain = self.source.render_all(&sets, RenderShare::Audit);
+        let written = EditedTemplates::of(self.known, self.groups, &self.settled.lists);
+        written.put(self.source)?;
+        let with_lists = self
+            .source
+            .render_all(&sets[..plain.len()], RenderShare::Audit);
+        written.take_back(self.source)?;
+        let all = sets.into_iter().zip(plain).zip(with_lists);
+        let judged = all.map(|((set, plain), with_lists)| {
+            let taken = self.take(set, plain?);
+            let number = self.known.sets.len() - 1;
+            let listed = || self.settled.lists.keys().copied();
+            let refuted = listed().filter(|at| !self.says(*at, number, with_lists.as_ref()));
+            let refuted = refuted.collect();
+            // A set with which a loop waits for something that no list says has to be told.
+            let untold = listed().filter(|at| untold(self.known, &self.groups[*at], number));
+            let untold = untold.collect();
+            let (set, objects) = self.known.give_back(taken, self.groups)?;
+            Some(Judged {
+                set,
+                objects,
+                refuted,
+                untold,
+            })
+        });
+        Ok(judged.collect())
     }
-    known.sets.push(set);
-    known.rendered.push(Some(objects));
-    known.take(seen, groups)
+
+    /// Whether the list of a group says with the last set, whose number is given, what the loops say.
+    fn says(&self, at: usize, number: usize, with_lists: Option<&ObjectList>) -> bool {
+        let group = &self.groups[at];
+        let is_told = !of_set(self.known, group, number).any(has_rest);
+        let expected = expected::of(self.known, group);
+        with_lists.is_some_and(|objects| {
+            // Where the user has to give an address, the list may name that, and no object more than the loops.
+            let fits = if is_told {
+                tried::says
+            } else {
+                tried::names_no_more
+            };
+            settle::all_fit(self.known, group, &expected, (number, objects), fits)
+        })
+    }
+
+    /// A set with as few of the switches as tell the same. The marks stay, because without them nothing tells how a list can name an address.
+    fn shrunk(&mut self, mut judged: Judged) -> Result<Judged> {
+        if judged.refuted.is_empty() && judged.untold.is_empty() {
+            return Ok(judged);
+        }
+        for at in (0..judged.set.len()).rev() {
+            let mut fewer = judged.set.clone();
+            if fewer.remove(at).follows() {
+                continue;
+            }
+            // The lists hold with each set that was tried before.
+            let asked = question(fewer.iter());
+            if self
+                .known
+                .sets
+                .iter()
+                .any(|it| question(it.iter()) == asked)
+            {
+                continue;
+            }
+            let found = self.judge(vec![fewer])?.pop().flatten();
+            if let Some(found) = found.filter(|it| it.tells(&judged)) {
+                judged = found;
+            }
+        }
+        Ok(judged)
+    }
+
+    /// Takes a set of values with the objects that it renders. Returns how many waiting containers the set shows.
+    fn take(&mut self, set: Vec<Switch>, objects: ObjectList) -> usize {
+        let (known, readings) = (&mut *self.known, &mut self.readings);
+        let number = known.sets.len();
+        let values = &known.texts.values;
+        let seen = survey::of(readings, number, &objects, &known.missing, values, &set);
+        let base = question(set.iter().filter(|it| !it.is_varied()));
+        let base = known.sets.iter().position(|it| question(it.iter()) == base);
+        if let Some(base) = base.filter(|_| set.iter().any(Switch::is_varied)) {
+            known.varied.insert(number, base);
+        }
+        known.sets.push(set);
+        known.rendered.push(Some(objects));
+        known.take(seen, self.groups)
+    }
 }
 
 /// The containers of a group that a set shows.
@@ -130,275 +204,4 @@ fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
         let is_said = others.any(|it| it.is_listed() && is_marked(&it));
         has_rest(seen) && !is_said
     })
-}
-
-/// The further sets for the groups with these lists: first mixtures of the switches that a group reads, whose number is returned beside the sets,
-/// then two switches that decide about entries together, then each switch that decides about an entry, and each set that shows a container of the group with one switch more that the
-/// container reads.
-fn further(
-    known: &Known<'_>,
-    groups: &[Group],
-    lists: &BTreeMap<usize, Vec<Listed>>,
-    round: usize,
-) -> (Vec<Vec<Switch>>, usize) {
-    let switches = choices(known);
-    let overrides = overrides(known);
-    let mut crossed: Vec<Vec<Switch>> = Vec::new();
-    let mut by_base: Vec<Vec<Vec<Switch>>> = Vec::new();
-    let mut mixed: Vec<Vec<Vec<Switch>>> = Vec::new();
-    for (group, list) in lists.iter().map(|(at, list)| (&groups[*at], list)) {
-        let mut deciding = of_targets(known, group);
-        for switch in of_entries(known, list) {
-            if !deciding.contains(&switch) {
-                deciding.push(switch);
-            }
-        }
-        crossed.extend(alternatives(known, group));
-        crossed.extend(crossed_conditions(&switches, &deciding, list));
-        let text = known.read_by(group);
-        let is_read = |it: &Switch| text.contains(&format!(".Values.{}", it.path));
-        let read = switches.iter().copied().filter(|it| is_read(it));
-        let own: Vec<&Switch> = read.chain(&deciding).collect();
-        by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
-        by_base.extend(of_bases(known, group, (&own, &is_read), &overrides));
-        mixed.push(mixtures(known, group, (&own, &is_read), round));
-    }
-    let tried = known.sets.iter().enumerate();
-    let tried = tried.filter(|(at, _)| !known.untried.contains(at));
-    let mut once: BTreeSet<Vec<String>> = tried.map(|(_, it)| question(it.iter())).collect();
-    let mut is_new = |it: &&Vec<Switch>| once.insert(question(it.iter()));
-    let mixed = in_turns(&mixed).filter(&mut is_new).take(MOST_MIXED);
-    let mut sets: Vec<Vec<Switch>> = mixed.cloned().collect();
-    let mixed = sets.len();
-    let crossed = crossed.iter().take(MOST_CROSSED);
-    let others = crossed.chain(in_turns(&by_base)).filter(&mut is_new);
-    sets.extend(others.take(MOST - mixed).cloned());
-    (sets, mixed)
-}
-
-/// The sets of each item, of which each item has its turn, because there may be more sets than are rendered.
-fn in_turns(all: &[Vec<Vec<Switch>>]) -> impl Iterator<Item = &Vec<Switch>> {
-    let longest = all.iter().map(Vec::len).max().unwrap_or_default();
-    (0..longest).flat_map(|turn| all.iter().filter_map(move |it| it.get(turn)))
-}
-
-/// The first set with each list that is expected of the group, each with about half of the switches in `own`. Two dozen such sets have nearly every
-/// three switches together, for which a set of their own each would be far too many; the mixtures are the same in each run.
-fn mixtures(
-    known: &Known<'_>,
-    group: &Group,
-    (own, is_read): (&[&Switch], &dyn Fn(&Switch) -> bool),
-    round: usize,
-) -> Vec<Vec<Switch>> {
-    let tried = known.tried(group);
-    let bases = settle::alike(&expected::of(known, group), &tried);
-    let bases: BTreeSet<usize> = bases.into_values().collect();
-    // A set without the workload tells nothing about its list.
-    let hides = |switch: &Switch| {
-        let sets = known.sets.iter().enumerate();
-        let mut alone = sets.filter(|it| it.1.as_slice() == std::slice::from_ref(switch));
-        alone.any(|(at, _)| known.rendered[at].is_some() && !tried.contains(&at))
-    };
-    let own: Vec<&Switch> = own.iter().copied().filter(|it| !hides(it)).collect();
-    // An address of the user counts only with some of the switches, so most mixtures have all addresses.
-    let marks = tried.iter().flat_map(|it| &known.sets[*it]);
-    let marks: Vec<&Switch> = marks.filter(|it| it.follows() && is_read(it)).collect();
-    let mixture = |(number, base): (usize, usize)| {
-        let bits = |part: usize| hash_of(number, part);
-        let base = known.sets[base].iter().enumerate();
-        let kept = base.filter(|(at, it)| it.follows() || bits(*at) % 4 != 0);
-        let more = own.iter().enumerate();
-        let more = more.filter(|(at, _)| bits(usize::MAX - at) % 2 == 0);
-        let marks = marks.iter().filter(|_| bits(usize::MAX / 2) % 4 != 0);
-        let all = kept
-            .map(|it| it.1)
-            .chain(more.map(|it| *it.1))
-            .chain(marks.copied());
-        switches::dedup(all.cloned().collect())
-    };
-    let numbers = round * MOST_MIXED..(round + 1) * MOST_MIXED;
-    let bases = bases.iter().copied().cycle();
-    numbers.zip(bases).map(mixture).collect()
-}
-
-/// SplitMix64's hash of two numbers, the same in each run.
-fn hash_of(mixture: usize, switch: usize) -> u64 {
-    let mut bits = (mixture as u64)
-        .rotate_right(16)
-        .wrapping_add(switch as u64)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
-}
-
-/// The switches of all sets that a user may choose, each once.
-fn choices<'k>(known: &'k Known<'_>) -> Vec<&'k Switch> {
-    let all = known.sets.iter().flatten().chain(&known.idle);
-    let mut switches: Vec<&Switch> = Vec::new();
-    for switch in all.filter(|it| !it.follows() && !it.is_varied()) {
-        if !switches.contains(&switch) {
-            switches.push(switch);
-        }
-    }
-    switches
-}
-
-/// The names that a variation of one set overrides: an entry of any other set follows them, too. Empty where no variation overrides names.
-fn overrides(known: &Known<'_>) -> Vec<Switch> {
-    let varied = |set: usize| known.sets[set].iter().filter(|it| it.is_varied());
-    let is_of_names = |it: &&usize| varied(**it).any(|it| it.path == "fullnameOverride");
-    let variation = known.varied.keys().find(is_of_names);
-    variation.map_or_else(Vec::new, |it| varied(*it).cloned().collect())
-}
-
-/// The sets that show a container of the group, each with overridden names, and with one more of the switches in `own`, which the container reads
-/// or which decide about an entry; and such switches alone. Each item has the sets of one base.
-fn of_bases(
-    known: &Known<'_>,
-    group: &Group,
-    (own, is_read): (&[&Switch], &dyn Fn(&Switch) -> bool),
-    overrides: &[Switch],
-) -> Vec<Vec<Vec<Switch>>> {
-    // A list may have a condition that a switch fails which alone changes nothing.
-    let idle = own.iter().filter(|it| known.idle.contains(it));
-    let mut by_base = vec![idle.map(|it| vec![(*it).clone()]).collect()];
-    for set in known.tried(group).iter().map(|it| &known.sets[*it]) {
-        let mut shown = set.iter().filter(|it| !it.follows());
-        let is_own = !set.is_empty() && shown.all(|it| own.contains(&it));
-        // Of the sets with marks, those count whose values the container reads.
-        let mut marks = set.iter().filter(|it| it.follows() && !traces::is_port(it));
-        if !is_own && !marks.any(is_read) {
-            continue;
-        }
-        let is_other = |it: &&&Switch| set.iter().all(|one| one.path != it.path);
-        let others = own.iter().filter(is_other);
-        let more = others.map(|it| [set.as_slice(), std::slice::from_ref(*it)].concat());
-        let overridden = (!overrides.is_empty()).then(|| [set.as_slice(), overrides].concat());
-        by_base.push(overridden.into_iter().chain(more).collect());
-    }
-    by_base
-}
-
-/// The sets of two switches of one condition around the group's workload, of which one is enough: a switch that hides the workload tells nothing
-/// about its waits until the other one brings the workload back.
-fn alternatives(known: &Known<'_>, group: &Group) -> Vec<Vec<Switch>> {
-    let conditions = known.with_document(group, |file, document| {
-        let line = document.first + document.line_of("kind")?;
-        Some(tested::conditions_at(file, line))
-    });
-    let mut conditions = conditions.unwrap_or_default();
-    conditions.retain(|it| it.split([' ', '(']).any(|word| word == "or"));
-    let each = conditions.iter().flat_map(|condition| {
-        let switches = switches::of_condition(condition, &known.texts.values);
-        pairs(&switches.iter().collect::<Vec<_>>())
-    });
-    each.collect()
-}
-
-/// The sets of two of these switches, of different values.
-fn pairs(switches: &[&Switch]) -> Vec<Vec<Switch>> {
-    let pairs = switches.iter().enumerate().flat_map(|(at, one)| {
-        let others = switches[at + 1..].iter().filter(|it| it.path != one.path);
-        others.map(|other| vec![(*one).clone(), (*other).clone()])
-    });
-    pairs.collect()
-}
-
-/// The sets of two switches that both decide about entries of a list: both stand in its conditions, or one in a helper of an entry.
-fn crossed_conditions(
-    switches: &[&Switch],
-    deciding: &[Switch],
-    list: &[Listed],
-) -> Vec<Vec<Switch>> {
-    let conditions = list.iter().flat_map(|it| it.within.iter().flatten());
-    let conditions: BTreeSet<&str> = conditions.map(String::as_str).collect();
-    let is_part = |path: &str| {
-        let value = format!(".Values.{path}");
-        conditions.iter().any(|condition| {
-            let behind = condition.split(value.as_str()).skip(1);
-            behind.into_iter().any(|it| !it.starts_with(is_of_path))
-        })
-    };
-    let own = switches.iter().copied().filter(|it| is_part(&it.path));
-    let mut own: Vec<&Switch> = own.collect();
-    for switch in deciding {
-        if !own.contains(&switch) {
-            own.push(switch);
-        }
-    }
-    pairs(&own)
-}
-
-/// The switches without which the chart does not render a target of the group, or its whole sub-chart, and those that choose between texts by
-/// the values of the sub-chart: the loop may then wait for something else, or not at all.
-fn of_targets(known: &Known<'_>, group: &Group) -> Vec<Switch> {
-    let mut switches: Vec<Switch> = Vec::new();
-    for seen in group.seen.iter().map(|at| &known.seen[*at]) {
-        let targets = seen.found.iter();
-        let targets = targets.filter_map(|it| it.target.as_ref().ok()?.as_ref());
-        for object in targets.filter_map(|it| it.object) {
-            let object = &known.objects(seen.set)[object];
-            for condition in around(known, object) {
-                let more = switches::of_condition(&condition, &known.texts.values);
-                let more = more
-                    .into_iter()
-                    .filter(|it| it.value == "false" || it.is_compared());
-                for switch in more {
-                    if !switches.contains(&switch) {
-                        switches.push(switch);
-                    }
-                }
-            }
-        }
-    }
-    switches
-}
-
-/// The switches in the helpers that read a value which an entry of the list names: such a helper may choose another server.
-fn of_entries(known: &Known<'_>, list: &[Listed]) -> Vec<Switch> {
-    let texts = list.iter().map(|it| it.entry.text.as_str());
-    let named = texts.flat_map(|it| it.split(".Values.").skip(1));
-    let named = named.map(|it| it.split(|it| !is_of_path(it)).next().unwrap_or_default());
-    let paths: BTreeSet<String> = named.map(|it| format!(".Values.{it}")).collect();
-    let reads = |body: &&String| paths.iter().any(|it| body.contains(it.as_str()));
-    let bodies = known.texts.helpers.values().filter(reads);
-    let conditions = bodies
-        .flat_map(|it| actions(it))
-        .filter(|it| tested::decides(it));
-    let switches = conditions.flat_map(|it| switches::of_condition(&it, &known.texts.values));
-    switches
-        .filter(|it| !it.is_text() || it.is_compared())
-        .collect()
-}
-
-/// The conditions around an object: those in its template; of a sub-chart its own, which by custom is `NAME.enabled`, and the comparisons of its
-/// values in the chart's templates.
-fn around(known: &Known<'_>, object: &ChartObject) -> Vec<String> {
-    let mut parts = object.source.iter().map(|it| it.to_string_lossy());
-    if parts.next().is_some_and(|it| it == "charts") {
-        let part = parts.next().unwrap_or_default();
-        let own = format!("if .Values.{part}.enabled");
-        let path = format!(".Values.{part}.");
-        let files = known.texts.files.iter().filter(|it| !it.is_values());
-        let read = files
-            .filter(|it| it.text.contains(&path))
-            .flat_map(|it| actions(&it.text));
-        let compared = read.filter(|it| it.contains(&path) && tested::decides(it));
-        return std::iter::once(own).chain(compared).collect();
-    }
-    let kind = text(&object.value, "/kind");
-    let name = text(&object.value, "/metadata/name");
-    let file = known.file(&object.source);
-    let found = file.and_then(|it| Some((it, candidates::document_of(it, kind, name)?)));
-    let line = found.and_then(|(file, it)| Some((file, it.first + it.line_of("kind")?)));
-    line.map(|(file, line)| tested::conditions_at(file, line))
-        .unwrap_or_default()
-}
-
-/// The pairs of a set in one order, whatever the order of its switches.
-fn question<'s>(set: impl Iterator<Item = &'s Switch>) -> Vec<String> {
-    let mut pairs: Vec<String> = set.map(Switch::pair).collect();
-    pairs.sort();
-    pairs
 }

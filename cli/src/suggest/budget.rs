@@ -39,8 +39,8 @@ impl Default for RenderBudget {
             (RenderShare::Crossed, 20),
             (RenderShare::Varied, 25),
             (RenderShare::Lists, 265),
-            (RenderShare::Audit, 80),
-            (RenderShare::Refuted, 120),
+            (RenderShare::Audit, 160),
+            (RenderShare::Refuted, 400),
             (RenderShare::Values, 40),
         ];
         Self { shares }
@@ -63,7 +63,7 @@ mod tests {
     fn a_part_may_spend_what_the_parts_before_it_have_left() {
         let budget = RenderBudget::default();
         let limits = budget.shares.map(|it| budget.limit(it.0));
-        assert_eq!(limits, [80, 140, 170, 190, 215, 480, 560, 680, 720]);
+        assert_eq!(limits, [80, 140, 170, 190, 215, 480, 640, 1040, 1080]);
         let small = RenderBudget {
             shares: budget.shares.map(|it| (it.0, 1)),
         };

@@ -11,7 +11,7 @@ use super::ways;
 use anyhow::Result;
 
 /// The most audits of a chart's lists. A list that the last one refutes is not proposed.
-const AUDITS: usize = 3;
+const AUDITS: usize = 5;
 
 /// The ways to write the lists of the groups that have no list yet, each with the number of its group.
 fn open(
