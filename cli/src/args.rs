@@ -137,7 +137,7 @@ enum Command {
     ///
     /// Exit code 0: it is told; 1: nothing is known of it; 2: wrong arguments.
     Explain {
-        /// `timeout`, `NoEndpoints`, `rbac.kinds`, `3`
+        /// The word to explain, such as `timeout`, `NoEndpoints`, `rbac.kinds`, or `3` for an exit code
         key: Option<String>,
     },
     /// Prints the script by which a shell completes this command.

@@ -29,13 +29,13 @@ use std::collections::BTreeMap;
 pub(crate) struct Installed<'a> {
     pub(crate) reader: &'a Reader,
     pub(crate) basis: &'a Basis,
-    /// Whether a pod that has passed is ignored: for a pod that has passed, people want to know the state of its dependencies
-    /// now.
+    /// Whether the memory of passed revisions is left out: for a pod that has passed its gate, users want to know the state of its
+    /// dependencies now.
     pub(crate) afresh: bool,
 }
 
 impl<'a> Installed<'a> {
-    /// The world in which a question about a pod is judged.
+    /// The world in which a question about a pod is judged: `afresh` if the pod has passed its gate.
     pub(crate) fn of_pod(reader: &'a Reader, basis: &'a Basis, pod: &Value) -> Self {
         let afresh = matches!(Gate::of(pod), Gate::Passed { .. });
         Self {

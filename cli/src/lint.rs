@@ -15,7 +15,7 @@ mod report;
 mod rights;
 mod spots;
 mod targets;
-mod uses;
+mod used_too_early;
 mod waves;
 
 pub(crate) use report::ReportFormat;
@@ -98,7 +98,7 @@ fn check(objects: &[Object]) -> Vec<Finding> {
     findings.extend(plans::check(objects));
     findings.extend(dependencies::check(&graph));
     findings.extend(targets::check(&graph));
-    findings.extend(uses::check(&graph));
+    findings.extend(used_too_early::check(&graph));
     findings.extend(fit::check(&graph));
     findings.extend(rights::check(&graph));
     findings.extend(jobs::check(&graph));

@@ -51,8 +51,8 @@ impl Connection {
         Ok(Self(StreamOwned::new(session, stream)))
     }
 
-    /// Sends a request and returns the response. `aside` hears whenever the service signals that it still holds the request, and works
-    /// meanwhile; `None` if that work made the request outdated.
+    /// Sends a request and returns the response. Until the response comes, `aside` notes each sign that the service still holds the
+    /// request, and does its work whenever that is due; `None` if the work made the request outdated.
     pub(crate) fn exchange(
         &mut self,
         request: &str,

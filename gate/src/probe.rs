@@ -4,10 +4,10 @@
 //! Time, chance and the try itself are arguments, so tests need neither sockets nor sleep.
 
 mod dial;
-mod target;
+mod url;
 
 pub(crate) use dial::Dialer;
-pub(crate) use target::Target;
+pub(crate) use url::Target;
 
 use std::thread;
 use std::time::Duration;

@@ -30,7 +30,7 @@ const SHORTEST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
 /// A faster answer was not held by the service.
 const QUICK: Duration = Duration::from_millis(500);
-/// The quick answers in a row that count as changes and cost no pause.
+/// The number of quick answers in a row that are taken for news and followed by no pause; from the next one on the gate pauses.
 const FREE: u32 = 5;
 /// The silence after which the service may be gone for good.
 const GONE: Duration = Duration::from_secs(600);
@@ -45,8 +45,8 @@ pub(crate) trait Clock {
 
 /// The source of answers.
 pub(crate) trait Source {
-    /// Asks once. `aside` hears whenever the service signals that it holds the request, and works meanwhile; `None` if that work
-    /// made the question outdated.
+    /// Asks once. Until the answer comes, `aside` notes each sign that the service still holds the question, and does its work whenever
+    /// that is due; `None` if the work made the question outdated.
     fn ask(
         &mut self,
         question: &Question<'_>,

@@ -38,7 +38,7 @@ pub trait Targets {
     /// The objects of a group, a sub-chart or a release.
     fn part(&self, parts: &Parts) -> Vec<Self::Object>;
 
-    /// The lighter objects of the dependent's scope, as far as they matter.
+    /// The objects of the dependent's scope that weigh less than `below`: all of them, or only the first that the dependent waits for.
     fn lighter(&self, below: i64) -> Vec<Self::Object>;
 }
 

@@ -1,4 +1,5 @@
-//! kstatus, exactly: the rules of kubernetes-sigs/cli-utils `pkg/kstatus` for one object.
+//! kstatus, exactly: the rules of kubernetes-sigs/cli-utils `pkg/kstatus` for one object, as its main branch has them since May 2025.
+//! Release v0.37.2 lacks one step of them, by which a suspended Job is current.
 //!
 //! The order of the checks is the library's: deletion, generation, the standard conditions, the rule of a built-in
 //! kind, the condition `Ready`, and else `Current`. Only group and kind choose the rule; the version is ignored.

@@ -296,8 +296,8 @@ impl Parts {
 }
 
 impl Part {
-    /// The built-in kinds beside the [`workloads`] that it looks at: only a group does so, because a release has more Services
-    /// than any dependent waits for.
+    /// The kinds of [`outspoken`] among which this part is looked for: all of them for a group, none for a sub-chart or a release,
+    /// because a release has more Services than any dependent waits for.
     pub(crate) fn outspoken(&self) -> impl Iterator<Item = Kind> {
         outspoken().filter(|_| matches!(self, Self::Group(_)))
     }

@@ -196,7 +196,7 @@ pub(super) fn lived(model: &Model, spans: &BTreeMap<usize, Span>) -> Vec<Lived> 
     lived.collect()
 }
 
-/// The times of a pod's start, gate and readiness.
+/// The times of a pod's creation, of its wait, and of its readiness or completion.
 struct PodTimes<'a> {
     value: &'a Value,
     name: &'a str,

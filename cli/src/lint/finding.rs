@@ -17,7 +17,8 @@ pub(super) struct Finding {
     pub(super) rule: &'static str,
     #[serde(flatten)]
     pub(super) place: Place,
-    /// The path of the metadata: the object's own, or that of a template in it.
+    /// The part of the object that has the key: `metadata`, a template such as `spec.template`, or the `data` of a ConfigMap; `None` where
+    /// the finding names no key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) path: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]

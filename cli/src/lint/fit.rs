@@ -61,7 +61,8 @@ fn of_object(object: &Object, ranges: &[&Object], quotas: &[&Object]) -> Vec<Fin
     misfits.into_iter().map(told).collect()
 }
 
-/// Whether a LimitRange or a quota counts for an object. Two charts that leave their namespaces open may be installed into different ones.
+/// Whether a LimitRange or a quota counts for an object: the two have the same namespace. Where both leave it open and one of them comes
+/// from a chart or a kustomization, they must come from the same place, because each place may be installed into a namespace of its own.
 fn counts_for(bounds: &Object, object: &Object) -> bool {
     let is_open = object.namespace().is_empty() && (bounds.rendered || object.rendered);
     let is_beside = bounds.place.file == object.place.file;

@@ -14,13 +14,13 @@ use rules::world::World;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// One object that another object waits for.
+/// An object that another object waits for, or that stands behind a Service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) to: usize,
-    /// The index of the wait; a Service has none.
+    /// The index of the wait among those of the waiting object; `None` for an object that stands behind a Service.
     pub(crate) wait: Option<usize>,
-    /// Whether there is no way around it. Where there is a choice, or existence is enough, there is one.
+    /// Whether the other object can never become ready without this one. A choice, or a wait for existence alone, makes the answer no.
     pub(crate) must: bool,
 }
 
@@ -98,7 +98,7 @@ impl Graph<'_> {
         lighter.next().is_some()
     }
 
-    /// The objects that an object waits for.
+    /// The objects that an object waits for; for a Service, those that stand behind it.
     pub(crate) fn links(&self, at: usize) -> Vec<Link> {
         if self.objects[at].is_service() {
             let behind = edges::behind(self.backends(at).unwrap_or_default());

@@ -30,7 +30,7 @@ pub(super) enum ServedGroup {
     Untold,
 }
 
-/// All groups that the API server serves.
+/// The groups that the API server serves, but for the core group, by name: each with its kinds, as far as the answer told them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Groups(HashMap<String, ServedGroup>);
 

@@ -11,8 +11,9 @@ use kube::Client;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-/// The seconds for which an API server is asked again that fails, or that knows none of the followed objects: a StatefulSet makes its pod
-/// anew under its former name.
+/// The number of looks at the cluster, about one a second, that may fail in a row once a pod has waited; the next failure ends the command.
+/// A look fails where the API server fails, or does not find the object that was asked for: a StatefulSet makes its pod anew under its
+/// former name.
 const PATIENCE: usize = 20;
 
 pub(super) async fn follow(

@@ -102,7 +102,8 @@ impl Scene {
         }
     }
 
-    /// The facts about the chosen pods. Where every pod is chosen, only pods that wait, or whose UIDs are `followed`.
+    /// The facts about the chosen pods. Where every pod is chosen, a pod that does not wait and whose UID is not in `followed` is counted,
+    /// but not shown.
     pub(super) fn look(
         &self,
         world: &Installed<'_>,

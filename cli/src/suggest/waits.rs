@@ -47,7 +47,8 @@ impl Reading {
     }
 }
 
-/// The waits that a call says with the variables of the pod's other containers; `None` where they add nothing.
+/// The waits of a script's command, read with the variables of the pod's other containers of the same image as well; `None` where these
+/// have no further variable, or where the command is no known client.
 fn with_the_pods_variables(container: &Container, call: &Call, looks: bool) -> Option<Vec<For>> {
     if container.beside.is_empty() {
         return None;

@@ -259,8 +259,8 @@ fn of_list(
     conditions::of_sets(&sets, (&tried, seen), &known.idle, root)
 }
 
-/// The conditions for an entry with the address of `listed`: without one of them the container waits for an object in place of that
-/// address.
+/// The template's conditions under which to write an entry with the address of `listed`. Each holds while one chart value is unchanged:
+/// with another setting of that value the container waits for an object, not for the address.
 fn instead(known: &Known<'_>, group: &Group, listed: &Listed, root: &str) -> Vec<String> {
     let is_it = |it: NamedValues| it.text == listed.entry.text && it.within == listed.within;
     let name = |found: &Found| Some(found.target.as_ref().ok()?.as_ref()?.plain().text);

@@ -6,7 +6,8 @@ use super::target::{Form, Target};
 use rules::ordinals;
 use std::collections::BTreeSet;
 
-/// The waits of a container, where one entry stands for all pods of a StatefulSet if the container waits for each of several.
+/// The waits of a container. Where the container waits for every pod of another StatefulSet that makes several pods, one wait for the
+/// StatefulSet stands for them.
 pub(super) fn joined(
     mut found: Vec<Found>,
     objects: &[ChartObject],

@@ -22,7 +22,7 @@ pub(super) struct Selected {
     namespace: String,
     kind: String,
     name: String,
-    /// The pod of the object whose gate is asked.
+    /// The pod of the object, if the last line of the pod's gate and the pod's Events are to be read too.
     pod: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 //! A try follows no redirect, reads nothing beyond the status line and sends no credentials. It checks no certificate, and neither does a
 //! probe of the kubelet.
 
-use super::target::{Place, Target};
+use super::url::{Place, Target};
 use crate::connection::Timed;
 use crate::resolve::{Resolver, Unresolved};
 use crate::trust;

@@ -23,8 +23,8 @@ pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     Ok(list)
 }
 
-/// The first entry of a text that is not in this grammar at all; `None` where every entry has as many fields as one may have. The key
-/// is not sluice's own: other products keep their own words under it, and nothing is wrong with those.
+/// The first entry that has neither three fields nor five: a text with such an entry is not in this grammar at all. `None` where no entry
+/// is such. The key is not sluice's own: other products keep their own words under it, and nothing is wrong with those.
 pub(super) fn foreign(text: &str) -> Option<&str> {
     let mut entries = text.split(',').map(str::trim);
     let fits = |entry: &str| matches!(entry.split('/').take(6).count(), 3 | 5);

@@ -1,13 +1,13 @@
 use super::*;
 
-/// A version as it is kept.
+/// A version of a custom resource definition after [`shorten`].
 fn shortened(version: &Value) -> Value {
     let mut version = version.clone();
     shorten(version.as_object_mut().unwrap());
     version
 }
 
-/// The facts of a version, which are the same for the version as it is kept.
+/// The facts of a version of a custom resource definition, which are the same after [`shorten`].
 fn declared(version: &Value) -> Declared {
     let whole = Declared::of(version);
     assert_eq!(Declared::of(&shortened(version)), whole, "{version}");

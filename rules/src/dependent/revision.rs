@@ -210,9 +210,9 @@ impl Owner {
     }
 }
 
-/// The time at which a pod began to run, as `status.startTime` says it. A gate may ask before the kubelet has reported the start; the
-/// time of scheduling then counts, because the wait for a node is no part of the start. Where the pod's status has neither time, the
-/// creation of the pod counts. So does the creation of a pod that was held: it has waited since.
+/// The start of a pod. For a pod that was held: its creation, because it has waited since then. For any other pod: `status.startTime`;
+/// before the kubelet reports that, the time of scheduling, because the wait for a node is no part of the start; without either time, the
+/// pod's creation.
 pub fn started(pod: &Value) -> Option<Timestamp> {
     if gate::was_held(pod) {
         return created(pod);

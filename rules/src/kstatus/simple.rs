@@ -11,7 +11,8 @@ pub(super) fn claim(subject: &Observed<'_>) -> Evaluation {
     }
 }
 
-/// A Job that merely runs is current, and so is a suspended one (a step that the library's fork lacks).
+/// The status of a Job; one that merely runs is current, and so is a suspended one. The step for a suspended Job is that of cli-utils' main
+/// branch: neither its release v0.37.2 nor Flux's fork v1.2.1 has it.
 pub(super) fn job(subject: &Observed<'_>) -> Evaluation {
     let object = subject.object;
     let parallelism = int(object, &["spec", "parallelism"], 1);

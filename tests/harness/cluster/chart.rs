@@ -69,8 +69,8 @@ impl Chart {
         ns.program(self.helm).args(release).run().await
     }
 
-    /// Applies the output of `helm template` by kubectl: an installer that knows of a release only the chart's
-    /// labels.
+    /// Applies the output of `helm template` by kubectl, as an installer does that leaves no trace of a release but the
+    /// chart's labels.
     pub async fn apply(&self, ns: &Namespace) -> Outcome {
         let chart = self.folder.path().to_string_lossy();
         let template = ns

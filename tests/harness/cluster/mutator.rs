@@ -68,7 +68,7 @@ impl Mutator {
         Self { calls }
     }
 
-    /// Returns the number of calls so far.
+    /// Returns the number of times that the API server has called this webhook so far.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::Relaxed)
     }

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Two lines of development: cli-utils after v0.37.2 takes a suspended Job for current, as these rules do.
+/// The message of the one step that is newer than the compared library: cli-utils takes a suspended Job for current on its main branch, as
+/// these rules do, but not in v0.37.2.
 const NEWER: &str = "Job is suspended";
 
 /// Status and message as a reader of kstatus tells them; nothing where the library has no answer.

@@ -113,7 +113,7 @@ async fn look(
     })
 }
 
-/// The pod of a workload that waits at its gate.
+/// A pod that waits at its gate, as the likely cause why its workload is not ready.
 struct AtItsGate {
     /// The pod, with the cause [`Cause::Gate`].
     stuck: Stuck,
@@ -122,7 +122,7 @@ struct AtItsGate {
     is_beside_others: bool,
 }
 
-/// The pod of a workload that waits at its gate, where nothing worse is known of the workload's pods with a gate.
+/// A pod of the workload that waits at its gate, where nothing worse is known of the workload's pods with a gate.
 fn at_its_gate(view: &View, behind: &Behind, now: Timestamp) -> Option<AtItsGate> {
     let workload = behind.owner.as_ref().filter(|_| behind.by == By::Labels)?;
     let Lookup::Found(gated) = view.peek_gated(&behind.namespace, &behind.selector) else {

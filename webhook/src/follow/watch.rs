@@ -38,7 +38,8 @@ const SILENT_FOR: Duration = Duration::from_secs(25);
 const LIST_AGAIN: Duration = Duration::from_mins(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The pause after a refusal, unless the granted kinds change: the right may come in a way that sluice does not see.
+/// The longest pause after refusals: the pauses double up to this one. A change of the granted kinds ends a pause; a right that comes in
+/// another way is found only by asking again.
 const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
 
 /// The API server does not serve the resource, or no longer serves it.

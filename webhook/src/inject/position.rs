@@ -1,5 +1,7 @@
-//! Chooses the gate's place among the init containers, and the annotation that a mesh needs. This file has the only
-//! table of meshes.
+//! Chooses the gate's place among the init containers, and the annotation that a mesh needs.
+//!
+//! The chart has the table of meshes again, in CEL (`charts/sluice/templates/_policy_pods.tpl`). A test compares the results of both:
+//! `a_policy_makes_of_an_object_what_the_webhook_makes` in `tests/it/chart/policy.rs`.
 
 use rules::annotation::GatePosition;
 use serde_json::Value;

@@ -127,12 +127,13 @@ impl Memory {
         }
     }
 
-    /// The object of this name that was seen complete, unless a newer object of the name was seen since.
+    /// The remembered object of a kind, with this namespace and name, that had completed. The memory forgets the object once it sees a
+    /// newer one of the name that has not completed.
     pub fn completed(&self, what: Completing, namespace: &str, name: &str) -> Option<CompletedJob> {
         self.read().job(namespace, &what.key(namespace, name))
     }
 
-    /// The objects of a namespace that were seen complete and that the selector selects, by name.
+    /// The remembered objects of a kind in a namespace, by name: those that had completed, and whose labels the selector selects.
     pub fn selected(
         &self,
         what: Completing,

@@ -53,7 +53,8 @@ struct Spelled {
     alias: bool,
     /// The moment at which a list last named the kind, in milliseconds since the start.
     named: AtomicU64,
-    /// The bytes that the namespace of the first list pays for the kind; `None` for a kind that is read or granted.
+    /// The bytes that the namespace whose dependency list first named the kind pays for it. `None` for a built-in kind, for one that the
+    /// administrator granted, and for one that proved readable. A second spelling is paid for until it is forgotten.
     room: Option<Allotment>,
 }
 

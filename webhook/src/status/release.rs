@@ -257,7 +257,7 @@ enum HoldResult {
     Ended(HoldEnd),
     /// The waiter is no longer held.
     Over,
-    /// The waiter is held, and another waiter of its namespace needs the place.
+    /// The waiter is still held, but gives its place up to another waiter of its namespace, and queues again.
     GivesWay,
 }
 

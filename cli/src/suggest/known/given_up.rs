@@ -8,7 +8,7 @@ use crate::suggest::release::{self, RELEASE};
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::target::{Form, Target};
 
-/// A wait to give up.
+/// A wait for which no entry is proposed, because no list can say it. The wait's loop stays in its container.
 #[derive(Debug)]
 pub(in crate::suggest) struct GivenUpWait {
     /// The number of the container in [`Known::seen`].

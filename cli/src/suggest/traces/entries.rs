@@ -11,7 +11,8 @@ use std::cmp::Reverse;
 pub(in crate::suggest) struct NamedValues {
     /// The entry, with template actions in place of its marks.
     pub(in crate::suggest) text: String,
-    /// The actions around an entry that stands once for each element of a list, the outermost first.
+    /// The actions around an entry that stands once for each element of a list: a `range`, perhaps with an `if` around it. The outermost
+    /// action comes first, and each action is told as its branches. Empty for any other entry.
     pub(in crate::suggest) within: Vec<Vec<String>>,
 }
 

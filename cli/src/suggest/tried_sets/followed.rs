@@ -99,8 +99,9 @@ impl TriedSets<'_> {
         is_any
     }
 
-    /// The sets in which a container waits for an object of the chart and reads an address that the chart's own values leave empty, each
-    /// with the marks of that address: `.Values.api.url | default (include "shop.api" .)`. The first set that shows the container counts.
+    /// The numbers of the sets with which a container waits, but for no address of the values. Each set comes with a group of marks, among
+    /// them that of an address which the container reads and the chart's own values leave empty, as in
+    /// `.Values.api.url | default (include "shop.api" .)`. The first such set of a container counts.
     fn with_a_default<'g>(&self, groups: &'g [Vec<Switch>]) -> Vec<(usize, &'g [Switch])> {
         let mut once: Vec<(&Path, &str)> = Vec::new();
         let mut found = Vec::new();

@@ -11,8 +11,8 @@ use crate::kstatus::Conditions;
 use crate::path::get;
 use serde_json::Value;
 
-/// Fields that sum up a status by the conventions of Kubernetes' API, and of the kinds that follow these conventions. A field
-/// with a flag sums it up too.
+/// Fields that sum up a status by the conventions of Kubernetes' API, and of the kinds that follow these conventions. A flag of
+/// readiness, such as `ready` ([`counts::is_flag`]), sums a status up as well.
 const SUMS_UP: [&str; 4] = ["conditions", "phase", "state", "status"];
 
 /// The count of a status that Go leaves out while it is zero.

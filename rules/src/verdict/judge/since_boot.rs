@@ -78,7 +78,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The finding about an object whose status may be left from before the boot; `None` where the status is newer.
+    /// The finding about an object whose status may be left from before the boot, or whose pods cannot be read; `None` where the status is
+    /// newer, or where the health of the object rests on nothing that a boot ends.
     fn old(&self, reboot: &Reboot, kind: &Kind, object: &Value) -> Option<Judged> {
         let (selector, one_is_enough) = match Rests::of(kind, object) {
             Rests::Itself => return None,

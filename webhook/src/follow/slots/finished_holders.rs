@@ -31,7 +31,7 @@ pub(super) struct HolderCheck {
 pub(super) struct HolderAnswers {
     /// The holders that are done, or gone with all of their pods.
     pub(super) finished: Vec<Holder>,
-    /// The holders that are still at work.
+    /// The holders that still need their slots.
     pub(super) at_work: Vec<Holder>,
     /// The holders about which the API server did not answer; they keep their slots.
     pub(super) unknown: Vec<Holder>,
