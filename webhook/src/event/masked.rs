@@ -23,10 +23,15 @@ pub(crate) fn masked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
-        let end = rest.find(|it| !is_of_word(it)).unwrap_or(rest.len());
-        let (word, behind) = rest.split_at(end);
         // A user has written the address of a dependency: its port tells one dependency from another.
-        if out.ends_with("://") {
+        let is_of_user = out.ends_with("://");
+        let in_brackets = rest
+            .find(']')
+            .filter(|_| is_of_user && rest.starts_with('['));
+        let from = in_brackets.map_or(0, |it| it + 1);
+        let end = rest[from..].find(|it| !is_of_word(it));
+        let (word, behind) = rest.split_at(end.map_or(rest.len(), |it| from + it));
+        if is_of_user {
             out.push_str(word);
         } else {
             let is_in_path = out.ends_with('/');
@@ -46,6 +51,10 @@ fn is_of_word(letter: char) -> bool {
 /// The word with a mask in place of the part that differs. In a path, and so in the name of an image, a colon begins a tag, which is no
 /// port.
 fn masked_word(word: &str, is_in_path: bool) -> String {
+    // The address of an IPv6 network ends with colons.
+    if is_address(word) {
+        return MASK.to_owned();
+    }
     let end = word.trim_end_matches(['.', ':', '-']).len();
     let (word, stop) = word.split_at(end);
     let parts = word.rsplit_once(':').filter(|_| !is_in_path);
@@ -153,6 +162,10 @@ mod tests {
             ),
             ("connect: [fd00::a]:6443 refused", "connect: [*]:* refused"),
             (
+                "no route to fd00::, from fd00::7: lost",
+                "no route to *, from *: lost",
+            ),
+            (
                 "sandbox 4fbe6c80d71e3a92b5c8d7e6f1a2b3c4, trace 4bf92f3577b34da6 at 1767225600123",
                 "sandbox *, trace * at *",
             ),
@@ -175,6 +188,7 @@ mod tests {
             "no pod has the labels that it selects (app=db1)",
             "waiting for tcp://db.example.com:5432 (ConnectionRefused)",
             "waiting for http://10.0.0.5:9200/_cluster/health (HttpStatus)",
+            "waiting for tcp://[fd00::1]:5432 (ConnectionRefused), tcp://[fd00::2]:5432",
             "waiting for ConfigMap/feed-db-1 (NotFound); 0 of 1 dependencies satisfied",
             "waiting for Service/cafe2024 (NoEndpoints), Job/postgresqlcluster1, Job/20260101",
             "waiting for shop-2024-0815-ab-cd1 of postgres16cluster2 and deadbeef",
