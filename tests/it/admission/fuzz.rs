@@ -86,8 +86,10 @@ fn is_answered(path: &str, body: Vec<u8>) -> TestCaseResult {
     prop_assert_eq!(status, StatusCode::OK);
     let answer: Value = serde_json::from_slice(&answer).unwrap();
     let response = &answer["response"];
-    let sent = sent.unwrap_or_default();
-    prop_assert_eq!(&response["uid"], &sent["request"]["uid"]);
+    // The controller passes over what it does not need, so it reads deeper texts than this test.
+    if let Some(sent) = sent {
+        prop_assert_eq!(&response["uid"], &sent["request"]["uid"]);
+    }
     prop_assert_eq!(
         response.get("patch").is_some(),
         response.get("patchType").is_some()
