@@ -48,11 +48,10 @@ pub(super) fn of(
         crossed.extend(alternatives(known, group));
         crossed.extend(crossed_conditions(&switches, &deciding, list));
         let text = known.read_by(group);
-        let is_read = |it: &Switch| text.contains(&format!(".Values.{}", it.path));
-        let read = switches.iter().copied().filter(|it| is_read(it));
+        let read = switches.iter().copied().filter(|it| reads(&text, it));
         let own: Vec<&Switch> = read.chain(&deciding).collect();
         by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
-        by_base.extend(of_bases(known, group, (&own, &is_read), &overrides));
+        by_base.extend(of_bases(known, group, (&own, &text), &overrides));
         mixed.push(mixtures::of(known, group, &own, round));
     }
     let tried = known.sets.iter().enumerate();
@@ -94,12 +93,17 @@ fn overrides(known: &Known<'_>) -> Vec<Switch> {
     variation.map_or_else(Vec::new, |it| varied(*it).cloned().collect())
 }
 
+/// Whether a text reads the value of a switch.
+fn reads(text: &str, switch: &Switch) -> bool {
+    text.contains(&format!(".Values.{}", switch.path))
+}
+
 /// The sets that show a container of the group, each with overridden names, and with one more of the switches in `own`, which the container reads
-/// or which decide about an entry; and such switches alone. Each item has the sets of one base.
+/// or which decide about an entry; and such switches alone. `text` is the container's with its helpers. Each item has the sets of one base.
 fn of_bases(
     known: &Known<'_>,
     group: &Group,
-    (own, is_read): (&[&Switch], &dyn Fn(&Switch) -> bool),
+    (own, text): (&[&Switch], &str),
     overrides: &[Switch],
 ) -> Vec<Vec<Vec<Switch>>> {
     // A list may have a condition that a switch fails which alone changes nothing.
@@ -110,7 +114,7 @@ fn of_bases(
         let is_own = !set.is_empty() && shown.all(|it| own.contains(&it));
         // Of the sets with marks, those count whose values the container reads.
         let mut marks = set.iter().filter(|it| it.follows() && !traces::is_port(it));
-        if !is_own && !marks.any(is_read) {
+        if !is_own && !marks.any(|it| reads(text, it)) {
             continue;
         }
         let is_other = |it: &&&Switch| set.iter().all(|one| one.path != it.path);
