@@ -1,7 +1,7 @@
 //! Makes the conditions under which an entry of a list stands in a template.
 
 use super::operands::{bare, operands};
-use super::switches::{Switch, Tested};
+use super::switches::Switch;
 
 /// The most values that a condition may test together. A longer condition fits one set of values among many, and would hold for nearly no
 /// user.
@@ -88,15 +88,7 @@ pub(super) fn of_sets(
 
 /// The condition that holds while a switch is off. A text that alone changes nothing is as good as the chart's own.
 fn fails(switch: &Switch, idle: &[Switch], root: &str) -> Option<String> {
-    let mut switch = switch.clone();
-    if let Tested::Other(comparison) = &mut switch.tested {
-        let same = idle.iter().filter(|it| it.path == switch.path);
-        let texts = same.filter(|it| it.is_compared() && !it.is_other());
-        for text in texts {
-            comparison.add(&text.value);
-        }
-    }
-    switch.holds_not(root)
+    switch.widened(idle.iter()).holds_not(root)
 }
 
 /// Of several switches the one that alone changes something, since it decides; all of them where that is not one.

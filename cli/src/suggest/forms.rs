@@ -166,7 +166,7 @@ pub(super) fn of_variations(
     }
     // A value that the loop's own text does not name comes out of a helper, which may read another value in its place.
     let read = known.text_of(seen);
-    let is_read = |it: &Switch| read.contains(&format!(".Values.{}", it.path));
+    let is_read = |it: &Switch| it.is_read_in(&read);
     let varied = group.varied.iter().map(|it| &known.seen[*it]);
     let own = varied.filter(|it| {
         known.varied.get(&it.set) == Some(&seen.set)

@@ -95,11 +95,12 @@ fn clauses(
     let mut clauses: Vec<Clause> = Vec::new();
     let switches = switches.filter(|it| once.insert((&it.path, &it.value)));
     let switches: Vec<&Switch> = switches.collect();
-    let widened = switches.iter().filter_map(|it| widened(it, &switches));
+    let others = switches.iter().filter(|it| it.is_other());
+    let widened = others.map(|it| it.widened(switches.iter().copied()));
     let widened: Vec<Switch> = widened.collect();
     for switch in switches.into_iter().chain(&widened) {
         let own = text_of(value_at(values, &switch.path));
-        let is_read = read.contains(&format!(".Values.{}", switch.path));
+        let is_read = switch.is_read_in(read);
         for is_on in [true, false] {
             let text = if is_on {
                 switch.holds(root)
@@ -121,23 +122,6 @@ fn clauses(
         }
     }
     clauses
-}
-
-/// The switch to none of the texts with which any template compares a value, out of one to none of the texts of some comparisons. `None` where
-/// the switch is no such one.
-fn widened(switch: &Switch, all: &[&Switch]) -> Option<Switch> {
-    let Tested::Other(comparison) = &switch.tested else {
-        return None;
-    };
-    let mut comparison = comparison.clone();
-    let same = all.iter().filter(|it| it.path == switch.path);
-    for text in same.filter(|it| it.is_compared() && !it.is_other()) {
-        comparison.add(&text.value);
-    }
-    Some(Switch {
-        tested: Tested::Other(comparison),
-        ..switch.clone()
-    })
 }
 
 /// A conjunction that holds with the set `first` and with no set of `absent`, and that holds with as many sets of `open` as it can.

@@ -103,6 +103,23 @@ impl Switch {
         self.tested == Tested::Varied { is_name: true }
     }
 
+    /// Whether a text of a template reads the value of the switch.
+    pub(super) fn is_read_in(&self, text: &str) -> bool {
+        text.contains(&format!(".Values.{}", self.path))
+    }
+
+    /// The switch; one to none of some texts is to none of the texts that the switches in `all` give the same value either.
+    pub(super) fn widened<'s>(&self, all: impl Iterator<Item = &'s Self>) -> Self {
+        let mut switch = self.clone();
+        if let Tested::Other(comparison) = &mut switch.tested {
+            let same = all.filter(|it| it.path == self.path);
+            for text in same.filter(|it| it.is_compared() && !it.is_other()) {
+                comparison.add(&text.value);
+            }
+        }
+        switch
+    }
+
     /// Whether the switch sets a mark, a made-up host or port that shows which addresses come from the value.
     pub(super) fn follows(&self) -> bool {
         matches!(self.tested, Tested::Follows { .. } | Tested::Each(_))

@@ -229,7 +229,7 @@ impl<'f> TriedSets<'f> {
                 .or_insert_with(|| tested::read_by(self.texts, name));
             let is_read = |it: &&Switch| {
                 let is_other = set.iter().all(|one| one.path != it.path);
-                is_other && read.contains(&format!(".Values.{}", it.path))
+                is_other && it.is_read_in(read)
             };
             for more in self.idle.iter().chain(alone).filter(is_read) {
                 let pair = [set.as_slice(), std::slice::from_ref(more)].concat();

@@ -227,7 +227,7 @@ fn a_chart_of_many_switches_is_rendered_a_bounded_number_of_times() {
     let ran = Ran::of(&mut command, "");
     assert_eq!(ran.code, Some(0), "{}", ran.error);
     let renders = fs::read_to_string(questions).unwrap().lines().count();
-    assert!((60..=1_090).contains(&renders), "{renders}");
+    assert!((60..=730).contains(&renders), "{renders}");
     // No render is spent on a value that is one too many, so enough are left to try the lists.
     assert!(
         ran.out.contains("+    sluice.dev/depends-on: service/db\n"),

@@ -127,8 +127,7 @@ impl Memory {
         }
     }
 
-    /// The remembered object of a kind, with this namespace and name, that had completed. The memory forgets the object once it sees a
-    /// newer one of the name that has not completed.
+    /// The remembered object of this kind, namespace and name that had completed; one is forgotten once a newer one has not completed.
     pub fn completed(&self, what: Completing, namespace: &str, name: &str) -> Option<CompletedJob> {
         self.read().job(namespace, &what.key(namespace, name))
     }

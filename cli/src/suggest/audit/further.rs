@@ -48,7 +48,7 @@ pub(super) fn of(
         crossed.extend(alternatives(known, group));
         crossed.extend(crossed_conditions(&switches, &deciding, list));
         let text = known.read_by(group);
-        let read = switches.iter().copied().filter(|it| reads(&text, it));
+        let read = switches.iter().copied().filter(|it| it.is_read_in(&text));
         let own: Vec<&Switch> = read.chain(&deciding).collect();
         by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
         by_base.extend(of_bases(known, group, (&own, &text), &overrides));
@@ -93,11 +93,6 @@ fn overrides(known: &Known<'_>) -> Vec<Switch> {
     variation.map_or_else(Vec::new, |it| varied(*it).cloned().collect())
 }
 
-/// Whether a text reads the value of a switch.
-fn reads(text: &str, switch: &Switch) -> bool {
-    text.contains(&format!(".Values.{}", switch.path))
-}
-
 /// The sets that show a container of the group, each with overridden names, and with one more of the switches in `own`, which the container reads
 /// or which decide about an entry; and such switches alone. `text` is the container's with its helpers. Each item has the sets of one base.
 fn of_bases(
@@ -114,7 +109,7 @@ fn of_bases(
         let is_own = !set.is_empty() && shown.all(|it| own.contains(&it));
         // Of the sets with marks, those count whose values the container reads.
         let mut marks = set.iter().filter(|it| it.follows() && !traces::is_port(it));
-        if !is_own && !marks.any(|it| reads(text, it)) {
+        if !is_own && !marks.any(|it| it.is_read_in(text)) {
             continue;
         }
         let is_other = |it: &&&Switch| set.iter().all(|one| one.path != it.path);

@@ -4,12 +4,13 @@ use crate::suggest::expected;
 use crate::suggest::known::{Group, Known};
 use crate::suggest::settle;
 use crate::suggest::switches::{self, Switch, is_override};
+use crate::suggest::traces;
 use std::collections::BTreeSet;
 
 /// The most mixtures of one audit.
 pub(super) const MOST_MIXED: usize = 32;
 
-/// The first set with each list that is expected of the group, each with about half of the switches in `own`. Two dozen such sets have nearly every
+/// The first set with each list that is expected of the group, each with about half of the switches in `own`. Some thirty such sets have nearly every
 /// three switches together, for which a set of their own each would be far too many; the mixtures are the same in each run.
 pub(super) fn of(
     known: &Known<'_>,
@@ -33,10 +34,11 @@ pub(super) fn of(
     let waits_for = |mark: &Switch| {
         let found = group.seen.iter().flat_map(|at| &known.seen[*at].found);
         let mut targets = found.filter_map(|it| it.target.as_ref().ok()?.as_ref());
-        targets.any(|it| mark.marks().iter().any(|mark| it.name.contains(mark)))
+        targets.any(|it| traces::marks(mark, &it.name))
     };
     let marks = tried.iter().flat_map(|it| &known.sets[*it]);
     let marks: Vec<&Switch> = marks.filter(|it| it.follows() && waits_for(it)).collect();
+    // A quarter of a base's own switches is left out, because the others may do without them.
     let mixture = |(number, base): (usize, usize)| {
         let bits = |part: usize| hash_of(number, part);
         let base = known.sets[base].iter().enumerate();

@@ -37,7 +37,7 @@ impl TriedSets<'_> {
                 let others = singles.iter().flat_map(|it| &self.sets[*it]);
                 let is_read = |it: &&Switch| {
                     let is_other = own.iter().all(|one| one.path != it.path);
-                    is_other && read.contains(&format!(".Values.{}", it.path))
+                    is_other && it.is_read_in(&read)
                 };
                 for more in self.idle.iter().chain(others).filter(is_read) {
                     let pair = [own.as_slice(), std::slice::from_ref(more)].concat();

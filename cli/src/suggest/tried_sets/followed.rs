@@ -114,7 +114,7 @@ impl TriedSets<'_> {
             let read = tested::read_by(self.texts, name);
             let is_read = |it: &Switch| {
                 let is_empty = matches!(&it.tested, Tested::Follows { own } if own.is_empty());
-                is_empty && !traces::is_port(it) && read.contains(&format!(".Values.{}", it.path))
+                is_empty && !traces::is_port(it) && it.is_read_in(&read)
             };
             let groups = groups.iter().filter(|it| it.iter().any(is_read));
             found.extend(groups.map(|it| (seen.set, it.as_slice())));
