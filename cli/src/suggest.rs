@@ -20,6 +20,7 @@ mod diff;
 mod document;
 mod edits;
 mod environment;
+mod examples;
 mod expected;
 mod flow;
 mod forms;
@@ -96,16 +97,17 @@ pub(crate) struct Suggesting {
     pub(crate) set: Vec<String>,
 }
 
-/// An init container whose command only waits for something, so that a list can replace the container.
+/// An init container with a wait that a list can replace.
 pub(crate) struct WaitLoop {
     /// The index of the container among the init containers of its pod.
     pub(crate) at: usize,
     pub(crate) name: String,
-    /// The command that waits, such as `nc -z db 5432`.
+    /// The first command of the container that waits, such as `nc -z db 5432`.
     pub(crate) what: String,
 }
 
-/// The init containers of a pod's spec that wait for something that a list can name.
+/// The init containers of a pod's spec that wait for something that a list can name, each with the first such wait of its command. A wait for a
+/// file does not count, nor does one for data other than a table. The gate is left out.
 pub(crate) fn wait_loops(spec: &Value) -> Vec<WaitLoop> {
     let init = spec["initContainers"].as_array().into_iter().flatten();
     let waits = |(at, value): (usize, &Value)| {
@@ -128,8 +130,8 @@ pub(crate) fn wait_loops(spec: &Value) -> Vec<WaitLoop> {
     others.filter_map(waits).collect()
 }
 
-/// Prints the diff on standard output. Prints on standard error the waits that stay, the parts that go with the replaced loops, and further
-/// remarks.
+/// Runs `suggest`: prints the diff on standard output, or for a Compose file the file to merge over it. Prints on standard error the waits that
+/// stay, the parts that go with the replaced loops, and further remarks. Fails where the paths hold no manifest and no template.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
     let mut report = Report::default();
@@ -180,8 +182,8 @@ pub(crate) fn run(asked: &Suggesting) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The manifests of a kustomization and of its bases; `None` where `path` is no kustomization. A base may lie outside of the folder, and
-/// the annotation belongs into the file that holds the workload.
+/// The files of a kustomization's manifests and of its bases'; `None` where `path` is no kustomization. Notes that name prefixes and suffixes
+/// change no list. A base may lie outside of the folder, and the annotation belongs into the file that holds the workload.
 fn kustomized(path: &Path, report: &mut Report) -> Option<Vec<PathBuf>> {
     let ManifestSource::Kustomization(it) = ManifestSource::of(path) else {
         return None;
@@ -193,7 +195,8 @@ fn kustomized(path: &Path, report: &mut Report) -> Option<Vec<PathBuf>> {
     Some(it.manifests())
 }
 
-/// The additions to a Compose file; `None` where `path` is no Compose file.
+/// The labels with lists that `suggest` adds to the services of a Compose file; `None` where `path` is no Compose file, is a folder, or is the
+/// standard input.
 fn compose_file(path: &Path) -> Result<Option<Additions>> {
     if path.is_dir() || input::is_stdin(path) {
         return Ok(None);
@@ -202,7 +205,8 @@ fn compose_file(path: &Path) -> Result<Option<Additions>> {
     Ok(compose::of(&text).map(|file| Additions::of(&file)))
 }
 
-/// Prints the additions as a second Compose file, which Compose merges over the file that was read.
+/// Prints the additions as a second Compose file, which Compose merges over the file that was read. Reports the dependencies that get no entry,
+/// and the awaited services without a healthcheck.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     print!("{additions}");
@@ -219,7 +223,8 @@ fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     }
 }
 
-/// Adds the charts in a folder to `charts`. The sub-charts of a chart are left out, because Helm renders them with the chart.
+/// Adds the charts in a folder, and in the folders below it, to `charts`. Hidden folders are left out, and so are the sub-charts of a chart,
+/// because Helm renders them with the chart.
 fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     if path.join("Chart.yaml").is_file() {
         charts.push(path.to_owned());
@@ -236,8 +241,8 @@ fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Renders a chart, and proposes lists for its wait loops. Even a chart without a wait in its own templates is rendered, since a helper of
-/// a library may hold the wait.
+/// Renders a chart, and proposes lists for its wait loops. A chart that does not render is read as text, which proposes no list. Even a chart
+/// without a wait in its own templates is rendered, since a helper of a library may hold the wait.
 fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report) -> Result<()> {
     let mut given: Vec<String> = Vec::new();
     for file in &asked.values {
@@ -283,8 +288,8 @@ fn of_manifests(folder: &Path, texts: &Texts, report: &mut Report) -> Result<()>
     Ok(())
 }
 
-/// Proposes a weight for a workload with a sync wave of Argo CD. Names a migration that Helm runs last, because no pod can wait for such a
-/// hook.
+/// Looks at each document of a file alone: proposes a weight for a workload with a sync wave of Argo CD, and reports a migration that Helm runs
+/// last, because no pod can wait for such a hook.
 fn by_document(file: &texts::File, report: &mut Report) {
     for document in file.documents() {
         if let Some(edit) = edits::weigh(&document) {

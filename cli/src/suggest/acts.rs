@@ -73,12 +73,12 @@ const HARMLESS: [&str; 66] = [
     "which",
 ];
 
-/// The texts in the commands by which a client changes the content of a store.
+/// The parts of a client's arguments, in small letters, that show that the client changes the content of a store.
 const CHANGES: [&str; 9] = [
     "create ", "insert ", "grant ", "alter ", "drop ", "update ", "--create", "--alter", "restore",
 ];
 
-/// The program that a command runs, by the name of its file; `None` where the name is not plain text.
+/// The file name of the program that a command runs; `None` unless the name begins with a letter and has only letters, digits, `-`, `_` and `.`.
 pub(super) fn program(call: &Call) -> Option<String> {
     let program = call.program();
     let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
@@ -86,13 +86,15 @@ pub(super) fn program(call: &Call) -> Option<String> {
     (is_name && program.chars().all(is_letter)).then(|| program.to_owned())
 }
 
-/// Whether a program runs a script. The commands of the script are read one by one, so the program itself does not count as an act.
+/// Whether a program is a shell, or a script whose name ends in `.sh`. The commands of the script are read one by one, so the program itself
+/// does not count as an act.
 pub(super) fn runs_a_script(program: &str) -> bool {
     let is_script = Path::new(program).extension().is_some_and(|it| it == "sh");
     is_script || matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh")
 }
 
-/// Whether a command changes nothing that another container can see. Such a command stops no proposal even if it is no wait.
+/// Whether a command is known to change nothing that another container can see: it runs a program of `HARMLESS`, and writes no file outside of
+/// `/dev` and `/tmp`. Such a command stops no proposal even if it is no wait.
 pub(super) fn is_harmless(call: &Call) -> bool {
     let first = call.words[0].as_str();
     let program = call.program();
@@ -107,14 +109,14 @@ fn is_redirection(word: &str) -> bool {
     word.starts_with(['>', '<'])
 }
 
-/// Whether a command stops a server that a loop among the commands `all` has started only to see whether the server starts.
+/// Whether `call` is `X stop`, and a loop among the commands `all` runs `X start`: the server was started only to see whether it starts.
 pub(super) fn stops_a_try(call: &Call, all: &[Call]) -> bool {
     let is = |it: &Call, what: &str| matches!(it.words.as_slice(), [_, word, ..] if word == what);
     let starts = |it: &Call| it.is_looped() && is(it, "start") && it.words[0] == call.words[0];
     is(call, "stop") && all.iter().any(starts)
 }
 
-/// Whether a client changes the content of a store. A client that only looks whether the store answers does not.
+/// Whether a client changes the content of a store: its arguments have one of `CHANGES`, or a file is its input. A harmless command never does.
 pub(super) fn changes(call: &Call) -> bool {
     let text = call.words[1..].join(" ").to_lowercase();
     let is_fed =
@@ -123,7 +125,7 @@ pub(super) fn changes(call: &Call) -> bool {
     is_change && !is_harmless(call)
 }
 
-/// Whether a command writes a file that another container may read.
+/// Whether a command redirects its output into a file that another container may read, so into one that is neither below `/dev` nor `/tmp`.
 fn writes(words: &[String]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {

@@ -6,7 +6,8 @@ mod mixtures;
 
 use super::budget::RenderShare;
 use super::expected;
-use super::known::{Group, Known};
+use super::known::{Group, Hint, Known};
+use super::list::Listed;
 use super::object::ObjectList;
 use super::settle::{self, EditedTemplates, Settled};
 use super::source::ObjectSource;
@@ -15,21 +16,38 @@ use super::switches::Switch;
 use super::traces;
 use super::tried;
 use anyhow::Result;
-use further::{FurtherSets, question};
-use std::collections::BTreeSet;
+use further::question;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A further set of values, and what it tells about the lists.
-struct Judged {
+/// A further set of values with the groups about which it tells something.
+struct Refutation {
     set: Vec<Switch>,
-    objects: ObjectList,
     /// The numbers of the groups whose list says something else than the loops with this set.
     refuted: BTreeSet<usize>,
     /// The numbers of the groups of which a loop waits with this set for something that no list says.
     untold: BTreeSet<usize>,
 }
 
-impl Judged {
-    /// Whether the set tells as much as another one.
+/// A further set of values that was rendered: the groups about which it tells something, and its objects without the lists.
+struct Judged {
+    refutation: Refutation,
+    objects: ObjectList,
+    /// The entries of the things for which the loops of each group wait, by the number of the group. Left out is a group without a workload, and
+    /// one with a wait that no list can say.
+    waits: BTreeMap<usize, BTreeSet<String>>,
+}
+
+impl Refutation {
+    fn is_empty(&self) -> bool {
+        self.refuted.is_empty() && self.untold.is_empty()
+    }
+
+    /// Whether `set` has all switches of this one.
+    fn is_part_of(&self, set: &[Switch]) -> bool {
+        self.set.iter().all(|it| set.contains(it))
+    }
+
+    /// Whether this set tells about each group what `other` tells about the group.
     fn tells(&self, other: &Self) -> bool {
         self.refuted.is_superset(&other.refuted) && self.untold.is_superset(&other.untold)
     }
@@ -40,81 +58,124 @@ struct Audit<'a, 'k> {
     known: &'a mut Known<'k>,
     source: &'a mut ObjectSource,
     groups: &'a mut [Group],
-    settled: &'a Settled,
+    /// The lists that the audit judges, by the number of their group.
+    lists: BTreeMap<usize, Vec<Listed>>,
+    /// The renders that the audit may spend.
+    share: RenderShare,
     readings: Readings,
 }
 
-/// Renders the chart with further sets of values, with and without the lists that were found. Returns the numbers of the groups whose list
-/// says something else than the loops with such a set. These sets then count for the lists. `round` is the number of audits before this one,
-/// which tried other mixtures.
-pub(super) fn refuted(
+/// The end of an audit.
+pub(super) struct AuditEnd {
+    /// The numbers of the groups whose list says something else than the loops with a further set.
+    pub(super) refuted: BTreeSet<usize>,
+    /// Whether the audit rendered all its further sets: otherwise no render was left.
+    pub(super) is_whole: bool,
+}
+
+/// Renders the chart with further sets of values, with and without the lists that were found. The sets that refute a list then count for the
+/// lists. `round` is the number of audits before this one, which tried other mixtures.
+pub(super) fn run(
     known: &mut Known<'_>,
     source: &mut ObjectSource,
     groups: &mut [Group],
     settled: &Settled,
     round: usize,
-) -> Result<BTreeSet<usize>> {
-    let FurtherSets { sets, mixed } = further::of(known, groups, &settled.lists, round);
+) -> Result<AuditEnd> {
+    let mixtures = further::mixtures(known, groups, &settled.lists, round);
     let mut audit = Audit {
         known,
         source,
         groups,
-        settled,
+        lists: settled.lists.clone(),
+        share: if round == 0 {
+            RenderShare::Audit
+        } else {
+            RenderShare::Refuted
+        },
         readings: Readings::default(),
     };
-    let mut refuted: BTreeSet<usize> = BTreeSet::new();
-    let mut untold: BTreeSet<usize> = BTreeSet::new();
-    for (at, judged) in audit.judge(sets)?.into_iter().enumerate() {
-        let Some(mut judged) = judged else { continue };
-        if at < mixed {
-            // One mixture tells enough about a group, and the fewer switches it has, the more.
-            judged.refuted.retain(|it| !refuted.contains(it));
-            judged.untold.retain(|it| !untold.contains(it));
-            judged = audit.shrunk(judged)?;
+    let due = mixtures.len();
+    let judged = audit.judge(mixtures)?;
+    let mut is_whole = judged.len() == due;
+    for judged in judged.iter().flatten() {
+        for (at, entries) in &judged.waits {
+            audit.groups[*at].hints.push(Hint {
+                set: judged.refutation.set.clone(),
+                entries: entries.clone(),
+            });
         }
-        if judged.refuted.is_empty() && judged.untold.is_empty() {
-            continue;
-        }
-        refuted.extend(&judged.refuted);
-        untold.extend(&judged.untold);
-        audit.take(judged.set, judged.objects);
     }
-    Ok(refuted)
+    let mut kept: Vec<Refutation> = Vec::new();
+    for mut judged in judged.into_iter().flatten() {
+        // A mixture with all switches of a kept set may show no fault but that of the kept set.
+        let of_set = |it: &&Refutation| it.is_part_of(&judged.refutation.set);
+        let parts: Vec<&Refutation> = kept.iter().filter(of_set).collect();
+        for part in parts {
+            let own = &mut judged.refutation;
+            own.refuted.retain(|it| !part.refuted.contains(it));
+            own.untold.retain(|it| !part.untold.contains(it));
+        }
+        let judged = audit.shrunk(judged)?;
+        kept.extend(audit.kept(judged));
+    }
+    // A group whose list is refuted gets another list, which the next audit judges. In the first audit the other sets count for all groups: they
+    // show addresses of the chart's own values.
+    let again = kept.iter().flat_map(|it| &it.refuted);
+    for at in again.filter(|_| round > 0) {
+        audit.lists.remove(at);
+    }
+    let others = further::others(audit.known, audit.groups, &audit.lists);
+    let due = others.len();
+    let judged = audit.judge(others)?;
+    is_whole &= judged.len() == due;
+    for judged in judged.into_iter().flatten() {
+        kept.extend(audit.kept(judged));
+    }
+    let refuted = kept.into_iter().flat_map(|it| it.refuted).collect();
+    Ok(AuditEnd { refuted, is_whole })
 }
 
 impl Audit<'_, '_> {
-    /// Renders sets with and without the lists. `None` for a set with which the chart does not render; the answer is shorter than `sets` once
-    /// the renders of audits are spent.
+    /// Renders sets of values with and without the lists, and tells which lists each refutes. `None` for a set with which the chart does not
+    /// render; the answer is shorter than `sets` once the renders of audits are spent.
     fn judge(&mut self, sets: Vec<Vec<Switch>>) -> Result<Vec<Option<Judged>>> {
-        let plain = self.source.render_all(&sets, RenderShare::Audit);
-        let written = EditedTemplates::of(self.known, self.groups, &self.settled.lists);
+        if self.lists.is_empty() {
+            return Ok(sets.iter().map(|_| None).collect());
+        }
+        let plain = self.source.render_all(&sets, self.share);
+        let written = EditedTemplates::of(self.known, self.groups, &self.lists);
         written.put(self.source)?;
-        let with_lists = self
-            .source
-            .render_all(&sets[..plain.len()], RenderShare::Audit);
+        let with_lists = self.source.render_all(&sets[..plain.len()], self.share);
         written.take_back(self.source)?;
         let all = sets.into_iter().zip(plain).zip(with_lists);
         let judged = all.map(|((set, plain), with_lists)| {
             let taken = self.take(set, plain?);
             let number = self.known.sets.len() - 1;
-            let listed = || self.settled.lists.keys().copied();
+            let listed = || self.lists.keys().copied();
             let refuted = listed().filter(|at| !self.says(*at, number, with_lists.as_ref()));
             let refuted = refuted.collect();
             // A set with which a loop waits for something that no list says has to be told.
             let untold = listed().filter(|at| untold(self.known, &self.groups[*at], number));
             let untold = untold.collect();
+            let waits = listed().filter_map(|at| Some((at, self.waits(at, number)?)));
+            let waits = waits.collect();
             let (set, objects) = self.known.give_back(taken, self.groups)?;
-            Some(Judged {
+            let refutation = Refutation {
                 set,
-                objects,
                 refuted,
                 untold,
+            };
+            Some(Judged {
+                refutation,
+                objects,
+                waits,
             })
         });
         Ok(judged.collect())
     }
 
-    /// Whether the list of a group says with the last set, whose number is given, what the loops say.
+    /// Whether the list of the group number `at` says the same as the loops with the last set, whose number is `number`.
     fn says(&self, at: usize, number: usize, with_lists: Option<&ObjectList>) -> bool {
         let group = &self.groups[at];
         let is_told = !of_set(self.known, group, number).any(has_rest);
@@ -130,13 +191,28 @@ impl Audit<'_, '_> {
         })
     }
 
-    /// A set with as few of the switches as tell the same. The marks stay, because without them nothing tells how a list can name an address.
+    /// The rendered entries of the things for which the loops of the group number `at` wait with the set number `number`. `None` where the set
+    /// renders no workload of the group, or a wait that no list can say.
+    fn waits(&self, at: usize, number: usize) -> Option<BTreeSet<String>> {
+        let group = &self.groups[at];
+        let mut objects = self.known.objects(number).iter();
+        let is_shown = objects.any(|it| self.known.is_of(group, it));
+        if !is_shown || of_set(self.known, group, number).any(has_rest) {
+            return None;
+        }
+        let found = of_set(self.known, group, number).flat_map(|it| &it.found);
+        let targets = found.filter_map(|it| it.target.as_ref().ok()?.as_ref());
+        Some(targets.map(|it| it.plain().text).collect())
+    }
+
+    /// The judged set without the switches that can be left out, one after the other, while the set still tells about each group what it told.
+    /// The marks stay, because without them nothing tells how a list can name an address.
     fn shrunk(&mut self, mut judged: Judged) -> Result<Judged> {
-        if judged.refuted.is_empty() && judged.untold.is_empty() {
+        if judged.refutation.is_empty() {
             return Ok(judged);
         }
-        for at in (0..judged.set.len()).rev() {
-            let mut fewer = judged.set.clone();
+        for at in (0..judged.refutation.set.len()).rev() {
+            let mut fewer = judged.refutation.set.clone();
             if fewer.remove(at).follows() {
                 continue;
             }
@@ -151,14 +227,28 @@ impl Audit<'_, '_> {
                 continue;
             }
             let found = self.judge(vec![fewer])?.pop().flatten();
-            if let Some(found) = found.filter(|it| it.tells(&judged)) {
+            if let Some(found) = found.filter(|it| it.refutation.tells(&judged.refutation)) {
                 judged = found;
             }
         }
         Ok(judged)
     }
 
-    /// Takes a set of values with the objects that it renders. Returns how many waiting containers the set shows.
+    /// Adds a judged set to the knowledge, and returns what it refutes; `None` for a set that tells about no group.
+    fn kept(&mut self, judged: Judged) -> Option<Refutation> {
+        let Judged {
+            refutation,
+            objects,
+            ..
+        } = judged;
+        if refutation.is_empty() {
+            return None;
+        }
+        self.take(refutation.set.clone(), objects);
+        Some(refutation)
+    }
+
+    /// Adds a set of values with the objects that it renders to the knowledge. Returns the number of waiting containers that were added.
     fn take(&mut self, set: Vec<Switch>, objects: ObjectList) -> usize {
         let (known, readings) = (&mut *self.known, &mut self.readings);
         let number = known.sets.len();
@@ -175,7 +265,7 @@ impl Audit<'_, '_> {
     }
 }
 
-/// The containers of a group that a set shows.
+/// The waiting containers of a group that the set of values number `set` shows.
 fn of_set<'k>(
     known: &'k Known<'_>,
     group: &Group,

@@ -7,7 +7,7 @@ use super::waits::{self, Reading};
 use crate::manifest::Entries;
 use serde_json::Value;
 
-/// A container with its place in the text.
+/// A container in the text of a template, with its place there.
 #[derive(Debug)]
 pub(super) struct Block {
     /// The number of the container's first line in the file, from 0.
@@ -31,7 +31,7 @@ impl Block {
 /// The most branches of a container that are read one by one. Further branches are left out, because a text may have any number of them.
 const BRANCHES: usize = 4;
 
-/// The containers of a template.
+/// The containers in the text of a template, in the order of their lines: the items of lists that have a name, and an image or a command.
 pub(super) fn all(template: &Template) -> Vec<Block> {
     let lines = template.lines();
     let mut found: Vec<Block> = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn all(template: &Template) -> Vec<Block> {
     found
 }
 
-/// The number of lines that an item of a list takes in the text.
+/// The number of lines of the list item that begins on line `first`.
 fn length(template: &Template, lines: &[&str], first: usize) -> usize {
     let outer = indent(lines[first]);
     let ends = |line: &&str| {
@@ -82,7 +82,7 @@ fn length(template: &Template, lines: &[&str], first: usize) -> usize {
         .count()
 }
 
-/// The indentation of an item's keys, in blanks.
+/// The indentation of the keys of a list item, in blanks, from the item's first line.
 fn inside(first: &str) -> usize {
     let text = first.trim_start();
     first.len() - text.trim_start_matches('-').trim_start().len()
@@ -113,8 +113,8 @@ fn is_init(lines: &[&str], first: usize) -> bool {
     above.is_none_or(|line| line.to_lowercase().contains("init"))
 }
 
-/// The lines of an item as YAML. Where actions of the template make branches inside of the item, only the branch with the number `branch`
-/// is taken.
+/// The lines of an item as YAML. Where actions of the template make branches inside of the item, only the branch with the number `branch` is
+/// taken, or the last one where there are fewer.
 fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> String {
     let depth = inside(block[0]);
     let outer = template.around(first).len();
@@ -167,8 +167,8 @@ fn read(text: &str, init: bool) -> Vec<Container> {
     containers
 }
 
-/// The text of a command's word. A word that is a single action stands for the text that the action prints: `{{ printf "until nc db 1; do
-/// sleep 1; done" }}`.
+/// The text of a command's word. A word that is a single `print` or `printf` of a quoted text stands for that text: `{{ printf "until nc db 1;
+/// do sleep 1; done" }}`.
 fn revealed(template: &Template, word: &str) -> String {
     let seen = template.masked.seen(word);
     let printed = ["{{ printf \"", "{{ print \""];

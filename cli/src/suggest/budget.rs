@@ -4,23 +4,23 @@
 /// A part of the work on a chart that has a share of the renders, in the order in which the parts begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RenderShare {
-    /// The sets of one switch.
+    /// Renders with the sets of values that change one value, a switch.
     Sets,
-    /// The sets of several switches.
+    /// Renders with the sets of values that change several switches.
     Pairs,
-    /// The sets with marks. Marks are made-up hosts and ports that show which addresses come from which values.
+    /// Renders with the sets of values that have marks. Marks are made-up hosts and ports that show which addresses come from which values.
     Followed,
-    /// The sets that add a switch to a set with other waits.
+    /// Renders with the sets of values that add one switch to a set in which a container waits for something new.
     Crossed,
-    /// The sets with other names and texts.
+    /// Renders with the variations of sets of values, which have other names and texts.
     Varied,
-    /// The lists that are tried in a template. A list that was not tried is not proposed.
+    /// Renders with the lists that are tried in a template. A list that was not tried is not proposed.
     Lists,
-    /// The audits of the lists that were found.
+    /// Renders that audit the lists which were found.
     Audit,
-    /// The lists that are tried in place of those that an audit refuted.
+    /// Renders with the lists that are tried in place of those that an audit refuted.
     Refuted,
-    /// The lists in the chart's values.
+    /// Renders with the lists that are tried in the chart's values.
     Values,
 }
 
@@ -48,7 +48,8 @@ impl Default for RenderBudget {
 }
 
 impl RenderBudget {
-    /// The number of renders of the chart, from the first one on, after which a part of the work renders nothing further.
+    /// The number of renders of the chart, from the first one on, after which a part of the work renders nothing further: the sum of its own
+    /// share and of the shares before it.
     pub(super) fn limit(&self, share: RenderShare) -> usize {
         let spent = self.shares.iter().filter(|it| it.0 <= share);
         spent.map(|it| it.1).sum()

@@ -8,7 +8,8 @@ use super::reason::Reason;
 use super::texts::{File, Texts};
 use super::told::{Report, Says};
 
-/// Reports the waits of a file's workloads, and the waits of the containers outside of every workload's document.
+/// Reports the waits in a template that is read as text: those of its workloads, and those of containers outside of every workload's document.
+/// Proposes nothing.
 pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     for document in file.documents().filter(Document::is_workload) {
         of_document(texts, file, &document, report);
@@ -20,7 +21,8 @@ pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     unrendered(texts, file, is_of_none, report);
 }
 
-/// Reports the waits of a document as left. No list is proposed, since a list can be tried only where the template renders.
+/// Reports the waits of a workload's document as left, with the entry that might replace each. Proposes no list, since a list can be tried only
+/// where the template renders.
 fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut Report) {
     let edit = edits::annotate(texts, document, &[String::new()]);
     let at = edit.map_or(document.first, |it| it.at.saturating_sub(1));
@@ -46,7 +48,7 @@ fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut
     }
 }
 
-/// Reports the containers of a file that no earlier report names.
+/// Reports the waits of those containers of a file for whose first line `is_new` holds, and those containers whose waits cannot be read.
 pub(super) fn unrendered(
     texts: &Texts,
     file: &File,

@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// A wait in the text of a template, and its outcome.
 pub(super) struct WaitInText {
-    /// The number of the line in the file, from 0.
+    /// The number of the container's first line in the file, from 0.
     pub(super) line: usize,
     pub(super) container: String,
     /// The command that waits; empty where no command tells for which thing the container waits.
@@ -23,8 +23,8 @@ pub(super) struct WaitInText {
     pub(super) outcome: Outcome,
 }
 
-/// Makes a list from the text of a document alone, with each entry in the branch of its wait. Also returns the outcome of each wait in the
-/// text.
+/// Makes a list from the text of a document alone, with each entry in the branch of its wait. Also returns the outcome of each wait in the text.
+/// `at` is the line above the list. `by_address`: a host from a value becomes an address that the gate tries, and no Service.
 pub(super) fn of_text(
     texts: &Texts,
     file: &File,
@@ -85,7 +85,8 @@ pub(super) fn of_text(
     (list, told)
 }
 
-/// The line of a container's text on which the target of a wait stands.
+/// The number of the line in the file on which the target of a container's wait stands: the line with the most words of the wait, or else the
+/// container's first line, `first`.
 fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
     let words: Vec<&str> = wait
         .what
@@ -104,8 +105,8 @@ fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
             .map_or(0, |(at, _)| at)
 }
 
-/// The document of a template from which an object was rendered. Where several documents fit the object's kind, its name decides. `None`
-/// where no document fits.
+/// The document of a template from which an object was rendered. Where several documents fit the object's kind, the one fits whose name shares
+/// the most literal text with the object's. `None` where no document fits.
 pub(super) fn document_of<'f>(file: &'f File, kind: &str, name: &str) -> Option<Document<'f>> {
     let same: Vec<Document<'f>> = file
         .documents()
@@ -151,7 +152,7 @@ fn parts(written: &str) -> Vec<String> {
     parts
 }
 
-/// The length of a text in a template without its actions.
+/// The length of a template's text without its actions, in bytes.
 pub(super) fn literal(written: &str) -> usize {
     parts(written).iter().map(String::len).sum()
 }
@@ -179,8 +180,8 @@ pub(super) fn names(
     entries
 }
 
-/// The entry for a target whose name a helper of the chart makes, by the name of the helper: `shop.db.fullname` for `RELEASE-db-primary`.
-/// The list has to be tried. `None` where no helper is called so.
+/// The entry for a target whose name a helper of the chart makes, by the name of the helper: `shop.db.fullname` for `RELEASE-db-primary`. Only a
+/// render shows whether the helper makes that name. `None` where no helper is called so.
 pub(super) fn by_helper(texts: &Texts, target: &Target, root: &str) -> Option<ListEntry> {
     let rest = target.name.strip_prefix(RELEASE)?.strip_prefix('-')?;
     let made = texts.helpers.keys().filter_map(|helper| {
@@ -202,8 +203,8 @@ pub(super) fn by_helper(texts: &Texts, target: &Target, root: &str) -> Option<Li
     Some(target.entry(&name, namespace.as_deref()))
 }
 
-/// The name that an object has in its own template, as template text. `None` where that text means something else in another template of
-/// the chart.
+/// The name that an object has in its own template, as template text. `None` where that text may mean something else in another template of the
+/// chart, where several documents fit the object equally well, and for an object of a sub-chart.
 fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String> {
     if object.source.starts_with("charts") {
         return None;

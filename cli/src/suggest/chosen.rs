@@ -18,22 +18,23 @@ use anyhow::Result;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The forms that were chosen, and of the groups with such a form the waits of which no form names the target with a set and each variation of
-/// it, by the number of the group.
+/// The forms that were chosen, and the waits `without` one, each as the numbers of its container and of the wait. `without` has only groups in
+/// which another form was chosen, by the group's number.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     pub(super) chosen: ChosenForms,
     pub(super) without: BTreeMap<usize, Vec<(usize, usize)>>,
 }
 
-/// What tells a wait of a container apart from the container's other waits, in all sets of values: the container's name, the number of its
-/// waits, and the number of the wait. The number of waits tells the branches of the container apart.
+/// The key of a wait, which is equal in all sets of values: the container's name, the number of its waits, and the number of the wait among
+/// them. The number of waits tells the branches of the container apart.
 type WaitKey = (String, usize, usize);
 
-/// The texts to which forms were rendered, by the number of the form, the number of the set, and the name of the workload.
+/// The texts to which forms were rendered, by the number of the form, the number of the set of values, and the name of the workload.
 type Rendered = BTreeMap<(usize, usize, String), String>;
 
-/// Renders the forms of the entries of these groups with the renders of `share`, and chooses among them.
+/// Renders all forms of the entries of the groups with the numbers `open`, with the renders of `share`, and chooses a form for each wait. Leaves
+/// out a group whose list cannot be written into a template.
 pub(super) fn of(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -81,8 +82,8 @@ struct Trial<'t, 'k> {
 }
 
 impl Trial<'_, '_> {
-    /// Renders the forms with these numbers with one set of values. Where the chart does not render with them, the halves are tried; a form
-    /// that alone breaks the chart is dropped from `numbers`. `all` has each form with the number of its group.
+    /// Renders the forms with these numbers with one set of values. Where the chart does not render with them, the halves are tried; a form that
+    /// alone breaks the chart is dropped from `numbers`. Does nothing once no render is left. `all` has each form with the number of its group.
     fn render(
         &mut self,
         set: usize,
@@ -129,7 +130,7 @@ impl Trial<'_, '_> {
         }
     }
 
-    /// Takes the forms in the list of a rendered object.
+    /// Reads the rendered forms from the list of a rendered object, which has `NUMBER=FORM` as each entry, into `rendered`.
     fn take(&mut self, set: usize, object: &ChartObject) {
         let name = text(&object.value, "/metadata/name");
         let said = tried::said(&object.value).unwrap_or_default();
@@ -157,12 +158,12 @@ struct Pool {
     group: usize,
     forms: BTreeMap<WaitKey, Vec<ListEntry>>,
     sets: BTreeSet<usize>,
-    /// The telling set with the same expected list, by the number of each set.
+    /// The set in `sets` with an equal expected list, by the number of each set of values.
     like: BTreeMap<usize, usize>,
 }
 
 impl Pool {
-    /// `None` where the group's template has no place for a list.
+    /// Collects the forms of the entries of the group number `at`; `None` where the group's template has no place for a list.
     fn of(known: &Known<'_>, groups: &[Group], at: usize) -> Option<Self> {
         let group = &groups[at];
         let root = ways::root_of(known, group)?;

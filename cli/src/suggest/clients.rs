@@ -17,8 +17,8 @@ pub(super) use data::{asked_through_a_pipe, asks_for_members, names_behind};
 use std::collections::BTreeMap;
 use table::{CLIENTS, Client, Plain};
 
-/// Reads the waits of a command; `None` where the command is no known client. `looks`: the command stands where a wait is likely, such as
-/// in a loop or in an init container.
+/// Reads the waits of a command; `None` where the command is no known client, and empty where it is one that waits for nothing. `looks`: the
+/// command stands where a wait is likely, such as in a loop or in an init container.
 pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let program = call.program().trim_start_matches(['(', '!']);
     let arguments: Vec<&str> = call.words[1..].iter().map(String::as_str).collect();
@@ -88,7 +88,8 @@ pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Op
     }
 }
 
-/// Whether a command asks only once. Such a command is a wait only in a loop, or with an option to try again.
+/// Whether a command asks only once, and so waits for nothing by itself: a `curl` or `wget` without an option to try again, code that does not
+/// try again, or a `dig`, each outside of a loop.
 pub(super) fn asks_once(call: &Call) -> bool {
     // Of the programs that look a name up, `dig` alone succeeds for a name that is not there.
     let looks_up = call.program() == "dig" && !call.is_looped();
@@ -166,7 +167,8 @@ impl Client {
     }
 }
 
-/// The wait for a file that a test such as `[ -f /ready ]` looks for; `None` for a command that is no such test.
+/// The wait for the file that a looped test such as `[ -f /ready ]` or `ls /ready` looks for; empty outside of a loop, and `None` for a command
+/// that is no such test.
 fn test(program: &str, arguments: &[&str], looped: bool) -> Option<Vec<For>> {
     let found = match program {
         "test" | "[" | "[[" => {
@@ -252,7 +254,7 @@ fn logged_in(arguments: &[&str]) -> Option<Vec<For>> {
     Some(vec![For::Address(Address { usual, ..found })])
 }
 
-/// The address that `socat` connects to, such as `socat - TCP:db:5432,connect-timeout=1`.
+/// The addresses to which `socat` connects, such as `socat - TCP:db:5432,connect-timeout=1`; empty for one that listens.
 fn socat(arguments: &[&str]) -> Vec<For> {
     // A `socat` that listens is a server: it passes on the bytes that it receives.
     if arguments

@@ -5,7 +5,7 @@
 pub(super) struct Comparison {
     /// The texts, of which one has to be the value.
     pub(super) texts: Vec<String>,
-    /// The function: `eq` or `has`.
+    /// The function: `eq`, which also stands for `ne`, or `has`.
     function: &'static str,
 }
 
@@ -48,14 +48,14 @@ impl Comparison {
         }
     }
 
-    /// Adds a text.
+    /// Adds a text to the texts of the comparison, unless it is there.
     pub(super) fn add(&mut self, text: &str) {
         if self.texts.iter().all(|it| it != text) {
             self.texts.push(text.to_owned());
         }
     }
 
-    /// Whether the texts stand in a list of their own.
+    /// Whether the condition compares by `has`, so that the texts stand in a list of their own.
     pub(super) fn is_of_list(&self) -> bool {
         self.function == "has"
     }

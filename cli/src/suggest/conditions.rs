@@ -8,8 +8,8 @@ use super::switches::Switch;
 const MOST_TOGETHER: usize = 4;
 
 /// The condition, as template actions, under which an object or a wait is rendered. `tried` are the sets of values that were rendered, and
-/// `seen` are those of them that show the object. `idle` are the switches that alone change nothing. `None` where the sets do not tell a
-/// condition.
+/// `seen` are those of them that show the object. `idle` are the switches that alone change nothing. Empty where each tried set shows the
+/// object; `None` where the sets do not tell a condition.
 pub(super) fn of_sets(
     sets: &[Vec<Switch>],
     (tried, seen): (&[usize], &[usize]),
@@ -86,19 +86,20 @@ pub(super) fn of_sets(
     (!parts.is_empty()).then(|| within(&joined("or", parts)))
 }
 
-/// The condition that holds while a switch is off. A text that alone changes nothing is as good as the chart's own.
+/// The condition that holds while the value of a switch is as the chart has it. Another text of that value in `idle`, which alone changes
+/// nothing, counts like the chart's own. `None` where no condition can test the switch.
 fn fails(switch: &Switch, idle: &[Switch], root: &str) -> Option<String> {
     switch.widened(idle.iter()).holds_not(root)
 }
 
-/// Of several switches the one that alone changes something, since it decides; all of them where that is not one.
+/// Reduces several switches to the one that alone changes something, since it decides; returns all of them where not exactly one does.
 fn without_idle<'s>(switches: Vec<&'s Switch>, idle: &[Switch]) -> Vec<&'s Switch> {
     let rest = switches.iter().filter(|it| !idle.contains(it));
     let rest: Vec<&Switch> = rest.copied().collect();
     if rest.len() == 1 { rest } else { switches }
 }
 
-/// The condition that joins each of several conditions, which hold together or one of which holds, once.
+/// The condition that joins several conditions by `op`, which is `and` or `or`. Equal conditions count once, and a single one stays as it is.
 pub(super) fn joined(op: &str, parts: Vec<String>) -> String {
     let mut once: Vec<String> = Vec::new();
     for part in parts {
@@ -112,7 +113,7 @@ pub(super) fn joined(op: &str, parts: Vec<String>) -> String {
     }
 }
 
-/// The actions around an entry for one condition.
+/// The actions around an entry for one condition: a single `if`.
 fn within(condition: &str) -> Vec<Vec<String>> {
     vec![vec![format!("if {}", bare(condition))]]
 }

@@ -14,11 +14,12 @@ pub(super) struct Container {
     pub(super) init: bool,
     /// The words of `command`, then those of `args`.
     pub(super) words: Vec<String>,
-    /// The variables whose values are in the container's own fields.
+    /// The variables with a known value, which is in the container's own fields, or after `environment::completed` in a rendered ConfigMap or
+    /// Secret.
     pub(super) env: BTreeMap<String, String>,
     /// The variables of the pod's other containers with the same image that the container itself does not have.
     pub(super) beside: BTreeMap<String, String>,
-    /// The variables whose value is in a Secret, a ConfigMap or the pod.
+    /// The variables whose value is in a Secret, a ConfigMap or the pod, and so not known.
     pub(super) elsewhere: BTreeSet<String>,
     /// The paths at which the container mounts folders of the node.
     pub(super) node_paths: Vec<String>,
@@ -75,8 +76,8 @@ impl Container {
         Ok(known)
     }
 
-    /// Reads a container of a pod with the spec `pod`. `pod` is null for an item of a list in a template's text, which may belong to any
-    /// pod.
+    /// Reads a container of a pod with the spec `pod`, without its hooks; `None` for a container without a name. `pod` is null for an item of a
+    /// list in a template's text, which may belong to any pod.
     pub(super) fn of(value: &Value, init: bool, pod: &Value) -> Option<Self> {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let name = value.get("name")?.as_str()?.to_owned();
@@ -115,7 +116,8 @@ impl Container {
         Some(container)
     }
 
-    /// The containers of a pod's spec, the init containers first.
+    /// The containers of a pod's spec, the init containers first. Behind each container stand the commands of its hooks, as containers of their
+    /// own.
     pub(super) fn all(pod: &Value) -> Vec<Self> {
         let of = |key: &str, init: bool| {
             let list = pod[key].as_array().into_iter().flatten();
@@ -126,7 +128,8 @@ impl Container {
             .collect()
     }
 
-    /// The container, and as further containers the commands that the kubelet runs after the start of the container or before its end.
+    /// The container, and as further containers the commands that the kubelet runs after the start of the container or before its end. Empty for
+    /// a container without a name.
     pub(super) fn each(value: &Value, init: bool, pod: &Value) -> Vec<Self> {
         let Some(own) = Self::of(value, init, pod) else {
             return Vec::new();
@@ -142,8 +145,8 @@ impl Container {
         std::iter::once(own).chain(after_start).collect()
     }
 
-    /// Gives each container of a pod the variables of the others with its image: a script of the image may have them from a file that another
-    /// container writes.
+    /// Gives each container of a pod, in `beside`, the variables of the pod's other containers with its image: a script of the image may have
+    /// them from a file that another container writes.
     pub(super) fn join(containers: &mut [Self]) {
         let all: Vec<(String, BTreeMap<String, String>)> = containers
             .iter()
@@ -163,7 +166,7 @@ impl Container {
         }
     }
 
-    /// Whether the container's script also takes an answer that refuses, such as 401, for success.
+    /// Whether the container's script also takes an answer that refuses for success: 401, 403 or 404 stands as a number in its words.
     pub(super) fn takes_refusals(&self) -> bool {
         let is_number = |it: char| !it.is_ascii_digit();
         let mut words = self.words.iter().flat_map(|it| it.split(is_number));
@@ -185,7 +188,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The text of a scalar, which may be a text, a number or a flag.
+/// The text of a scalar, which may be a text, a number or a flag; `None` for another value.
 pub(super) fn said(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -90,7 +90,7 @@ impl Document<'_> {
         (self.first..self.first + self.lines.len()).contains(&line)
     }
 
-    /// The line, in the file, that makes the object a hook which Helm runs after all other objects; `None` for any other object.
+    /// The number of the line in the file that makes a Job a hook which Helm runs only after all other objects; `None` for any other object.
     pub(super) fn late_hook(&self) -> Option<usize> {
         let at = self.line_of("helm.sh/hook")?;
         let line = &self.lines[at];

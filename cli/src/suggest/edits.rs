@@ -32,7 +32,7 @@ pub(super) fn annotate(texts: &Texts, document: &Document<'_>, list: &[String]) 
 }
 
 /// The change that writes a list above a helper that writes all metadata: `metadata: {{- include "shop.metadata" . | nindent 2 }}`. `None` where
-/// that helper may write annotations, too.
+/// that helper may write annotations, too, and where no helper writes all metadata.
 fn above_helper(texts: &Texts, document: &Document<'_>, list: &[String]) -> Option<Edit> {
     const KEY: &str = "metadata:";
     let has_variable = list.iter().any(|it| it.contains("$("));
@@ -74,8 +74,9 @@ fn may_annotate(texts: &Texts, action: &str) -> bool {
     helper.is_none() || action.contains("nnotations") || reads(&texts.reach(action))
 }
 
-/// The change that writes a weight beside a sync wave. A hook gets no weight: it runs before or after the objects that the weight would
-/// order, and a hook before a sync would wait for the very workloads that the sync mends.
+/// The change that writes the number of a workload's sync wave as its weight; `None` where it has a weight already, or no number as its wave. A
+/// hook gets no weight: it runs before or after the objects that the weight would order, and a hook before a sync would wait for the very
+/// workloads that the sync mends.
 pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     let is_hook = HOOKS.iter().any(|hook| document.has(hook));
     if !document.is_workload() || document.has(WEIGHT) || is_hook {

@@ -9,7 +9,8 @@ use super::shell::OWN_NAMESPACE;
 use k8s_openapi::ByteString;
 use serde_json::{Map, Value};
 
-/// The container with the values of variables that the ConfigMaps and Secrets among `objects` have, and with its namespace, `home`.
+/// The container with the values of variables that the ConfigMaps and Secrets among `objects` have, and with its namespace, `home`, as the
+/// variable `OWN_NAMESPACE`.
 pub(super) fn completed(
     mut container: Container,
     pods: &Value,
@@ -76,8 +77,8 @@ impl<'o> EnvSource<'o> {
             .collect()
     }
 
-    /// The value of a key, for the variable `name`. From a Secret only an address is read, without the credentials in it, because a message
-    /// may show the value.
+    /// The value of a key, for the variable `name`. From a Secret only an address is read, which the name of the variable tells, without the
+    /// credentials in it, because a message may show the value. `None` for any other value of a Secret.
     fn value(&self, name: &str, key: &str) -> Option<String> {
         let plain = self.object["stringData"][key].as_str();
         let data = &self.object["data"][key];
@@ -110,7 +111,7 @@ fn without_credentials(value: &str) -> String {
     format!("{scheme}://{host}")
 }
 
-/// The container of this name in the pods' spec.
+/// The part of the pods' spec that defines the container, found by its name.
 fn own<'p>(container: &Container, pods: &'p Value) -> Option<&'p Value> {
     let lists = ["initContainers", "containers"].map(|it| pods["spec"][it].as_array());
     let mut all = lists.into_iter().flatten().flatten();

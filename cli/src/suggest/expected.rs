@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 /// The lists of workloads. A key is the number of the set of values with which the chart was rendered, and the workload's name.
 pub(super) type Lists = BTreeMap<(usize, String), Vec<String>>;
 
-/// The expected lists of a group's workloads, with the rendered names of the targets.
+/// For each workload of a group, the list that means the same as its wait loops, with the rendered names of the targets.
 pub(super) fn of(known: &Known<'_>, group: &Group) -> Lists {
     by(known, group, |target, _| target.plain().text)
 }
 
-/// The expected lists of a group's workloads. `entry` writes the entry of a target; its second argument is the number of the set of values
-/// with which the workload was rendered.
+/// For each workload of a group, the list that means the same as its wait loops. `entry` writes the entry of a target; its second argument is
+/// the number of the set of values with which the workload was rendered.
 pub(super) fn by(
     known: &Known<'_>,
     group: &Group,

@@ -18,13 +18,13 @@ use anyhow::Result;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most sets of one round that are tried with one switch more than a set before them.
+/// The most sets of values that one round renders which add one switch to an earlier set.
 const MOST_PAIRS: usize = 40;
 
-/// The most sets with other waits that are tried with one switch more.
+/// The most sets of values that are rendered which add one switch to a set in which a container waits for something new.
 const MOST_CROSSED: usize = 24;
 
-/// The most texts that are tried in order to render workloads at all.
+/// The most values that get a made-up text, one at a time, in order to render the chart's own workloads at all.
 const MOST_TEXTS: usize = 8;
 
 /// The most values or sets that a note names.
@@ -33,8 +33,8 @@ const MOST_TOLD: usize = 6;
 /// A set of values with one switch more than an earlier set, and the number of the earlier set.
 type Pair = (usize, Vec<Switch>);
 
-/// Parts the sets that are tried from the sets beyond [`MOST_PAIRS`]. Sets that differ in the order of their switches count once, because
-/// Helm renders them once.
+/// Splits sets of values into those that are tried, at most [`MOST_PAIRS`] different ones, and those beyond that limit. Sets that differ in the
+/// order of their switches count once, because Helm renders them once.
 fn first_pairs(pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair>) {
     let mut questions: BTreeSet<Vec<String>> = BTreeSet::new();
     pairs.into_iter().partition(|(_, set)| {
@@ -44,8 +44,8 @@ fn first_pairs(pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair>) {
     })
 }
 
-/// Renders the sets in which a container may wait for the elements of a list, with marks in that list. Of several forms that an element may
-/// have, the first counts that tells each address.
+/// Renders the sets in which a container may wait for the elements of a list, with marks in that list. An element may have several forms; the
+/// first form counts with which each waited-for address shows its mark.
 fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
     let mut open = tried.lists();
     while !open.is_empty() {
@@ -67,8 +67,8 @@ fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
     }
 }
 
-/// Renders the variations of the sets of values. Of one that does not render, or with which a loop never ends, the halves are tried. Returns the
-/// paths of the values that were not varied, and the sets without variations.
+/// Renders the variations of the sets of values, which have other names and texts. Of one that does not render, or with which a loop never ends,
+/// the halves are tried. Returns the paths of the values that were not varied, and the sets without variations.
 fn vary(
     tried: &mut TriedSets<'_>,
     source: &mut ObjectSource,
@@ -117,7 +117,7 @@ fn first_of(all: impl ExactSizeIterator<Item = String>) -> String {
     some.join(", ")
 }
 
-/// The switches of these sets, for a note.
+/// The texts that name the switches of each set of values, for a note; marks are left out.
 fn told<'s>(sets: impl Iterator<Item = &'s Vec<Switch>>) -> BTreeSet<String> {
     let told = sets.map(|set| {
         let switches = set.iter().filter(|it| !it.follows()).map(Switch::told);
@@ -155,7 +155,8 @@ fn of_untried(
     notes
 }
 
-/// Renders the sets with marks in the values that a wait follows. Returns the numbers of the sets that mark several values at once.
+/// Renders sets of values once more with marks, which are made-up hosts and ports, in the values that may hold an address. Returns the numbers
+/// of the new sets that mark all such values at once.
 fn follow(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<usize> {
     let (followed, many) = tried.followed();
     let sets: Vec<_> = followed.iter().map(|it| it.1.clone()).collect();
@@ -172,7 +173,8 @@ fn follow(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<usize> {
     joined
 }
 
-/// Renders the sets with other waits once more, with one switch more in each. Returns the sets beyond the limit.
+/// Renders the sets in which a container waits for something new once more, with one further switch in each. Returns the sets beyond the limits,
+/// which were not rendered.
 fn cross(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<Pair> {
     let mut crossed = tried.crossed();
     let sets = crossed.iter().take(MOST_CROSSED).map(|it| it.1.clone());
@@ -188,7 +190,7 @@ fn cross(tried: &mut TriedSets<'_>, source: &mut ObjectSource) -> Vec<Pair> {
     uncrossed
 }
 
-/// The note on the sets that were not rendered; `None` where all were.
+/// The note on the sets of values that were not rendered for want of renders; `None` where all were.
 fn of_late(late: &[Vec<Switch>]) -> Option<String> {
     let mut pairs: Vec<String> = late.iter().flatten().map(Switch::told).collect();
     pairs.sort();
@@ -202,7 +204,7 @@ fn of_late(late: &[Vec<Switch>]) -> Option<String> {
 }
 
 /// Gives the chart a made-up text for the value without which it renders none of its own workloads, as some charts do until they get a host.
-/// Returns that switch.
+/// Returns that switch; `None` where the chart renders workloads without it, or where no text helps.
 fn bring_workloads(source: &mut ObjectSource, switched: &[Vec<Switch>]) -> Option<Switch> {
     let is_own = |it: &ChartObject| !it.source.starts_with("charts") && own_pods(it).is_some();
     let shows = |source: &mut ObjectSource, set: &[Switch]| {
@@ -221,7 +223,7 @@ fn bring_workloads(source: &mut ObjectSource, switched: &[Vec<Switch>]) -> Optio
     Some(needed.clone())
 }
 
-/// Proposes lists for the workloads that a folder renders to.
+/// Proposes lists for the workloads of a chart, or of a folder of manifests, and reports the waits that stay.
 pub(super) fn run(
     folder: &Path,
     texts: &Texts,

@@ -41,7 +41,8 @@ impl Way {
     }
 }
 
-/// The names of targets, by their rendered entries. Each is looked up once, because the search through the templates is slow.
+/// The entries that name a target for a release of any name, by the target's rendered entry. Each target is looked up once, because the search
+/// through the templates is slow.
 pub(super) type Names = BTreeMap<String, Vec<ListEntry>>;
 
 /// The entry that was chosen for each wait, by the number of the wait's container in [`Known::seen`], and the wait's number there.
@@ -61,7 +62,8 @@ pub(super) struct EntryForms {
 }
 
 impl EntryForms {
-    /// The forms for the wait number `at` of a container, whose target is `target`.
+    /// The forms of the entry for the wait number `at` of a container, whose target is `target`. `root` stands in front of `.Values`: it is `$`
+    /// where the dot is something else than the root.
     pub(super) fn of(
         known: &Known<'_>,
         seen: &SeenContainer,
@@ -106,7 +108,8 @@ impl EntryForms {
         }
     }
 
-    /// The entry in one way; where the target has no such form, in the next best. `None` where no form holds for other values.
+    /// The entry with the values from which the address comes; without these, the entry in one way, or else in the target's next best way.
+    /// `None` where that entry would hold for the present values or the present revision alone.
     pub(super) fn in_way(&self, known: &Known<'_>, way: Way) -> Option<Listed> {
         let mut ways = way.with_next_best().iter();
         let mut formed = || ways.find_map(|it| self.of_ways.get(it)).cloned();
@@ -117,7 +120,8 @@ impl EntryForms {
         self.fits(known, &entry).then_some(Listed { entry, within })
     }
 
-    /// All forms, the best first. Empty where the address comes from the elements of a list, which stand in a `range`.
+    /// All forms that follow the values and the revision which the target depends on, the best first. Empty where the address comes from the
+    /// elements of a list, which stand in a `range`.
     pub(super) fn all(&self, known: &Known<'_>) -> Vec<ListEntry> {
         if self
             .of_values
@@ -144,6 +148,7 @@ impl EntryForms {
 }
 
 /// The entry whose name is the host of a URL, or of a host with a port, where one action writes all of it: `service/{{ include "shop.url" . }}`.
+/// `None` for any other entry.
 fn host_of_url(entry: &ListEntry) -> Option<ListEntry> {
     let (kind, action) = entry.text.split_once("{{ ")?;
     let (action, behind) = action.split_once(" }}")?;

@@ -3,7 +3,7 @@
 /// The action that prints an address which may be a URL, without the scheme.
 const URL: &str = r#"{{ trim . | trimPrefix "http://" | trimPrefix "https://" }}"#;
 
-/// The marks for the elements of one list.
+/// A list of addresses in a chart's values, with the marks that its elements are set to. Marks are made-up hosts and ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HostList {
     /// Whether the value is one text with commas, and no list.
@@ -13,19 +13,19 @@ pub(super) struct HostList {
     pub(super) elements: Vec<Vec<Part>>,
 }
 
-/// A part of an element.
+/// One value of an element of a list of addresses, such as the element's host or port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     /// The key of the part; empty where the element is a text.
     pub(super) key: String,
     pub(super) value: String,
-    /// The chart's own value; empty where the chart has no such element.
+    /// The chart's own value in this place; empty where the chart's list has no such element.
     pub(super) own: String,
     pub(super) is_mark: bool,
 }
 
 impl HostList {
-    /// The pairs of path and value that Helm's `--set` takes.
+    /// The pairs of path and value that set the elements at a path of the values, as one text for Helm's `--set`.
     pub(super) fn pairs(&self, path: &str) -> String {
         let escaped = |it: &Part| it.value.replace(',', "\\,");
         if self.is_text {
@@ -70,7 +70,7 @@ impl HostList {
         own.map(String::as_str).filter(|it| !it.is_empty())
     }
 
-    /// The actions around the entry, the outermost first.
+    /// The actions around the entry that loop over the list at a path of the values, the outermost first.
     pub(super) fn within(&self, path: &str, root: &str) -> Vec<Vec<String>> {
         let value = format!("{root}.Values.{path}");
         if !self.is_text {

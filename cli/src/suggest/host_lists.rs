@@ -13,9 +13,9 @@ use serde_json::Value;
 
 /// The most elements of a chart's own list that are set to marks.
 const MOST: usize = 6;
-/// The number of the first mark: those of single values have lower numbers.
+/// The number below those of the marks for elements of lists; the marks for single values have lower numbers.
 const FIRST: usize = 200;
-/// The made-up text of a part of an element that is no address.
+/// The made-up text for an empty value of an element that is neither the element's host nor its port.
 const FILLER: &str = "sluice";
 
 /// A list that a template walks through, as the template's text has it.
@@ -107,7 +107,7 @@ fn ranges_at(file: &File, line: usize) -> Vec<String> {
     ranges.cloned().collect()
 }
 
-/// The actions of a text, each with the place behind it.
+/// The actions of a text without their braces, each with the byte at which the text behind the action begins.
 fn with_places(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -123,7 +123,7 @@ fn with_places(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The list that a `range` walks through. `None` where that is no value of the chart.
+/// The list that a `range` walks through. `None` where its expression is more than one value of the chart.
 fn walk(range: &str, body: &str, is_around: bool) -> Option<Walked> {
     let list = range.strip_prefix("range")?;
     let (names, list) = list.split_once(":=").unwrap_or(("", list));
@@ -157,7 +157,7 @@ fn joined(action: &str) -> Option<String> {
     path_alone(piped.unwrap_or(behind).trim().trim_matches(['(', ')']))
 }
 
-/// The paths in an action of values that are several addresses in one text.
+/// The paths in an action at which the chart has one text for several addresses: the last key ends in a word such as `brokers`.
 fn texts_with_commas(action: &str, values: &Value) -> Vec<String> {
     let named = [
         "brokers",
@@ -204,7 +204,8 @@ fn keys_of(body: &str, element: &str) -> Vec<String> {
     keys
 }
 
-/// The switches for a list, one for each form that its elements may have.
+/// The switches that set the elements of a list to marks, one switch for each form that the elements may have. `number` is that of the last
+/// mark. Empty where the chart's own value has another type or more than [`MOST`] elements.
 fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
     let own = value_at(&texts.values, &walked.path);
     let split = |it: &str| {

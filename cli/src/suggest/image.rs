@@ -44,8 +44,8 @@ pub(super) const PROTOCOLS: [&str; 10] = [
     "exec",
 ];
 
-/// Whether an image's program takes the first argument of the container. Any other first argument is a program that runs in place of the
-/// image's own.
+/// Whether an image's program takes the first argument of the container: an option, an address with a colon, or a command of `wait4x`. Any other
+/// first argument is a program that runs in place of the image's own.
 pub(super) fn takes(argument: &str) -> bool {
     argument.starts_with('-') || argument.contains(':') || PROTOCOLS.contains(&argument)
 }

@@ -43,7 +43,8 @@ pub(super) fn port_there(context: &Context<'_>, wait: &Wait) -> Option<String> {
     context.expression(&known).ok()
 }
 
-/// The entry of a wait as an address that the gate tries.
+/// The entry of a wait as an address that the gate tries. `None` for an address without a port, for a text that means something else in the
+/// list, and for a wait that is for no host.
 pub(super) fn as_address(context: &Context<'_>, wait: &Wait) -> Option<String> {
     match &wait.for_what {
         For::Address(address) => context.outside(address).ok()?,
@@ -55,7 +56,7 @@ pub(super) fn as_address(context: &Context<'_>, wait: &Wait) -> Option<String> {
     }
 }
 
-/// The entry of a wait for a pod by its own name, as in `queue-0.queue`.
+/// The entry `pod/NAME` of a wait whose host begins with the name of a pod, as in `queue-0.queue`; `None` for a wait that is for no host.
 pub(super) fn pod(context: &Context<'_>, wait: &Wait) -> Option<String> {
     let (For::Address(Address { host, .. }) | For::Name(host)) = &wait.for_what else {
         return None;
@@ -332,7 +333,7 @@ fn variable(action: &str) -> Option<&str> {
     Some(&rest[..end])
 }
 
-/// The helper that an action includes.
+/// The name of the helper that an action includes; `None` for an action that does not begin with `include` or `template`.
 fn helper(action: &str) -> Option<&str> {
     let rest = ["include \"", "template \""]
         .iter()

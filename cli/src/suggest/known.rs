@@ -34,10 +34,21 @@ pub(super) struct Group {
     pub(super) document: Option<usize>,
     /// The numbers of the group's containers in [`Known::seen`].
     pub(super) seen: Vec<usize>,
-    /// The numbers of the group's containers in the variations of the sets. They tell what a list has to say there.
+    /// The numbers, in [`Known::seen`], of the group's containers in the variations of the sets. They tell what a list has to say there.
     pub(super) varied: Vec<usize>,
     /// The numbers of the sets of values that do not count for the group's list.
     pub(super) forgotten: Vec<usize>,
+    /// The mixtures of switches with which audits rendered the group.
+    pub(super) hints: Vec<Hint>,
+}
+
+/// A mixture of switches with which an audit rendered the chart, and the things for which the loops of a group wait then. It teaches
+/// conditions; no list is tried with it.
+#[derive(Debug)]
+pub(super) struct Hint {
+    pub(super) set: Vec<Switch>,
+    /// The rendered entries of these things.
+    pub(super) entries: BTreeSet<String>,
 }
 
 /// A folder with its texts and its rendered objects.
@@ -53,7 +64,7 @@ pub(super) struct Known<'f> {
     pub(super) untried: Vec<usize>,
     /// The template that is no YAML with a set of values, by the number of the set.
     pub(super) without_yaml: BTreeMap<usize, PathBuf>,
-    /// The number of the set that each variation of a set has further switches beside, by the number of the variation.
+    /// The number of the set of values that each variation varies, by the number of the variation. A variation has other names and texts.
     pub(super) varied: BTreeMap<usize, usize>,
     /// The declared sub-charts that no folder holds.
     pub(super) missing: Vec<String>,
@@ -110,7 +121,7 @@ impl Known<'_> {
             || self.with_document(group, written).is_some()
     }
 
-    /// Calls `then` with the document that renders a group, and with its file; `None` where there is no such document.
+    /// The result of `then` for the document that renders a group, and for its file; `None` where there is no such document.
     pub(super) fn with_document<T>(
         &self,
         group: &Group,

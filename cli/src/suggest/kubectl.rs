@@ -4,12 +4,17 @@ use super::reason::Reason;
 use super::shell::Call;
 use super::wait::{For, NamedObject};
 
-/// Reads the waits of `kubectl`, `oc` or `k8s-wait-for`; `None` for any other command.
+/// Reads the waits of `kubectl`, `oc` or `k8s-wait-for`; empty for a command of these that waits for nothing, and `None` for any other command.
 pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
     let program = call.program();
     let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
-    if matches!(program, "kubectl" | "oc" | "k3s") {
+    if matches!(program, "kubectl" | "oc") {
         return Some(of_kubectl(&words[1..], looks, call.is_read));
+    }
+    if let ["kubectl", rest @ ..] = &words[1..]
+        && matches!(program, "k3s" | "microk8s")
+    {
+        return Some(of_kubectl(rest, looks, call.is_read));
     }
     // A container may have only the arguments of `kubectl`, where its image runs the program.
     let is_kubectl = image.contains("kubectl") || image.contains("origin-cli");
@@ -42,7 +47,8 @@ fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     Some(vec![object(kind, name, namespace, None)])
 }
 
-/// The waits of a `kubectl` command. `looks`: the command stands where a wait is likely. `is_read`: another command reads its output.
+/// The waits of a `kubectl` command; empty for one that does not wait. `looks`: the command stands where a wait is likely. `is_read`: another
+/// command reads its output.
 fn of_kubectl(arguments: &[&str], looks: bool, is_read: bool) -> Vec<For> {
     let namespace = value(arguments, &["-n", "--namespace"]);
     let plain = plain(arguments);
@@ -272,6 +278,10 @@ mod tests {
         for (line, expected) in [
             (
                 "kubectl wait --for=condition=complete job/migrate --timeout=60s",
+                "job/migrate",
+            ),
+            (
+                "k3s kubectl wait --for=condition=complete job/migrate",
                 "job/migrate",
             ),
             (

@@ -2,6 +2,7 @@
 //! and with no other. The condition is a disjunction of conjunctions, found greedily.
 
 use super::conditions::joined;
+use super::examples::Examples;
 use super::operands::bare;
 use super::switches::{Switch, Tested};
 use super::texts::value_at;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most conjunctions.
+/// The most conjunctions of one condition.
 const MOST_TERMS: usize = 3;
 /// The most clauses of a condition: a longer one only lists the sets that were tried.
 const MOST_CLAUSES: usize = 6;
@@ -23,16 +24,15 @@ struct Clause {
     is_read: bool,
 }
 
-/// The condition, as template actions, under which an entry stands. `tried` are the sets of values that were rendered, and `seen` are those of
-/// them that show the entry. `values` are the chart's own, and `read` is the text of the loop with its helpers. `None` where no condition of
-/// these switches tells the sets apart.
-pub(super) fn of_sets(
-    sets: &[Vec<Switch>],
-    (tried, seen): (&[usize], &[usize]),
+/// The condition, as template actions, under which an entry stands. `values` are the chart's own, and `read` is the text of the loop with its
+/// helpers. `None` where no short condition of the examples' switches tells the sets with the entry from those without it.
+pub(super) fn of_examples(
+    examples: &Examples,
     values: &Value,
     read: &str,
     root: &str,
 ) -> Option<Vec<Vec<String>>> {
+    let Examples { sets, tried, seen } = examples;
     let absent: BTreeSet<usize> = tried
         .iter()
         .filter(|it| !seen.contains(it))
@@ -42,18 +42,19 @@ pub(super) fn of_sets(
         return Some(Vec::new());
     }
     let clauses = clauses(sets, tried, values, read, root);
-    let mut open = seen.to_vec();
+    let mut open = seen.clone();
     // The set with the fewest switches tells most about each of them.
     open.sort_by_key(|it| (sets[*it].len(), *it));
     let mut terms: Vec<Vec<&Clause>> = Vec::new();
     while let Some(first) = open.first() {
-        let term = term(&clauses, *first, &open, &absent)?;
+        let term = term(&clauses, *first, &open, &absent, &terms)?;
         open.retain(|set| !term.iter().all(|it| it.sets.contains(set)));
         terms.push(term);
         if terms.len() > MOST_TERMS {
             return None;
         }
     }
+    join(&mut terms, seen, &absent);
     // A clause of all terms stands once.
     let all = terms.clone();
     let is_common = |it: &&Clause| all.iter().all(|term| term.contains(it));
@@ -76,7 +77,8 @@ pub(super) fn of_sets(
     Some(vec![vec![format!("if {}", bare(&condition))]])
 }
 
-/// The conditions on the value of each switch: that it is as the switch sets it, and that it is not.
+/// The conditions on the value of each switch in the tried sets, each with the sets in which it holds: that the value is as the switch sets it,
+/// and that it is not.
 fn clauses(
     sets: &[Vec<Switch>],
     tried: &[usize],
@@ -124,12 +126,14 @@ fn clauses(
     clauses
 }
 
-/// A conjunction that holds with the set `first` and with no set of `absent`, and that holds with as many sets of `open` as it can.
+/// A conjunction that holds with the set `first` and with no set of `absent`, and that holds with as many sets of `open` as it can; `None` where
+/// no clauses tell these sets apart.
 fn term<'p>(
     clauses: &'p [Clause],
     first: usize,
     open: &[usize],
     absent: &BTreeSet<usize>,
+    earlier: &[Vec<&Clause>],
 ) -> Option<Vec<&'p Clause>> {
     let mut rest = absent.clone();
     let mut term: Vec<&Clause> = Vec::new();
@@ -138,7 +142,10 @@ fn term<'p>(
         let best = fitting.max_by_key(|it| {
             let without = rest.iter().filter(|set| !it.sets.contains(set)).count();
             let covered = open.iter().filter(|set| it.sets.contains(set)).count();
-            (without, it.is_read, covered, Reverse(it.text.len()))
+            let is_read = it.is_read && without > 0;
+            // Clauses that all terms have stand once.
+            let is_used = earlier.iter().flatten().any(|used| used == it);
+            (is_read, without, is_used, covered, Reverse(it.text.len()))
         })?;
         let before = rest.len();
         rest.retain(|set| best.sets.contains(set));
@@ -157,6 +164,30 @@ fn term<'p>(
         }
     }
     Some(term)
+}
+
+/// Puts clauses of the first term in the place of clauses that only a later term has, as far as the terms still hold with the same sets: a clause
+/// that all terms have stands once.
+fn join(terms: &mut [Vec<&Clause>], seen: &[usize], absent: &BTreeSet<usize>) {
+    let holds = |term: &[&Clause], set: &usize| term.iter().all(|it| it.sets.contains(set));
+    let Some(first) = terms.first().cloned() else {
+        return;
+    };
+    for at in 1..terms.len() {
+        for clause in &first {
+            for place in 0..terms[at].len() {
+                if terms[at].contains(clause) || first.contains(&terms[at][place]) {
+                    continue;
+                }
+                let own = std::mem::replace(&mut terms[at][place], *clause);
+                let is_shown = |set: &usize| terms.iter().any(|it| holds(it, set));
+                let is_wrong = absent.iter().any(|it| holds(&terms[at], it));
+                if is_wrong || !seen.iter().all(is_shown) {
+                    terms[at][place] = own;
+                }
+            }
+        }
+    }
 }
 
 /// Whether the value of a switch is as the switch sets it, in the sense of the switch's test. `given` is the value in a set, and `own` the
@@ -204,7 +235,8 @@ mod tests {
         let set = |it: &&[(&str, &str)]| it.iter().map(|it| switch(it.0, it.1)).collect();
         let sets: Vec<Vec<Switch>> = sets.iter().map(set).collect();
         let tried: Vec<usize> = (0..sets.len()).collect();
-        let found = of_sets(&sets, (&tried, seen), &values, "", "")?;
+        let seen = seen.to_vec();
+        let found = of_examples(&Examples { sets, tried, seen }, &values, "", "")?;
         Some(found.concat().concat())
     }
 
@@ -232,6 +264,21 @@ mod tests {
                 vec![&[], &[off], &[outside], &[off, idle], &[off, outside, idle]],
                 vec![1],
                 Some("if and .Values.run (not .Values.db.enabled)"),
+            ),
+            // Two switches that together take the entry away, with one that is needed in any case.
+            (
+                vec![
+                    &[],
+                    &[outside],
+                    &[outside, other],
+                    &[outside, idle],
+                    &[outside, other, idle],
+                    &[other, idle],
+                    &[idle],
+                    &[other],
+                ],
+                vec![1, 2, 3],
+                Some("if and .Values.outside (or .Values.run (not .Values.x))"),
             ),
             // Two sets that no switch tells apart.
             (vec![&[], &[]], vec![0], None),

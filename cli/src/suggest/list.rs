@@ -10,7 +10,8 @@ pub(super) struct Listed {
     pub(super) within: Vec<Vec<String>>,
 }
 
-/// The lines of the annotation with the list.
+/// The lines of the annotation with the list, without the indentation of their place: one line, or a block with a line for each action and each
+/// entry, if an entry has actions around it.
 pub(super) fn lines(list: &[Listed]) -> Vec<String> {
     const KEY: &str = "sluice.dev/depends-on:";
     let long = list.iter().any(|it| is_long(&it.entry.text));

@@ -3,9 +3,10 @@
 
 use super::operands::{bare, operands};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-/// The letters around the number of an action. Unicode leaves them for private use, so no chart has them, and YAML takes them as any other
-/// letter.
+/// The letter in front of the number of an action; [`CLOSE`] stands behind it. Unicode leaves both for private use, so no chart has them, and
+/// YAML takes them as any other letter.
 const OPEN: char = '\u{e000}';
 const CLOSE: char = '\u{e001}';
 
@@ -16,11 +17,12 @@ pub(super) struct Masked {
     actions: Vec<String>,
 }
 
-/// Replaces each action of a text by its number between [`OPEN`] and [`CLOSE`], and drops each comment. The line breaks of a long action
-/// follow its number, so that the numbers of lines stay.
+/// Replaces each action of a text by its number between [`OPEN`] and [`CLOSE`], and drops each comment. Equal actions have one number, so that
+/// equal waits have one text. The line breaks of a long action follow its number, so that the numbers of lines stay.
 pub(super) fn mask(text: &str) -> Masked {
     let mut masked = Masked::default();
     let text = with_parts(text);
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut rest = &*text;
     while let Some(start) = rest.find("{{") {
         let end = rest[start..]
@@ -29,10 +31,14 @@ pub(super) fn mask(text: &str) -> Masked {
         masked.text.push_str(&rest[..start]);
         let action = &rest[start..end];
         if !inner(action).starts_with("/*") {
+            let all = &mut masked.actions;
+            let number = *numbers.entry(inner(action)).or_insert_with(|| {
+                all.push(action.to_owned());
+                all.len() - 1
+            });
             masked.text.push(OPEN);
-            masked.text.push_str(&masked.actions.len().to_string());
+            masked.text.push_str(&number.to_string());
             masked.text.push(CLOSE);
-            masked.actions.push(action.to_owned());
         }
         let breaks = action.matches('\n').count();
         masked.text.extend(std::iter::repeat_n('\n', breaks));
@@ -173,6 +179,14 @@ mod tests {
             let masked = mask(other);
             assert_eq!(masked.seen(&masked.text), other);
         }
+    }
+
+    #[test]
+    fn equal_actions_have_one_number() {
+        let masked = mask("{{ .a }} {{- .b }} {{- .a -}}");
+        let words: Vec<&str> = masked.text.split(' ').collect();
+        assert_eq!((words[0], words.len()), (words[2], 3));
+        assert_ne!(words[0], words[1]);
     }
 
     #[test]

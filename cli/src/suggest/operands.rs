@@ -34,7 +34,8 @@ fn fields(expression: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether an expression means the same wherever the dot is the root of the chart.
+/// Whether an expression reads only fields that the root of a chart has, such as `.Values`, or the dot itself. Then it means the same in every
+/// template whose dot is the root.
 pub(super) fn is_of_root(expression: &str) -> bool {
     let of_root = [
         "",

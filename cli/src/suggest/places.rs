@@ -10,8 +10,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The place of a rendered container for messages, and the place of its text: the file, and the number of its first line. `own` is the file
-/// from which the container was rendered.
+/// The place of a rendered container for messages, and the place of its text: the file, and the number of its first line, from 0. `None` in
+/// place of the latter where no text is like the container. `own` is the file from which the container was rendered.
 pub(super) fn of(
     texts: &Texts,
     own: &Path,
@@ -123,7 +123,7 @@ pub(super) fn variants<'f>(
     all
 }
 
-/// The lines of the document that renders the container's workload.
+/// The numbers of the lines of the document in `file` that renders the container's workload; `None` where no document does.
 fn document_of(file: &File, seen: &SeenContainer) -> Option<Range<usize>> {
     let (kind, name) = &seen.workload;
     let own = candidates::document_of(file, kind, name)?;

@@ -12,7 +12,7 @@ pub(super) enum Reason {
     Unsaid(String),
     /// The address has a variable, `NAME`, whose value is in a Secret, a ConfigMap or the pod.
     Elsewhere(String),
-    /// The host is outside of the cluster.
+    /// The host, which is the text, is outside of the cluster, and its address has no port that the gate could try.
     Outside(String),
     /// The host comes from the chart's values, and no Service of the chart has its name.
     OfValues(String),
@@ -24,7 +24,7 @@ pub(super) enum Reason {
     OfService(String),
     /// The command looks for data in a store. The text is the program.
     Data(String),
-    /// The wait is for the waiting workload itself, or for a Service of its own pods.
+    /// The wait is for the waiting workload itself, or for a Service of its own pods, with this name.
     Own(String),
     /// The Job of this name is run by Helm before any other object is created.
     EarlyJob(String),
@@ -80,7 +80,7 @@ pub(super) enum Reason {
     NotReady(String),
     /// The reader of admission refuses the entry.
     Refused { entry: String, why: String },
-    /// The list with this entry would not mean the same as the loop.
+    /// The list with this entry would not mean the same as the loop with some values.
     Untrue(String),
     /// The loop asks this host by HTTP with credentials, and the gate has none.
     LogsIn(String),

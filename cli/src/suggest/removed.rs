@@ -210,8 +210,8 @@ fn set_of<'o>(target: &Target, objects: &'o [ChartObject]) -> Option<&'o ChartOb
         .find(|it| is(it, ("StatefulSet", set)) && ordinals::made_by(&it.value).contains(&ordinal))
 }
 
-/// The remark that the list knows less about pods without a readiness probe than the loop. `of` names the pods. `None` where a container
-/// has a probe.
+/// The remark that the list knows less about pods without a readiness probe than the loop. `of` names the pods. `None` where a container has a
+/// probe, and where there is no container.
 fn without_probe(of: &str, asks: Asks, pods: &[&Value]) -> Option<String> {
     let containers = pods
         .iter()

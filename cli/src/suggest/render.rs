@@ -40,7 +40,8 @@ type Answer = Arc<Mutex<Option<Result<ObjectList, String>>>>;
 pub(super) struct Copy {
     root: PathBuf,
     chart: PathBuf,
-    /// The copy without the objects of the sub-charts, which renders faster: lists in the chart's own templates are tried in it.
+    /// The folder of a second copy, without the objects of the sub-charts. It renders faster, and lists in the chart's own templates are tried
+    /// in it.
     short: PathBuf,
     /// The declared sub-charts that no folder holds, so they are not rendered.
     pub(super) missing: Vec<String>,
@@ -54,7 +55,8 @@ pub(super) struct Copy {
     given: Vec<String>,
     /// The chart's own values.
     own: Value,
-    /// The sets of values that were rendered, each with the made-up values that the set also needs; `None` for a set that does not render.
+    /// The sets of values that were rendered, each with all values with which it renders, the made-up ones included; `None` for a set that does
+    /// not render.
     completed: BTreeMap<Values, Option<Values>>,
     /// The number of renders of the chart so far.
     renders: AtomicUsize,
@@ -103,7 +105,7 @@ impl Copy {
         copy::names(&self.chart, &self.missing)
     }
 
-    /// Writes a file of the copy. `own` is the chart's own text of the file.
+    /// Writes a file of the copy, so that further renders have this text. `own` is the chart's own text of the file.
     pub(super) fn put(&mut self, below: &Path, text: &str, own: &str) -> Result<()> {
         for path in [self.chart.join(below), self.short.join(below)] {
             copy::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -160,8 +162,8 @@ impl Copy {
         all
     }
 
-    /// Renders the chart with a set of values, and with the values that the set also needs: a database outside of the chart needs a
-    /// password.
+    /// Renders the chart with a set of values, and with made-up values that the set also needs: a database outside of the chart needs a
+    /// password. Returns the objects and all these values; `None` where the chart does not render.
     fn rendered(&self, set: &Values) -> Option<(ObjectList, Values)> {
         match self.completed.get(set) {
             Some(known) => self.tried(known.clone()?),

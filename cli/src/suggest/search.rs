@@ -1,6 +1,6 @@
 //! Searches the lists of all workloads: tries them, chooses the form of each entry, gives up what no list can say, and audits what was found.
 
-use super::audit;
+use super::audit::{self, AuditEnd};
 use super::budget::RenderShare;
 use super::chosen::{self, Choice};
 use super::known::{Group, Known};
@@ -9,11 +9,12 @@ use super::settle::{self, Settled};
 use super::source::ObjectSource;
 use super::ways;
 use anyhow::Result;
+use std::collections::BTreeSet;
 
 /// The most audits of a chart's lists. A list that the last one refutes is not proposed.
 const AUDITS: usize = 5;
 
-/// The ways to write the lists of the groups that have no list yet, each with the number of its group.
+/// The lists to try for each group that has no list yet, the best first, with the number of the group.
 fn open(
     known: &Known<'_>,
     groups: &[Group],
@@ -26,21 +27,21 @@ fn open(
     ways.filter(|(_, ways)| !ways.is_empty()).collect()
 }
 
-/// A way to give up a part of what is known about the groups without a list, so that a list may be found for the rest.
+/// A part of the knowledge about the groups without a list that the search gives up, so that a list may be found for the waits that remain.
 #[derive(Debug, Clone, Copy)]
 enum GiveUp<'s> {
-    /// The sets of these numbers, which mark several values at once.
+    /// The containers that the sets of values with these numbers show; these sets mark several values at once.
     Joined(&'s [usize]),
     /// The waits whose address comes from values that no list can name.
     Unwritable,
-    /// The waits that follow no variation.
+    /// The waits whose targets a variation changes, and whose entries cannot follow that.
     Changing,
-    /// The waits of which no form names the target.
+    /// The waits of whose entry no form names the target.
     Unformed,
 }
 
 impl GiveUp<'_> {
-    /// Gives it up. Returns whether there was something to give up.
+    /// Gives up this part of the knowledge. Returns whether there was something to give up.
     fn from(
         self,
         known: &mut Known<'_>,
@@ -101,7 +102,7 @@ impl Search<'_, '_> {
         self.settle(share)
     }
 
-    /// Gives a part of what is known up, and tries the lists of the rest.
+    /// Gives up a part of the knowledge, and tries the lists of the groups that have none yet. Does nothing where there was nothing to give up.
     fn give_up(&mut self, way: GiveUp<'_>, share: RenderShare) -> Result<()> {
         if way.from(self.known, self.groups, &self.settled, &self.choice) {
             self.settle(share)?;
@@ -110,7 +111,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// Finds the lists of all groups, and audits them. A list that an audit refutes is sought again, beside the set that refutes it.
+/// Finds the lists of all groups, and audits them. A list that an audit refutes is sought again, beside the set that refutes it. `joined` are
+/// the sets of values that mark several values at once.
 pub(super) fn lists(
     known: &mut Known<'_>,
     source: &mut ObjectSource,
@@ -134,7 +136,9 @@ pub(super) fn lists(
     ] {
         search.give_up(way, RenderShare::Lists)?;
     }
-    for audit in 1..=AUDITS {
+    // The groups whose list no audit has judged yet.
+    let mut renewed: BTreeSet<usize> = BTreeSet::new();
+    for round in 0..AUDITS {
         let Search {
             known,
             source,
@@ -142,14 +146,20 @@ pub(super) fn lists(
             settled,
             ..
         } = &mut search;
-        let refuted = audit::refuted(known, source, groups, settled, audit - 1)?;
+        let AuditEnd { refuted, is_whole } = audit::run(known, source, groups, settled, round)?;
         settled.lists.retain(|at, _| !refuted.contains(at));
-        if refuted.is_empty() || audit == AUDITS {
+        if !is_whole {
+            settled.lists.retain(|at, _| !renewed.contains(at));
+            settled.late.extend(renewed);
+            break;
+        }
+        if refuted.is_empty() || round + 1 == AUDITS {
             break;
         }
         search.settle(RenderShare::Refuted)?;
         search.choose(RenderShare::Refuted)?;
         search.give_up(GiveUp::Unformed, RenderShare::Refuted)?;
+        renewed = refuted;
     }
     Ok(search.settled)
 }

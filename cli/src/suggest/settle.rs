@@ -30,7 +30,7 @@ impl Settled {
         self.lists.contains_key(&group) || self.late.contains(&group)
     }
 
-    /// Adds the lists of other groups.
+    /// Adds the lists and the further outcomes that another run has found.
     pub(super) fn join(&mut self, other: Self) {
         self.lists.extend(other.lists);
         self.late.extend(other.late);
@@ -118,9 +118,9 @@ pub(super) fn settle(
 /// The sets of values that one try renders.
 #[derive(Debug, Clone, Copy)]
 enum TrialScope {
-    /// Those that tell most of a list: the first set with each expected list, and the sets that an earlier list of the group did not fit.
+    /// The sets that tell most about a list: the first set with each expected list, and the sets that an earlier list of the group did not fit.
     Telling,
-    /// All sets.
+    /// All sets of values.
     All,
 }
 
@@ -180,19 +180,19 @@ impl<'t, 'k> Trials<'t, 'k> {
         }
     }
 
-    /// Whether the present list of a group was not yet rendered with each telling set.
+    /// Whether the present list of a group still has to be rendered with a set of values of [`TrialScope::Telling`].
     fn is_doubtful(&self, group: usize) -> bool {
         let fits = self.fits.get(&group);
         let mut telling = self.telling[&group].iter();
         telling.any(|it| fits.is_none_or(|fits| !fits.contains(it)))
     }
 
-    /// Starts anew for a group, because its next list is tried.
+    /// Forgets which sets of values the present list of a group fits, because the next list is tried.
     fn forget(&mut self, group: usize) {
         self.fits.remove(&group);
     }
 
-    /// Renders the folder with these lists in it. `open` has the numbers of the groups whose lists are tried.
+    /// Renders the folder with these lists in it, and then restores the templates. `open` has the numbers of the groups whose lists are tried.
     fn run(
         &mut self,
         lists: &BTreeMap<usize, Vec<Listed>>,
@@ -285,7 +285,7 @@ impl<'t, 'k> Trials<'t, 'k> {
     }
 }
 
-/// The first of the sets `shown` with the same expected list of a group's workloads, by the number of each set.
+/// The first set of values in `shown` that expects equal lists of the group's workloads, by the number of each set in `shown`.
 pub(super) fn alike(expected: &Lists, shown: &[usize]) -> BTreeMap<usize, usize> {
     let mut by_set: BTreeMap<usize, Vec<(&str, &[String])>> = BTreeMap::new();
     for ((set, name), list) in expected {

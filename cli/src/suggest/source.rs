@@ -24,7 +24,7 @@ impl ObjectSource {
         }
     }
 
-    /// Renders a chart with the value of a switch from now on.
+    /// Renders a chart with the value of a switch from now on; manifests stay as they are.
     pub(super) fn need(&mut self, switch: &Switch) {
         if let Self::Chart(copy) = self {
             copy.need(switch.pair());
@@ -83,7 +83,8 @@ impl ObjectSource {
         }
     }
 
-    /// Writes a file. `own` is the text that the file has in the user's folder.
+    /// Replaces the text of a file in the copy of the chart, or among the manifests. `own` is the text that the file has in the user's folder,
+    /// which stays as it is.
     pub(super) fn put(&mut self, below: &Path, new: &str, own: &str) -> Result<()> {
         match self {
             Self::Chart(copy) => copy.put(below, new, own),

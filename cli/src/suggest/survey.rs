@@ -54,7 +54,8 @@ impl SeenContainer {
         !self.found.is_empty() && self.found.iter().all(is_listed)
     }
 
-    /// Whether an address of the container may come from values that the user has to set.
+    /// Whether an address of the container may come from values that the user has to set: one does, a wait has no target, or no wait was found
+    /// at all.
     pub(super) fn is_open(&self) -> bool {
         let is_open = |it: &Found| match &it.target {
             Ok(Some(target)) => target.form == (Form::Address { of_values: true }),
@@ -79,7 +80,8 @@ impl Readings {
     }
 }
 
-/// The containers of the objects that one set of values renders.
+/// The containers that look like waits among the objects that the set of values number `set` renders, each with its waits. Tests of Helm are
+/// left out. `values` are the chart's, and `switches` those of the set.
 pub(super) fn of(
     readings: &mut Readings,
     set: usize,
@@ -104,6 +106,13 @@ pub(super) fn of(
     texts.extend(texts_of_set.flat_map(|it| it.marks().into_iter().map(str::to_owned)));
     let mut named = switches.iter().filter(|it| it.path == RELEASE_NAME);
     let release = named.next().map_or(RELEASE, |it| it.value.as_str());
+    let is_here = |it: &&Switch| {
+        let part = it.path.split('.').next().unwrap_or_default();
+        !missing.iter().any(|it| it == part)
+    };
+    let overrides = switches.iter().filter(|it| switches::is_override(&it.path));
+    let overrides = overrides.filter(is_here).map(|it| it.value.as_str());
+    let overrides: Vec<&str> = overrides.collect();
     let mut seen = Vec::new();
     for object in objects {
         let hook = scope::hook(&object.value);
@@ -116,6 +125,7 @@ pub(super) fn of(
             missing,
             home: if own.is_empty() { NAMESPACE } else { own },
             release,
+            overrides: &overrides,
             values: &texts,
             pods,
         };
@@ -173,7 +183,7 @@ fn tried(target: Option<Target>) -> Result<Option<Target>, Reason> {
     Ok(target)
 }
 
-/// Adds all texts within a value to `texts`.
+/// Adds the texts within a value to `texts`, but for commands, images and overrides of names, which are no hosts that a user chooses.
 fn leaves(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) if !text.is_empty() => texts.push(text.clone()),

@@ -74,7 +74,7 @@ impl Switch {
         }
     }
 
-    /// Whether the switch sets a text, which a user would choose, and not `true` or `false`.
+    /// Whether the switch sets a text that a user would choose: neither `true` nor `false`, and no name of the chart's objects.
     pub(super) fn is_text(&self) -> bool {
         let is_name = self.is_name() || is_override(&self.path);
         !is_name && !matches!(self.value.as_str(), "true" | "false")
@@ -93,7 +93,7 @@ impl Switch {
         )
     }
 
-    /// Whether the switch only shows whether a list follows a value.
+    /// Whether the switch belongs to a variation, which only shows whether a list follows when a value or a name changes.
     pub(super) fn is_varied(&self) -> bool {
         matches!(self.tested, Tested::Varied { .. })
     }
@@ -108,7 +108,8 @@ impl Switch {
         text.contains(&format!(".Values.{}", self.path))
     }
 
-    /// The switch; one to none of some texts is to none of the texts that the switches in `all` give the same value either.
+    /// A copy of the switch. If it sets a value to none of some texts, the texts that the switches in `all` give that value are added to these
+    /// texts.
     pub(super) fn widened<'s>(&self, all: impl Iterator<Item = &'s Self>) -> Self {
         let mut switch = self.clone();
         if let Tested::Other(comparison) = &mut switch.tested {
@@ -125,12 +126,14 @@ impl Switch {
         matches!(self.tested, Tested::Follows { .. } | Tested::Each(_))
     }
 
-    /// The condition, for a template, that holds while the value is as the switch sets it. `None` where no condition tells.
+    /// The condition, for a template, that holds while the value is as the switch sets it. `None` for a switch that no condition can test, such
+    /// as a mark in a list or a variation.
     pub(super) fn holds(&self, root: &str) -> Option<String> {
         self.condition(root, true)
     }
 
-    /// The condition, for a template, that holds while the value is as the chart has it. `None` where no condition tells.
+    /// The condition, for a template, that holds while the value is as the chart has it. `None` for a switch that no condition can test, such as
+    /// a mark in a list or a variation.
     pub(super) fn holds_not(&self, root: &str) -> Option<String> {
         self.condition(root, false)
     }
@@ -162,7 +165,7 @@ impl Switch {
     }
 }
 
-/// Whether a rendered text contains the made-up name or address that a switch sets.
+/// Whether a text contains a name, an address or another text that was made up for a switch: [`NAMED`], [`ELSEWHERE`] or [`OTHER`].
 pub(super) fn is_made_up(text: &str) -> bool {
     [NAMED, ELSEWHERE, OTHER].iter().any(|it| text.contains(it))
 }

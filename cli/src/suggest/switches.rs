@@ -84,7 +84,8 @@ pub(super) fn of(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Vec<Switch>>) {
     (sets, more)
 }
 
-/// Adds the set of one switch. A value has one set for each of its texts, and one for none of them, however many conditions compare it.
+/// Adds the set of values with one switch, unless it is there: a value has one set for each of its texts, and one for none of them, however many
+/// conditions compare it.
 fn add(sets: &mut Vec<Vec<Switch>>, switch: Switch) {
     let known = sets.iter_mut().flatten();
     let mut known = known.filter(|it| it.path == switch.path && it.value == switch.value);
@@ -126,7 +127,7 @@ fn around_migrations(texts: &Texts) -> Vec<String> {
     conditions.collect()
 }
 
-/// Whether a value names something, by its own name.
+/// Whether a value names something, by its key, which ends in `Override` or `name`.
 pub(super) fn is_name(path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap_or_default();
     key.ends_with("Override") || key.to_lowercase().ends_with("name")
@@ -143,7 +144,7 @@ pub(super) fn dedup(switches: Vec<Switch>) -> Vec<Switch> {
     once
 }
 
-/// The actions of the helpers in a condition, such as `if include "shop.domain" .`
+/// The actions that read values in the helpers that a condition includes, such as `if include "shop.domain" .`
 fn included(texts: &Texts, condition: &str) -> Vec<String> {
     let names = condition.split("include \"").skip(1);
     let bodies = names.filter_map(|it| texts.helper(it.split('"').next()?));
@@ -164,7 +165,8 @@ fn is_of_the_runtime(path: &str) -> bool {
     keys.any(|it| it.ends_with("ecurityContext") || it.starts_with("resources"))
 }
 
-/// The switches that change the result of a condition: one for each value that the condition tests.
+/// The switches that change the result of a condition: for each value that the condition tests, its other settings. Values that only describe
+/// how a container runs have none.
 pub(super) fn of_condition(condition: &str, values: &Value) -> Vec<Switch> {
     let mut found = Vec::new();
     for (at, _) in condition.match_indices(".Values.") {
@@ -173,7 +175,8 @@ pub(super) fn of_condition(condition: &str, values: &Value) -> Vec<Switch> {
         let end = rest.find(|it| !is_path(it)).unwrap_or(rest.len());
         let path = rest[..end].trim_end_matches('.').to_owned();
         let now = value_at(values, &path);
-        if is_of_the_runtime(&path) {
+        // Variations show what other names do.
+        if is_of_the_runtime(&path) || is_override(&path) {
             continue;
         }
         let alone = || other(now, &path).map(|it| (it, Tested::IsSet));
@@ -197,7 +200,8 @@ pub(super) fn of_condition(condition: &str, values: &Value) -> Vec<Switch> {
     found
 }
 
-/// The setting of a value that turns a condition on the value alone; `None` where the value is no switch.
+/// The setting of a value that changes the result of a condition which tests the value alone: the other flag, or a made-up text. `None` where
+/// the value is no switch.
 fn other(now: Option<&Value>, path: &str) -> Option<String> {
     match now {
         Some(Value::Bool(now)) => Some((!now).to_string()),
@@ -211,7 +215,8 @@ fn other(now: Option<&Value>, path: &str) -> Option<String> {
     }
 }
 
-/// The settings of a value that change the result of a comparison: each of its texts, and none of them where the chart's own value is one.
+/// The settings of a value that change the result of a comparison: each of its texts, and a made-up text that is none of them where the chart's
+/// own value is one.
 fn compared(now: Option<&Value>, comparison: &Comparison) -> Vec<(String, Tested)> {
     let now = now.and_then(Value::as_str);
     let others = comparison.texts.iter();

@@ -22,7 +22,8 @@ use std::path::PathBuf;
 /// The places of containers in the texts: the file, and the number of the line, from 0.
 pub(super) type ContainerPlaces = BTreeSet<(PathBuf, usize)>;
 
-/// Reports every rendered container, and returns the places of these containers in the texts.
+/// Reports the rendered containers of all groups, and adds the changes that write their lists to the report. Returns the places of these
+/// containers in the texts.
 pub(super) fn of_groups(
     known: &Known<'_>,
     groups: &[Group],
@@ -74,7 +75,7 @@ enum Taken {
     Untrue,
     /// No render was left to try a list.
     Late,
-    /// With other values or names each list says something else than the loops: in this variation of a set of values.
+    /// Each list says something else than the loops with other values or names: in the variation with this number.
     Varied(usize),
 }
 
@@ -252,7 +253,8 @@ pub(super) fn of_the_rest(
     }
 }
 
-/// The reason why a group has no list although its waits have entries.
+/// The reason why a group gets no list although its waits have entries: it has one, its annotations have no place, or each list meant something
+/// else.
 fn why_not(known: &Known<'_>, group: &Group, entry: String) -> Reason {
     if known.is_listed(group) {
         return Reason::Listed;

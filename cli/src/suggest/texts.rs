@@ -47,7 +47,7 @@ pub(super) struct Texts {
 const VALUES: &str = "values.yaml";
 
 impl Texts {
-    /// Reads all files of a folder, without the folders in `without`.
+    /// Reads the manifests, templates and values of a folder, without the folders in `without`.
     pub(super) fn read(folder: &Path, without: &[PathBuf]) -> Result<Self> {
         let mut texts = Self::default();
         for path in files(folder)? {
@@ -195,7 +195,7 @@ impl File {
     }
 }
 
-/// The place at which a body ends, that of a helper or of another action: before the `end` of this action.
+/// The byte at which the body of a helper or of another action ends: that of the action's own `end`. `body` begins behind the action.
 pub(super) fn end_of(body: &str) -> usize {
     let mut open = 0;
     let mut at = 0;
@@ -227,7 +227,8 @@ fn read_values(folder: &Path) -> Value {
     first.map(|entry| entry.object).unwrap_or_default()
 }
 
-/// The manifests, templates and values in a folder and in the folders below it. A `path` to a file gives that file.
+/// The manifests, templates and values in a folder and in the folders below it, without hidden folders, a chart's own description and further
+/// files of values. A `path` to a file gives that file.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

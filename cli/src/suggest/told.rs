@@ -100,7 +100,7 @@ impl Report {
         })
     }
 
-    /// The report as lines of text, with the number of proposed entries and the number of waits that are left.
+    /// The remarks of the report as lines of text, without the changes and the totals.
     pub(super) fn lines(&self) -> String {
         let mut lines = String::new();
         for told in &self.told {

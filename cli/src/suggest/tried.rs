@@ -34,7 +34,7 @@ fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
     annotation::parse_depends_on(&if long { format!("[{joined}]") } else { joined })
 }
 
-/// Whether the list of a rendered object has the same entries as `entries`, in any order.
+/// Whether the list of a rendered object has the same entries as `entries`, in any order. An object without a list has none.
 pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
     if said(&object.value).is_none() {
         return entries.is_empty();
@@ -44,7 +44,8 @@ pub(super) fn says(object: &ChartObject, entries: &[String]) -> bool {
     })
 }
 
-/// Whether the list of a rendered object names no object that `entries` do not name. A list that admission refuses tells nothing.
+/// Whether the list of a rendered object names no single object that `entries` do not name. Also `true` where the object has no list, or
+/// admission refuses the list.
 pub(super) fn names_no_more(object: &ChartObject, entries: &[String]) -> bool {
     let Some((found, expected)) = lists(object, entries) else {
         return true;
@@ -89,7 +90,7 @@ fn at_home<'d>(object: &Value, entries: impl Iterator<Item = &'d mut Dependency>
     }
 }
 
-/// The list of an object, or of its pod template.
+/// The text of the list in the annotations of an object, or else of its pod template; `None` where neither has one.
 pub(super) fn said(value: &Value) -> Option<&str> {
     let at = ["", "/spec/template", "/spec/jobTemplate/spec/template"];
     at.iter().find_map(|it| {

@@ -20,15 +20,15 @@ use std::path::Path;
 /// The most sets of values that are rendered once more with marks in a list.
 const MOST_LISTS: usize = 16;
 
-/// The sets of values that were tried, and the things that each renders.
+/// The sets of values that were tried, with the objects and the waiting containers that each renders.
 pub(super) struct TriedSets<'f> {
     folder: &'f Path,
     texts: &'f Texts,
     pub(super) sets: Vec<Vec<Switch>>,
     pub(super) rendered: Vec<Option<ObjectList>>,
     pub(super) seen: Vec<SeenContainer>,
-    /// The number of the set that each variation of a set has further switches beside, by the number of the variation. A variation only
-    /// shows whether a list follows values and names.
+    /// The number of the set of values that each variation varies, by the number of the variation. A variation has other names and texts, and
+    /// only shows whether a list follows them.
     pub(super) varied: BTreeMap<usize, usize>,
     /// The switches of values that templates compare with texts.
     pub(super) compared: Vec<Switch>,
@@ -52,8 +52,8 @@ impl<'f> TriedSets<'f> {
         }
     }
 
-    /// Takes the objects that a set renders. A set with the workloads and waits of the set number `other` is left out, because lists need
-    /// not be tried with both.
+    /// Adds a set of values with the objects that it renders. Leaves out a set with the workloads and waits of the set number `other`, because
+    /// lists need not be tried with both, and a set with a made-up text that the chart refuses.
     pub(super) fn take(
         &mut self,
         switches: Vec<Switch>,
@@ -78,7 +78,8 @@ impl<'f> TriedSets<'f> {
         self.rendered.push(objects);
     }
 
-    /// Takes the objects that a variation of the set number `base` renders, unless a loop never ends there. Returns whether it took them.
+    /// Adds a variation of the set number `base` with the objects that it renders, unless a loop would never end with its names. Returns whether
+    /// the variation was added.
     pub(super) fn vary(
         &mut self,
         switches: Vec<Switch>,
@@ -159,7 +160,8 @@ impl<'f> TriedSets<'f> {
         workloads(own) == workloads(objects) && own_seen.map(waits).eq(seen.iter().map(waits))
     }
 
-    /// The sets of two switches to try. Each begins with a switch that renders a waiting workload or changes its waits.
+    /// The sets of two switches to try, each with the number of the set that it extends. Each begins with a switch that renders a waiting
+    /// workload, changes its waits, or takes it away.
     pub(super) fn pairs(&self) -> Vec<(usize, Vec<Switch>)> {
         let has = |set: usize, seen: &SeenContainer| {
             let own = self.rendered[set].as_deref().unwrap_or_default();
@@ -241,7 +243,8 @@ impl<'f> TriedSets<'f> {
         chains
     }
 
-    /// The sets of three switches to try: the branches of the workloads that one switch renders.
+    /// The sets of three switches to try, each with the number of the set that it extends: the branches of the workloads that one switch
+    /// renders.
     pub(super) fn deeper(&self) -> Vec<(usize, Vec<Switch>)> {
         let singles = (1..self.sets.len()).filter(|set| self.sets[*set].len() == 1);
         let of_base = |base: usize| {
@@ -346,7 +349,8 @@ impl<'f> TriedSets<'f> {
         seen.any(|it| it.found.iter().any(waits))
     }
 
-    /// Takes what a set with marks in a list renders, if each wait that has a mark tells its address. Returns whether it did.
+    /// Adds a set of values with marks in a list, if a target has a mark of the list, and each wait whose command has one does. Returns whether
+    /// this holds.
     pub(super) fn take_list(
         &mut self,
         switches: Vec<Switch>,

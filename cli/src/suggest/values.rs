@@ -43,7 +43,7 @@ pub(super) struct Wanted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InValues {
     Listed,
-    /// With some values the list says something else than the loops, or another workload gets it too.
+    /// The list says something else than the loops with some values, or another workload gets it too.
     Untrue,
     /// No render was left to try the list.
     Late,
@@ -101,8 +101,8 @@ fn sub_chart(source: &Path) -> Option<String> {
     Some(below.iter().next()?.to_string_lossy().into_owned())
 }
 
-/// Writes each list into the values. A list stays only if, with every set of values, its workload then carries it, and no other workload
-/// does that has other waits.
+/// Writes each list into the values, and adds the changes to the report. A list stays only if, with every set of values, its workload then
+/// carries it, and no other workload does that has other waits.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,

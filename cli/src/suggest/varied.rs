@@ -22,13 +22,13 @@ const MOST_PARTS: usize = 3;
 const LONGEST_CHART: usize = 40;
 /// The most values that change at once.
 const MOST_VALUES: usize = 40;
-/// The number of the first mark that is a host: those of the values that are followed have lower numbers.
+/// The number of the first mark that is a host; the marks that trace addresses back to values have lower numbers.
 const FIRST: usize = 500;
 
 /// A set of values that is rendered once more, with further switches.
 #[derive(Debug, Clone)]
 pub(super) struct Variation {
-    /// The number of the set.
+    /// The number of the set of values that the variation extends.
     pub(super) base: usize,
     pub(super) switches: Vec<Switch>,
 }
@@ -86,14 +86,15 @@ pub(super) fn of(
     (all, others)
 }
 
-/// A release whose name has that of a chart in it: the usual helper for a name then leaves out the chart's.
+/// A release whose name has that of a chart in it: the usual helper for a name then leaves out the chart's. `None` where the chart's name is too
+/// long or fits no release.
 fn release(chart: &str) -> Option<Switch> {
     let is_letter = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let is_fit = !chart.is_empty() && chart.len() < LONGEST_CHART && chart.chars().all(is_letter);
     is_fit.then(|| varied(RELEASE_NAME, format!("zq{chart}"), true))
 }
 
-/// The overrides of the names of the chart and of its sub-charts, where a template reads such an override.
+/// The switches that override the names of the chart and of its sub-charts by `key`; empty where no template has that key.
 fn overrides(texts: &Texts, names: &ChartNames, key: &str) -> Vec<Switch> {
     // The helper that reads an override may be in a library that stands elsewhere, and then the values have its key.
     if !texts.files.iter().any(|it| it.text.contains(key)) {

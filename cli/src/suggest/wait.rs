@@ -32,9 +32,9 @@ pub(super) enum For {
     PodsNamed(String),
     /// The wait is for the Job that migrates a database.
     Migration,
-    /// Data in a store.
+    /// The wait is for data in a store.
     Data(StoreData),
-    /// A file, which another container of the pod or an agent of the node writes.
+    /// The wait is for the file at this path, which another container of the pod or an agent of the node writes.
     File(String),
     /// The wait is for something that no list can say, for this reason.
     Nothing(Reason),
@@ -173,7 +173,7 @@ impl Address {
     }
 }
 
-/// The ports of servers that are both the usual port of a scheme and that of a client.
+/// The usual port of PostgreSQL, for a URL with its scheme and for its clients.
 pub(super) const POSTGRES: &str = "5432";
 pub(super) const MYSQL: &str = "3306";
 pub(super) const REDIS: &str = "6379";

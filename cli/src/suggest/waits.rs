@@ -58,7 +58,8 @@ fn with_the_pods_variables(container: &Container, call: &Call, looks: bool) -> O
     clients::of(call, looks, &more)
 }
 
-/// Changes what the container's own words say of its waits: a count of answers, the moment at which it runs, and answers that it takes.
+/// Changes waits by facts about their container: an HTTP address becomes data where the script counts the answer, each wait of a hook stays, and
+/// an answer that refuses is enough where the script takes it.
 fn heed_container(waits: &mut [Wait], container: &Container) {
     let counts = container.words.iter().any(|it| counts_answers(it));
     for wait in waits {
@@ -81,7 +82,8 @@ fn heed_container(waits: &mut [Wait], container: &Container) {
     }
 }
 
-/// Reads the waits of a container.
+/// Reads the waits of a container: those of its commands, each thing once, and those that its environment declares. A file counts only where the
+/// container waits for nothing else.
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
     let mut waits = declared::of(container);
@@ -184,7 +186,7 @@ pub(super) fn of(container: &Container) -> Reading {
     }
 }
 
-/// Whether a client is not told where to look.
+/// Whether a wait has no address, because nothing tells its client where to look.
 fn is_unsaid(wait: &For) -> bool {
     matches!(wait, For::Nothing(Reason::NoHost(_)))
 }

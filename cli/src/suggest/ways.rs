@@ -4,6 +4,7 @@ use super::candidates;
 use super::conditions;
 use super::document::Document;
 use super::edits;
+use super::examples::{self, Examples, FoundEntry};
 use super::expected;
 use super::forms::{ChosenForms, EntryForms, Names, Way};
 use super::found::Found;
@@ -15,15 +16,15 @@ use super::operands;
 use super::render::Stubs;
 use super::survey::SeenContainer;
 use super::switches::{self, Switch};
-use super::target::{Form, Target};
+use super::target::Form;
 use super::template::word;
+use super::tested;
 use super::traces::{self, NamedValues};
 use super::values::{self, Wanted};
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The ways to write a group's list in its template, the best first. `chosen` has the form of each entry as far as forms were tried. Empty
-/// where the template cannot carry a list.
+/// The lists to try for a group in its template, the best first. `chosen` has the form of each entry as far as forms were tried. Empty where the
+/// template cannot carry a list.
 pub(super) fn of(known: &Known<'_>, group: &Group, chosen: &ChosenForms) -> Vec<Vec<Listed>> {
     if !is_writable(known, group) {
         return Vec::new();
@@ -68,14 +69,14 @@ pub(super) fn of(known: &Known<'_>, group: &Group, chosen: &ChosenForms) -> Vec<
     all
 }
 
-/// Whether an entry has a made-up name, which tells nothing about the real name.
+/// Whether an entry has a made-up name, which tells nothing about the real name, or an action whose result is another each time.
 pub(super) fn is_made_up(text: &str) -> bool {
     let mut actions = in_text::actions(text).into_iter();
     let is_unsteady = actions.any(|it| operands::is_unsteady(&it));
     is_unsteady || Stubs::are_in(text) || switches::is_made_up(text)
 }
 
-/// Whether a list may be written into the template of a group, and a wait tells one.
+/// Whether a list may be written into the template of a group: the template is no sub-chart's, the group has no list, and a wait has an entry.
 pub(super) fn is_writable(known: &Known<'_>, group: &Group) -> bool {
     // A template of a sub-chart has another author, so it is not changed.
     let is_own = !group.source.starts_with("charts");
@@ -83,7 +84,7 @@ pub(super) fn is_writable(known: &Known<'_>, group: &Group) -> bool {
     is_own && !known.is_listed(group) && is_told()
 }
 
-/// The line above a document's list.
+/// The number of the line above the place of a document's list; `None` where the document has no such place.
 fn line_of_list(known: &Known<'_>, document: &Document<'_>) -> Option<usize> {
     let edit = edits::annotate(known.texts, document, &[String::new()])?;
     Some(edit.at.saturating_sub(1))
@@ -103,23 +104,23 @@ pub(super) fn root_of(known: &Known<'_>, group: &Group) -> Option<&'static str> 
 /// The way in which the entries of a list name their targets.
 #[derive(Debug, Clone, Copy)]
 enum Naming<'c> {
-    /// All in one way.
+    /// All entries name their targets in this way.
     Way(Way),
-    /// Each in the form that was chosen for its wait.
+    /// Each entry has the form that was chosen for its wait.
     Chosen(&'c ChosenForms),
 }
 
-/// The way in which the condition around an entry is told by the sets of values that were rendered.
+/// The way in which the rendered sets of values tell the condition around an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ToldBy {
-    /// By each switch that makes the entry appear or disappear.
+    /// The condition tests each switch that makes the entry appear or disappear. Where that tells no condition, all sets tell it.
     Switches,
-    /// By what tells the sets with the entry apart from those without it.
+    /// The condition is learned from all sets: it holds in those with the entry, and fails in those without it.
     AllSets,
 }
 
-/// The list in which each target is named in the way `way`. Each entry stands under the condition under which its target is rendered.
-/// `None` where the sets of values tell no such list.
+/// The list in which each target is named in the way `way`. Each entry stands under the condition under which its target is rendered. `None`
+/// where a target has no form in that way, or where the sets of values tell no condition.
 fn by_names(
     known: &Known<'_>,
     group: &Group,
@@ -133,7 +134,7 @@ fn by_names(
         return None;
     }
     let mut names = Names::new();
-    let mut found: Vec<(usize, &Target, Listed)> = Vec::new();
+    let mut found: Vec<FoundEntry<'_>> = Vec::new();
     for (seen, number) in group.seen.iter().map(|it| (&known.seen[*it], *it)) {
         for at in 0..seen.found.len() {
             if let Ok(Some(target)) = &seen.found[at].target {
@@ -144,14 +145,18 @@ fn by_names(
                     }
                     Naming::Chosen(chosen) => chosen.get(&(number, at)).cloned(),
                 };
-                found.push((seen.set, target, listed?));
+                found.push(FoundEntry {
+                    set: seen.set,
+                    container: &seen.container.name,
+                    target,
+                    listed: listed?,
+                });
             }
         }
     }
-    let read = OnceCell::new();
     let mut list: Vec<Listed> = Vec::new();
     let mut once: Vec<&Listed> = Vec::new();
-    for (_, target, listed) in &found {
+    for FoundEntry { target, listed, .. } in &found {
         let is_same =
             |it: &Listed| it.entry.text == listed.entry.text && it.within == listed.within;
         if once.iter().any(|it| is_same(it)) {
@@ -159,22 +164,25 @@ fn by_names(
         }
         once.push(listed);
         // Targets of several names are one where the chart names them by one expression.
-        let same = found.iter().filter(|it| is_same(&it.2));
+        let same = found.iter().filter(|it| is_same(&it.listed));
         let same: Vec<_> = same.collect();
-        let is_there = |set: &&usize| same.iter().any(|it| it.0 == **set);
+        let is_there = |set: &&usize| same.iter().any(|it| it.set == **set);
         let seen: Vec<usize> = tried.iter().filter(is_there).copied().collect();
         // Only the sets with marks show which marks an address has.
-        let marks = same.iter().map(|it| it.1);
+        let marks = same.iter().map(|it| it.target);
         let marks = marks.into_iter().find(|it| traces::is_marked(&it.name));
         let mut within = if listed.within.is_empty() {
-            let sets = decisive(known, &found, marks.unwrap_or(target));
+            let target = marks.unwrap_or(target);
+            let sets = examples::decisive(known, &found, target);
             let by_switches = || conditions::of_sets(&sets, (&tried, &seen), &known.idle, root);
             let by_all_sets = || {
-                let (values, read) = (
-                    &known.texts.values,
-                    read.get_or_init(|| known.read_by(group)),
-                );
-                learned::of_sets(&sets, (&tried, &seen), values, read, root)
+                let containers: BTreeSet<&str> = same.iter().map(|it| it.container).collect();
+                let read = containers.iter().map(|it| tested::read_by(known.texts, it));
+                let read: String = read.collect();
+                let texts = same.iter().map(|it| it.target.plain().text).collect();
+                let examples = Examples::of(known, (&sets, &tried, &seen), target)
+                    .with_hints(group, &found, &texts, target);
+                learned::of_examples(&examples, &known.texts.values, &read, root)
             };
             let condition = match told {
                 ToldBy::Switches => by_switches().or_else(by_all_sets),
@@ -194,35 +202,6 @@ fn by_names(
         list.push(Listed { entry, within });
     }
     Some(list)
-}
-
-/// The switches of each set that decide about the entry of a target. The marks in a set decide only as far as the addresses of the set have
-/// them: an address needs its own marks, and no others. `found` has the targets, each with the number of its set.
-fn decisive(
-    known: &Known<'_>,
-    found: &[(usize, &Target, Listed)],
-    target: &Target,
-) -> Vec<Vec<Switch>> {
-    let is_seen = |set: usize, it: &Switch| {
-        let mut names = found.iter().filter(|it| it.0 == set).map(|it| &it.1.name);
-        names.any(|name| traces::marks(it, name))
-    };
-    // A set that has one switch more than a set with an address shows what that switch does to the address.
-    let is_beyond = |set: usize, it: &Switch| {
-        let mut marked = found.iter().filter(|at| traces::marks(it, &at.1.name));
-        marked.any(|at| {
-            let mut base = known.sets[at.0].iter();
-            base.all(|it| known.sets[set].contains(it))
-        })
-    };
-    let is_part = |set: usize, it: &Switch| {
-        let is_address = matches!(target.form, Form::Address { .. });
-        let is_own = !is_address || traces::marks(it, &target.name);
-        !it.follows() || is_own && (is_seen(set, it) || is_beyond(set, it))
-    };
-    let sets = known.sets.iter().enumerate();
-    sets.map(|(set, all)| all.iter().filter(|it| is_part(set, it)).cloned().collect())
-        .collect()
 }
 
 /// The condition on which the entry of a list's elements is rendered, but for the elements themselves: where the list is empty the `range`

@@ -47,7 +47,7 @@ pub(super) fn joined(
     found
 }
 
-/// The ordinal of the pod of a StatefulSet that a wait is for.
+/// The ordinal of the pod of the StatefulSet `set` that a wait is for; `None` for a wait for anything else.
 fn ordinal(found: &Found, set: &str) -> Option<u64> {
     let Ok(Some(target)) = &found.target else {
         return None;

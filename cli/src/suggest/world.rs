@@ -22,6 +22,9 @@ pub(super) struct World<'w> {
     pub(super) home: &'w str,
     /// The name of the release.
     pub(super) release: &'w str,
+    /// The names that the set of values gives in place of names that begin with the release's: those of the chart, and of sub-charts that are
+    /// here.
+    pub(super) overrides: &'w [&'w str],
     /// The texts in the chart's values. The user chooses an address that stands in one of them.
     pub(super) values: &'w [String],
     /// The pod template of the workload that waits.
@@ -32,8 +35,8 @@ pub(super) struct World<'w> {
 pub(super) type Resolved = Result<Option<Target>, Reason>;
 
 impl World<'_> {
-    /// The targets of a wait. One for data has two parts where nothing tells the writer of the data: the store itself, and the rest, which
-    /// no list can say.
+    /// The targets of a wait. One for data has two parts where nothing tells the writer of the data: the store itself, and the data, which no
+    /// list can say.
     pub(super) fn resolve_all(
         &self,
         wait: &Wait,
@@ -140,7 +143,8 @@ impl World<'_> {
         }))
     }
 
-    /// Refuses a target that would never let the gate open: the workload itself, a Service of its own pods, a Service without pods.
+    /// Refuses the rendered object number `at` as a target that may never let the gate open: the workload itself, and a Service of its own pods,
+    /// without pods, or with pods that are not ready.
     fn is_another(
         &self,
         at: usize,
@@ -172,7 +176,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The index of the object of a kind by its name, in this namespace or in that of the release.
+    /// The index of the rendered object of a kind by its name, in `namespace`. Without a namespace, the object is in that of the waiting
+    /// workload, or says none.
     fn find(&self, kind: &str, name: &str, namespace: Option<&str>) -> Option<usize> {
         let meant = namespace.unwrap_or(self.home);
         self.objects.iter().position(|object| {

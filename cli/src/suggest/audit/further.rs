@@ -11,40 +11,50 @@ use crate::suggest::tested;
 use crate::suggest::traces::{self, is_of_path};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most further sets of one audit.
-const MOST: usize = 80;
+/// The most further sets of one audit beside the mixtures.
+const MOST_OTHERS: usize = 48;
 
-/// The most of them with two switches that decide about entries.
+/// The most further sets of one audit that have two switches which both decide about entries.
 const MOST_CROSSED: usize = 30;
 
-/// The further sets of an audit.
-pub(super) struct FurtherSets {
-    /// The mixtures first.
-    pub(super) sets: Vec<Vec<Switch>>,
-    /// The number of mixtures.
-    pub(super) mixed: usize,
-}
-
-/// The further sets for the groups with these lists: first mixtures of the switches that a group reads, then two switches that decide about entries together, then each switch that decides about an entry, and each set that shows a container of the group with one switch more that the
-/// container reads.
-pub(super) fn of(
+/// The mixtures of an audit for the groups with these lists, without sets that were tried. `round` is the number of audits before this one.
+pub(super) fn mixtures(
     known: &Known<'_>,
     groups: &[Group],
     lists: &BTreeMap<usize, Vec<Listed>>,
     round: usize,
-) -> FurtherSets {
+) -> Vec<Vec<Switch>> {
+    let switches = choices(known);
+    let mixed = lists.iter().map(|(at, list)| {
+        let group = &groups[*at];
+        let deciding = deciding(known, group, list);
+        let text = known.read_by(group);
+        let read = switches.iter().copied().filter(|it| it.is_read_in(&text));
+        mixtures::of(
+            known,
+            group,
+            &read.chain(&deciding).collect::<Vec<_>>(),
+            round,
+        )
+    });
+    let mixed: Vec<Vec<Vec<Switch>>> = mixed.collect();
+    let mixed = untried(known, in_turns(&mixed));
+    mixed.into_iter().take(MOST_MIXED).collect()
+}
+
+/// The further sets of an audit for the groups with these lists, without sets that were tried: two switches that decide about entries together,
+/// then each switch that decides about an entry, and each set that shows a container of the group with one switch more that the container reads.
+pub(super) fn others(
+    known: &Known<'_>,
+    groups: &[Group],
+    lists: &BTreeMap<usize, Vec<Listed>>,
+) -> Vec<Vec<Switch>> {
     let switches = choices(known);
     let overrides = overrides(known);
     let mut crossed: Vec<Vec<Switch>> = Vec::new();
     let mut by_base: Vec<Vec<Vec<Switch>>> = Vec::new();
-    let mut mixed: Vec<Vec<Vec<Switch>>> = Vec::new();
     for (group, list) in lists.iter().map(|(at, list)| (&groups[*at], list)) {
-        let mut deciding = of_targets(known, group);
-        for switch in of_entries(known, list) {
-            if !deciding.contains(&switch) {
-                deciding.push(switch);
-            }
-        }
+        let deciding = deciding(known, group, list);
         crossed.extend(alternatives(known, group));
         crossed.extend(crossed_conditions(&switches, &deciding, list));
         let text = known.read_by(group);
@@ -52,28 +62,39 @@ pub(super) fn of(
         let own: Vec<&Switch> = read.chain(&deciding).collect();
         by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
         by_base.extend(of_bases(known, group, (&own, &text), &overrides));
-        mixed.push(mixtures::of(known, group, &own, round));
     }
+    let crossed = crossed.iter().take(MOST_CROSSED);
+    let others = untried(known, crossed.chain(in_turns(&by_base)));
+    others.into_iter().take(MOST_OTHERS).collect()
+}
+
+/// The switches that decide about the targets of a group, and about the entries of its list.
+fn deciding(known: &Known<'_>, group: &Group, list: &[Listed]) -> Vec<Switch> {
+    let mut deciding = of_targets(known, group);
+    for switch in of_entries(known, list) {
+        if !deciding.contains(&switch) {
+            deciding.push(switch);
+        }
+    }
+    deciding
+}
+
+/// Those of the sets, each once, with which the chart was not rendered before.
+fn untried<'s>(known: &Known<'_>, sets: impl Iterator<Item = &'s Vec<Switch>>) -> Vec<Vec<Switch>> {
     let tried = known.sets.iter().enumerate();
     let tried = tried.filter(|(at, _)| !known.untried.contains(at));
     let mut once: BTreeSet<Vec<String>> = tried.map(|(_, it)| question(it.iter())).collect();
-    let mut is_new = |it: &&Vec<Switch>| once.insert(question(it.iter()));
-    let mixed = in_turns(&mixed).filter(&mut is_new).take(MOST_MIXED);
-    let mut sets: Vec<Vec<Switch>> = mixed.cloned().collect();
-    let mixed = sets.len();
-    let crossed = crossed.iter().take(MOST_CROSSED);
-    let others = crossed.chain(in_turns(&by_base)).filter(&mut is_new);
-    sets.extend(others.take(MOST - mixed).cloned());
-    FurtherSets { sets, mixed }
+    let is_new = |it: &&Vec<Switch>| once.insert(question(it.iter()));
+    sets.filter(is_new).cloned().collect()
 }
 
-/// The sets of each item, of which each item has its turn, because there may be more sets than are rendered.
+/// The sets of all items by turns: the first set of each item, then the second of each, because there may be more sets than are rendered.
 fn in_turns(all: &[Vec<Vec<Switch>>]) -> impl Iterator<Item = &Vec<Switch>> {
     let longest = all.iter().map(Vec::len).max().unwrap_or_default();
     (0..longest).flat_map(|turn| all.iter().filter_map(move |it| it.get(turn)))
 }
 
-/// The switches of all sets that a user may choose, each once.
+/// The switches of all sets that a user may choose, so without marks and variations, each once.
 fn choices<'k>(known: &'k Known<'_>) -> Vec<&'k Switch> {
     let all = known.sets.iter().flatten().chain(&known.idle);
     let mut switches: Vec<&Switch> = Vec::new();
@@ -237,7 +258,7 @@ fn around(known: &Known<'_>, object: &ChartObject) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The pairs of a set in one order, whatever the order of its switches.
+/// The pairs `PATH=VALUE` of a set of values, sorted, so that sets which differ only in the order of their switches are equal.
 pub(super) fn question<'s>(set: impl Iterator<Item = &'s Switch>) -> Vec<String> {
     let mut pairs: Vec<String> = set.map(Switch::pair).collect();
     pairs.sort();

@@ -2,7 +2,7 @@
 
 use crate::suggest::wait::{Address, Asks, For};
 
-/// The arguments that are neither options nor the numbers that follow options.
+/// The arguments that are neither options, nor redirections, nor numbers that follow an option without `=`.
 pub(super) fn positional<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
     no_options(arguments, |option, it| {
@@ -10,7 +10,7 @@ pub(super) fn positional<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     })
 }
 
-/// The arguments that are neither options nor the values of options of one letter.
+/// The arguments that are neither options, nor redirections, nor values that follow an option of one letter, `--eval`, `--execute` or `--file`.
 pub(super) fn places<'w>(arguments: &[&'w str]) -> Vec<&'w str> {
     let is_letter = |it: &str| it.len() == 2 && it.starts_with('-') && it != "--";
     no_options(arguments, |option, _| {
@@ -28,7 +28,8 @@ fn no_options<'w>(arguments: &[&'w str], is_value: impl Fn(&str, &str) -> bool) 
     plain.map(|(_, it)| it).collect()
 }
 
-/// The address in the parameters of a connection to PostgreSQL: `host=db port=5432 dbname=shop`.
+/// The address in the parameters of a connection to PostgreSQL, such as `host=db port=5432 dbname=shop`; `None` for another text, and without a
+/// host.
 pub(super) fn conninfo(text: &str) -> Option<String> {
     let parts: Option<Vec<_>> = text
         .split_whitespace()
@@ -41,7 +42,8 @@ pub(super) fn conninfo(text: &str) -> Option<String> {
     Some(format!("{host}{port}"))
 }
 
-/// The value of the first of these options that the arguments have: `-h db`, `-hdb`, `--host=db`.
+/// The value of the first option in `names` that the arguments have: `-h db`, `-hdb`, `--host=db`. `None` without one; an empty text and one
+/// that begins with `-` are no value.
 pub(super) fn option(arguments: &[&str], names: &[&str]) -> Option<String> {
     for name in names {
         for (at, argument) in arguments.iter().enumerate() {

@@ -22,7 +22,7 @@ pub(super) fn given<'c>(program: &str, arguments: &[&'c str]) -> Option<&'c str>
     by_option.or_else(|| arguments.iter().find_map(|it| it.strip_prefix("<<<")))
 }
 
-/// Whether a command runs code that does not try again by itself.
+/// Whether a command outside of a loop runs code in an interpreter, and the code does not try again by itself.
 pub(super) fn runs_once(call: &Call) -> bool {
     let program = call.program();
     let arguments: Vec<&str> = call.words[1..].iter().map(String::as_str).collect();
@@ -124,7 +124,7 @@ fn at_word(words: &[CodeWord]) -> Option<String> {
     }
 }
 
-/// The port among the arguments that follow a host.
+/// The port among the named arguments that follow a host, such as `port=5432`; `None` without one among the next 40 words.
 fn port_beside(words: &[CodeWord]) -> Option<String> {
     use CodeWord::{Literal, Mark, Name};
     words.windows(3).take(40).find_map(|it| match it {

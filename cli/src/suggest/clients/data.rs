@@ -9,19 +9,19 @@ use crate::suggest::wait::Sought;
 /// 2181`.
 pub(in crate::suggest) fn asks_for_members(before: Option<&Call>, call: &Call) -> bool {
     const OF_MEMBERS: [&str; 5] = ["dump", "cons", "wchs", "wchc", "wchp"];
-    let is_port = matches!(call.words[0].as_str(), "nc" | "ncat" | "netcat");
-    let asked = before.filter(|it| matches!(it.words[0].as_str(), "echo" | "printf"));
+    let is_port = matches!(call.program(), "nc" | "ncat" | "netcat");
+    let asked = before.filter(|it| matches!(it.program(), "echo" | "printf"));
     let asked = asked.and_then(|it| it.words.last());
     is_port && asked.is_some_and(|it| OF_MEMBERS.contains(&it.as_str()))
 }
 
-/// The data for which a command asks by a text through a pipe: `echo "select x from y" | psql -h db`. `before` is the command before the
-/// pipe, and `is_read` tells whether another command reads the answer.
+/// The data for which a command asks by a text through a pipe: `echo "select x from y" | psql -h db`. `before` is the command before the pipe,
+/// and `is_read` tells whether another command reads the answer. `None` without a text that asks for data.
 pub(in crate::suggest) fn asked_through_a_pipe(
     before: Option<&Call>,
     is_read: bool,
 ) -> Option<(Sought, Vec<String>)> {
-    let asked = before.filter(|it| it.is_read && matches!(it.words[0].as_str(), "echo" | "printf"));
+    let asked = before.filter(|it| it.is_read && matches!(it.program(), "echo" | "printf"));
     let text = asked?.words.join(" ").to_lowercase();
     let asks = asks_for_rows(&text) && (is_read || !asks_the_server(&text));
     asks.then(|| (kind_of(&text), names_in(&text)))
@@ -31,7 +31,7 @@ pub(in crate::suggest) fn asked_through_a_pipe(
 pub(in crate::suggest) fn names_behind(calls: &[Call], at: usize) -> Vec<String> {
     let readers = calls[at..].iter().zip(calls[at..].iter().skip(1));
     let readers = readers.take_while(|(it, _)| it.is_read).map(|it| it.1);
-    let is_search = |it: &&Call| matches!(it.words[0].as_str(), "grep" | "egrep" | "fgrep");
+    let is_search = |it: &&Call| matches!(it.program(), "grep" | "egrep" | "fgrep");
     let names = readers.filter(is_search).filter_map(|it| {
         let mut words = it.words[1..].iter();
         words.find(|it| !it.starts_with(['-', '<', '>']))
@@ -40,7 +40,7 @@ pub(in crate::suggest) fn names_behind(calls: &[Call], at: usize) -> Vec<String>
     names.filter(|it| is_name(it)).collect()
 }
 
-/// Whether a text is a name alone.
+/// Whether a text is a single name: two or more letters, digits, `_`, `-` and `.`.
 fn is_name(text: &str) -> bool {
     let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
     text.len() > 1 && text.chars().all(is_letter)
@@ -74,7 +74,8 @@ fn asks_for_rows(text: &str) -> bool {
     asks.iter().any(|it| text.contains(it))
 }
 
-/// Whether a question is only for what every server has, so that each answer will do where nothing reads it.
+/// Whether a question is only for tables that every server has, such as `pg_database`. Then any answer shows that the server is there, unless
+/// another command reads it.
 fn asks_the_server(text: &str) -> bool {
     const OWN: [&str; 7] = [
         "pg_",
@@ -114,7 +115,8 @@ fn kind_of(text: &str) -> Sought {
     }
 }
 
-/// Whether a client asks for all of one table, and nothing reads the answer: it gets one as soon as a migration has made the table.
+/// Whether an SQL client asks for all rows of one table, and no command reads the answer: the client succeeds as soon as a migration has made
+/// the table.
 fn asks_for_a_table(program: &str, text: &str, is_read: bool) -> bool {
     // The tables of the server itself tell of its databases and users.
     let of_more = [
@@ -126,8 +128,8 @@ fn asks_for_a_table(program: &str, text: &str, is_read: bool) -> bool {
     is_sql && is_plain && !is_read
 }
 
-/// The data for which a client looks, and the names in its question; `None` where it only asks whether it is answered. `is_read`: another
-/// command looks for something in the answer.
+/// The data for which a client looks, and the names in its question; `None` where the client only asks whether the store answers. `is_read`:
+/// another command looks for something in the answer.
 pub(super) fn sought(
     program: &str,
     arguments: &[&str],
@@ -146,7 +148,7 @@ pub(super) fn sought(
     looks_for_data(program, arguments, is_read).then(|| (kind, names_in(&text)))
 }
 
-/// Whether a client asks for a table, a topic, a key or a node of a tree, rather than whether it is answered. `is_read`: another command
+/// Whether a client asks for a table, a topic, a key or a node of a tree, rather than whether the store answers. `is_read`: another command
 /// looks for something in the answer.
 fn looks_for_data(program: &str, arguments: &[&str], is_read: bool) -> bool {
     let text = arguments.join(" ").to_lowercase();

@@ -36,7 +36,6 @@ const OF_CURL: &[&str] = &[
     "-c",
     "-K",
     "-E",
-    "-k0",
     "-so",
     "-sko",
     "-sSo",
@@ -44,7 +43,6 @@ const OF_CURL: &[&str] = &[
     "-sw",
     "-sX",
     "-kX",
-    "-XGET",
     "--header",
     "--data",
     "--request",
@@ -68,7 +66,8 @@ const OF_CURL: &[&str] = &[
     "-x",
 ];
 
-/// The waits of an HTTP client, such as `curl -fsS -o /dev/null http://api:8080/ready`.
+/// The wait of an HTTP client for its URL, such as `curl -fsS -o /dev/null http://api:8080/ready`. A URL of the Kubernetes API is read like a
+/// `kubectl`.
 pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
     let with_value = if program == "wget" { OF_WGET } else { OF_CURL };
     let mut before = "";
@@ -114,7 +113,7 @@ pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
     })]
 }
 
-/// Whether a command fetches a file only once. Such a command is a wait only in a loop, or with an option to try again.
+/// Whether a command is a `curl` or `wget` that fetches its URL only once: outside of a loop, and without an option to try again.
 pub(super) fn fetches(call: &Call) -> bool {
     let program = call.program();
     let again = |it: &String| it.starts_with("--retry") || it.starts_with("--tries");

@@ -5,8 +5,8 @@ use crate::suggest::reason::Reason;
 use crate::suggest::wait::{Asks, For, usual_port};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The waits of a command that is called like a wait and gets the address as an argument: `x_wait_for_db_connection URL`. The command is a
-/// function of an image, or a script.
+/// The waits of a command with `wait` or `ready` in its name and an address as an argument: `x_wait_for_db_connection URL`. The command is a
+/// function of an image, or a script. A name with `migration` too is a wait for a migration. `None` for other commands.
 pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     let words = || program.split(['_', '-']);
     let waits = words().any(|it| it == "wait" || it == "ready");
@@ -139,7 +139,7 @@ pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Opti
     found.flatten()
 }
 
-/// The address of the one store that the environment names.
+/// The address of the one store that the environment names; `None` where it names none or several.
 fn of_any_store(env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let each = THINGS
         .iter()

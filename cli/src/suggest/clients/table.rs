@@ -12,7 +12,8 @@ pub(super) struct Client {
     pub(super) commands: &'static [&'static str],
     /// The options that give the address.
     pub(super) options: &'static [&'static str],
-    /// The options that give a URL, the parameters of a connection, or the name of a database.
+    /// The options that give a URL, the parameters of a connection, or the name of a database. Only a value with `://` or a variable counts as
+    /// an address.
     pub(super) connections: &'static [&'static str],
     pub(super) plain: Plain,
     /// The variables that give the address where no argument gives it.
@@ -25,7 +26,7 @@ pub(super) struct Client {
     pub(super) p_is_port: bool,
     /// The variable that gives the port where no argument gives it; empty where there is no such variable.
     pub(super) port_variable: &'static str,
-    /// The text that the client allows in front of the host; empty where there is none.
+    /// The text that the client allows in front of the host, such as `rabbit@`; empty where there is none.
     pub(super) prefix: &'static str,
     /// The character between the host and the port.
     pub(super) before_port: char,
@@ -61,7 +62,7 @@ impl Plain {
     }
 }
 
-/// A client to which no option, argument or variable tells an address. Each row of [`CLIENTS`] begins with these fields.
+/// The fields that a row of [`CLIENTS`] has where it names no others: no option, argument or variable tells the address.
 const CLIENT: Client = Client {
     programs: &[],
     asks_with: &[],

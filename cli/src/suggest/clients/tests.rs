@@ -32,6 +32,7 @@ fn found(script: &str, env: &[(&str, &str)]) -> Vec<String> {
 /// Commands of clients, and the waits that `suggest` reads from each.
 const CALLS: &[(&str, &str)] = &[
     ("nc -zv -w 3 db 5432", "db:5432"),
+    ("curl -XGET http://api:8080/ready", "api:8080"),
     (
         "cqlsh db -e 'describe keyspace orders'",
         "Table cqlsh db orders",
@@ -225,6 +226,7 @@ fn what_serves_or_subscribes_is_no_wait() {
 fn the_members_of_a_tree_are_no_port() {
     for (script, expected) in [
         ("echo dump | nc zk 2181 | grep brokers", true),
+        ("/bin/echo dump | /usr/bin/nc zk 2181 | grep brokers", true),
         ("echo ruok | nc zk 2181", false),
     ] {
         let words = ["sh", "-c", script].map(str::to_owned);

@@ -64,8 +64,8 @@ fn addresses(program: &str, arguments: &[&str]) -> Vec<For> {
     by_scheme(&found, asks_for_success)
 }
 
-/// The waits for the addresses in a text, which commas separate. A URL is asked by HTTP. `asks_for_success`: the tool wants a status of
-/// success.
+/// The waits for the addresses in a text, which commas separate. A URL of HTTP counts as asked by HTTP only with `asks_for_success`, where the
+/// tool wants a status of success; every other address counts as asked for its port.
 fn by_scheme(text: &str, asks_for_success: bool) -> Vec<For> {
     let texts = text.split(',').map(str::trim).filter(|it| !it.is_empty());
     texts

@@ -28,13 +28,13 @@ struct Changing {
     reason: Reason,
 }
 
-/// The target of a wait; `None` for a wait that no list can say.
+/// The target of a wait; `None` for a wait that no list can say, or that is for another container of its own pod.
 fn target(found: &Found) -> Option<&Target> {
     found.target.as_ref().ok()?.as_ref()
 }
 
 impl Known<'_> {
-    /// Gives up waits: each gets its reason in place of its target. Returns whether there is one.
+    /// Gives up waits: each gets its reason in place of its target. Returns whether `waits` has any.
     pub(in crate::suggest) fn give_up(&mut self, waits: Vec<GivenUpWait>) -> bool {
         let is_any = !waits.is_empty();
         for it in waits {
@@ -79,8 +79,9 @@ impl Known<'_> {
         all
     }
 
-    /// The waits of a group that a variation of a set changes and of which no form of the entry has an action that could follow, each in all
-    /// sets of values. Empty where the group has no other wait.
+    /// The waits of a group whose targets change in the variation with the number `set`, and whose entries have no form with an action that
+    /// could follow the change; each in all sets of values. Empty where the variation shows no other wait of the group, or `set` is no
+    /// variation.
     pub(in crate::suggest) fn unfollowed(&self, group: &Group, set: usize) -> Vec<GivenUpWait> {
         let Some(base) = self.varied.get(&set).copied() else {
             return Vec::new();

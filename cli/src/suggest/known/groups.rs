@@ -23,13 +23,14 @@ impl Known<'_> {
                     seen: vec![at],
                     varied: Vec::new(),
                     forgotten: Vec::new(),
+                    hints: Vec::new(),
                 }),
             }
         }
         groups
     }
 
-    /// The first line of the document that renders the workload of a container.
+    /// The number of the first line of the document that renders the workload of a container; `None` where no document does.
     fn document_of(&self, seen: &SeenContainer) -> Option<usize> {
         let (kind, name) = &seen.workload;
         let document = candidates::document_of(self.file(&seen.source)?, kind, name);
@@ -61,7 +62,8 @@ impl Known<'_> {
         candidates::document_of(file, kind, name).map(|it| it.first) == group.document
     }
 
-    /// Takes the containers of the last set, as far as a group has their workload. Returns how many they are.
+    /// Adds containers of the last set of values to the groups that have their workloads; drops a container without such a group. Returns the
+    /// number of those that were added.
     pub(in crate::suggest) fn take(
         &mut self,
         seen: Vec<SeenContainer>,
@@ -83,7 +85,8 @@ impl Known<'_> {
         self.seen.len() - before
     }
 
-    /// Takes back the last set and its `count` containers. Returns the set with its objects.
+    /// Removes the last set of values and its `count` containers, also from the groups. Returns the set with its objects; `None` where it did
+    /// not render.
     pub(in crate::suggest) fn give_back(
         &mut self,
         count: usize,
@@ -101,8 +104,8 @@ impl Known<'_> {
         set.zip(objects)
     }
 
-    /// Forgets the containers of the groups in `open` that these sets of values show, so that such a group may get a list from the other
-    /// sets. Returns whether there was such a container.
+    /// Forgets the containers of the groups with the numbers `open` that these sets of values or their variations show, so that such a group may
+    /// get a list from the other sets. Returns whether there was such a container.
     pub(in crate::suggest) fn forget(
         &mut self,
         sets: &[usize],

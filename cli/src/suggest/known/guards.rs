@@ -7,7 +7,7 @@ use crate::suggest::traces;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The most conditions around a list that only keep out sets of values with which nothing renders.
+/// The most conditions around a list that only keep out sets of values with which the waits are unknown.
 const MOST_GUARDS: usize = 3;
 
 impl Known<'_> {

@@ -1,4 +1,5 @@
-//! Compares a container with the same one in the sets of values that have other marks, where a list may say more of its waits.
+//! Compares a container with itself in the sets of values that differ only in marks, which are made-up hosts and ports. There a list may be able
+//! to say a wait that no list can say in the container's own set.
 
 use super::Known;
 use crate::suggest::found::Found;

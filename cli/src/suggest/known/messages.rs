@@ -11,7 +11,8 @@ use crate::suggest::traces;
 const MOST_TOLD: usize = 3;
 
 impl Known<'_> {
-    /// The values and names in a variation with which the waits of a group change, for a message.
+    /// The paths of the values and names in the variation with the number `set` with which the waits of a group change, for a message; at most
+    /// [`MOST_TOLD`].
     pub(in crate::suggest) fn changing(&self, group: &Group, set: usize) -> String {
         let own = group.varied.iter().map(|it| &self.seen[*it]);
         let found = own.filter(|it| it.set == set).flat_map(|it| &it.found);
@@ -35,7 +36,8 @@ impl Known<'_> {
         paths.collect::<Vec<_>>().join(" or ")
     }
 
-    /// The name of a container for a message. A made-up list has elements of its own, so such a name is that in the container's text.
+    /// The name of a container for a message. The rendered name may come from an element of a made-up list; where the set has such a list, the
+    /// name is as the container's text writes it.
     pub(in crate::suggest) fn name(&self, seen: &SeenContainer) -> String {
         let rendered = &seen.container.name;
         let has_list = self.sets[seen.set].iter().any(|it| it.list().is_some());

@@ -13,8 +13,8 @@ use crate::suggest::wait::Wait;
 use crate::suggest::waits::Reading;
 
 impl Known<'_> {
-    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the
-    /// values.
+    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the values, or
+    /// where the list cannot have the port as the text computes it.
     pub(in crate::suggest) fn written(
         &self,
         seen: &SeenContainer,
@@ -40,7 +40,8 @@ impl Known<'_> {
         is_number && port().is_some_and(|it| it.contains("{{"))
     }
 
-    /// The entry of an address that values say, with the values that were followed in it.
+    /// The entry of the wait number `at`, whose address comes from values, with the values that marks show. The port may still be a plain
+    /// number. `None` where no set of values has marks that show the values.
     pub(super) fn followed(
         &self,
         seen: &SeenContainer,
@@ -86,7 +87,8 @@ impl Known<'_> {
         traces::written(marked, set, self.texts, root)
     }
 
-    /// The entry of the wait number `at`, with its target written as in the container's own text.
+    /// The entry of the wait number `at`, with its target written as in the container's own text. `None` where that text stands in the chart's
+    /// values, or yields no entry.
     pub(in crate::suggest) fn as_written(&self, seen: &SeenContainer, at: usize) -> Option<String> {
         let target = seen.found.get(at)?.target.as_ref().ok()?.as_ref()?;
         let is_ready = matches!(target.form, Form::Object { state: None, .. });
@@ -174,14 +176,14 @@ impl Known<'_> {
     }
 }
 
-/// The entry of the wait number `at`, where that is an address that comes from values.
+/// The entry of the wait number `at` as rendered, where its target is an address that comes from values; `None` for any other wait.
 fn address_of_values(seen: &SeenContainer, at: usize) -> Option<&str> {
     let target = seen.found.get(at)?.target.as_ref().ok()?.as_ref()?;
     let is_of_values = target.form == (Form::Address { of_values: true });
     is_of_values.then_some(target.name.as_str())
 }
 
-/// An entry with another port in the place of its own, which is a number. `None` where it has none.
+/// An entry with `port` in the place of its own port, which is a number. `None` for an entry without a port, or with another text as its port.
 fn with_port(entry: &str, port: &str) -> Option<String> {
     let (before, behind) = entry.rsplit_once(':')?;
     let path = behind.trim_start_matches(|it: char| it.is_ascii_digit());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The deepest level of sub-charts within sub-charts that is copied, so that the copy of charts which contain each other ends.
 const DEEPEST: usize = 4;
 
-/// The names of the declared sub-charts that no folder holds.
+/// The names and the aliases of the declared sub-charts that no folder holds.
 pub(super) struct Missing(pub(super) Vec<String>);
 
 /// The names of a chart and of its sub-charts.
@@ -63,7 +63,7 @@ fn without_keys(template: &str) -> Option<String> {
     Some(text)
 }
 
-/// Writes a text of the chart without the functions that make a render slow.
+/// Writes a text of the chart into a file, with made-up keys in place of the functions that generate keys, which make a render slow.
 pub(super) fn write(path: &Path, text: &str) -> std::io::Result<()> {
     match without_keys(text) {
         Some(short) => fs::write(path, short),
@@ -71,7 +71,7 @@ pub(super) fn write(path: &Path, text: &str) -> std::io::Result<()> {
     }
 }
 
-/// Copies a folder without hidden files and folders, and without files that hold no object.
+/// Copies a chart's folder without hidden folders, the schema of the values and the notes, and with made-up keys in place of generated ones.
 pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
     for entry in fs::read_dir(from)? {
@@ -96,7 +96,7 @@ pub(super) fn tree(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the templates of a copy's sub-charts, but for those that only define helpers.
+/// Removes the templates of a copy's sub-charts, at each level, but for those whose names begin with `_` and that only define helpers.
 pub(super) fn shorten(copy: &Path) -> Result<()> {
     let Ok(charts) = fs::read_dir(copy.join("charts")) else {
         return Ok(());
@@ -109,7 +109,7 @@ pub(super) fn shorten(copy: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the files in a folder of templates whose names say that they render objects.
+/// Removes the files in a folder of templates that may render objects: those whose names do not begin with `_`.
 fn remove_objects(templates: &Path) -> Result<()> {
     let Ok(entries) = fs::read_dir(templates) else {
         return Ok(());
@@ -177,7 +177,8 @@ fn read(path: &Path) -> Option<Value> {
     Some(Entries::new(&text).next()?.ok()?.object)
 }
 
-/// Reads the names in a copy of a chart. `missing` are the declared sub-charts that the copy does not have.
+/// Reads the names of a chart and of its sub-charts, and the sub-charts' values, from a copy of the chart. `missing` are the declared sub-charts
+/// that the copy does not have.
 pub(super) fn names(copy: &Path, missing: &[String]) -> ChartNames {
     let files = ["Chart.yaml", "requirements.yaml"];
     let about: Vec<Value> = files.iter().filter_map(|it| read(&copy.join(it))).collect();

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 const TRIES: usize = 24;
 
 impl Copy {
-    /// Renders the chart with its own values. Makes up the values and helpers that the chart needs for that, and leaves out the templates
-    /// that do not render.
+    /// Renders the chart with its own values. Makes up the values and helpers that the chart needs for that, and leaves out the templates that
+    /// do not render. Then makes the second copy, without the objects of the sub-charts. Fails where the chart still does not render.
     pub(in crate::suggest) fn render_first(&mut self, own: &Value) -> Result<()> {
         self.complete(own)?;
         copy::tree(&self.chart, &self.short)?;

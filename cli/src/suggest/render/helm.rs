@@ -13,8 +13,8 @@ use std::sync::{Arc, PoisonError};
 const SOURCE: &str = "# Source: ";
 
 impl Copy {
-    /// Renders the chart, or returns the former answer where Helm has rendered the same texts with the same values. The inner error is
-    /// Helm's.
+    /// Renders the chart, or returns the former answer where Helm has rendered the same texts with the same values. While a file is edited, only
+    /// objects with pods are returned. The outer error says that Helm cannot be run; the inner one is Helm's.
     pub(super) fn helm(&self, values: &[String]) -> Result<Result<ObjectList, String>> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = Arc::clone(answers.entry((self.state, question(values))).or_default());

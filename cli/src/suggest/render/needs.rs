@@ -168,7 +168,7 @@ fn made_of(mut paths: Vec<String>, made_up: &[String]) -> Values {
     pairs.filter(|it| !made_up.contains(it)).collect()
 }
 
-/// The last line of an error that tells something, shortened for a message.
+/// An error of Helm for a message: the text behind `Error:` on one line, cut after 300 characters.
 pub(super) fn shown(error: &str) -> String {
     let error = error
         .split_once("Error:")

@@ -4,7 +4,7 @@ use super::expand::Scope;
 use super::tokens::Token;
 use std::collections::BTreeSet;
 
-/// The words that a further command follows.
+/// The words of a shell behind which a command begins.
 const OPENING: [&str; 9] = [
     "do", "then", "else", "elif", "if", "!", "{", "while", "until",
 ];

@@ -3,7 +3,8 @@
 /// The most rounds that are read one by one. A loop with more of them counts its tries.
 const MOST: i64 = 12;
 
-/// The numbers that `seq` prints: `seq 0 2`, `seq 3`, `seq 0 $((3 - 1))`; with a blank between them.
+/// The numbers that `seq` prints, with a blank between them: `seq 0 2`, `seq 3`, `seq 0 $((3 - 1))`. `None` for another command, and for more
+/// than [`MOST`] numbers.
 pub(super) fn sequence(command: &str) -> Option<String> {
     let rest = command.trim().strip_prefix("seq ")?;
     let words = words(rest)?;
@@ -43,7 +44,8 @@ fn sum(text: &str) -> Option<i64> {
     }
 }
 
-/// The variable and the numbers of `for ((i = 0; i < 3; i++))`, given the text in the brackets.
+/// The variable and the numbers of `for ((i = 0; i < 3; i++))`, given the text in the brackets; `None` for another form, and for more than
+/// [`MOST`] numbers.
 pub(super) fn of_head(text: &str) -> Option<(String, String)> {
     let mut parts = text.split(';').map(str::trim);
     let (name, first) = parts.next()?.split_once('=')?;
@@ -58,8 +60,8 @@ pub(super) fn of_head(text: &str) -> Option<(String, String)> {
     is_by_one.then_some((name.to_owned(), numbers(first, last)?))
 }
 
-/// The variable and the numbers for which a loop goes on while it tests `[ $i -lt 3 ]`. `first` is the value of the variable before the
-/// loop.
+/// The variable and the numbers for which a loop goes on while it tests `[ $i -lt 3 ]`. `first` returns the value of a variable before the loop.
+/// `None` for another test, and for more than [`MOST`] numbers.
 pub(super) fn of_test(
     test: &[String],
     first: impl Fn(&str) -> Option<String>,
@@ -83,7 +85,7 @@ pub(super) fn of_test(
     Some((name.to_owned(), each))
 }
 
-/// The numbers of `{0..2}`; `None` for another text.
+/// The numbers of `{0..2}`, with a blank between them; `None` for another text, and for more than [`MOST`] numbers.
 pub(super) fn of_braces(text: &str) -> Option<String> {
     let inside = text.strip_prefix('{')?.strip_suffix('}')?;
     let (first, last) = inside.split_once("..")?;

@@ -23,7 +23,7 @@ impl Scope {
         self.variables.insert(name.to_owned(), values);
     }
 
-    /// The texts that a word may stand for. A variable without a known value stays in them, in the form `$(NAME)`.
+    /// The texts that a word may stand for, at most [`MOST`]. A variable without a known value stays in them, in the form `$(NAME)`.
     pub(super) fn expand(&self, word: &str) -> Vec<String> {
         self.expanded(word, 0)
     }
@@ -75,8 +75,8 @@ impl Scope {
     }
 }
 
-/// The first variable of a word: the text before it, its name, the operator on it with the operand, such as `:-default`, and the text
-/// behind it. The fields of a container write a variable as `$(NAME)`, and that form counts too.
+/// The first variable of a word: the text before it, its name, the operator on it with the operand, such as `:-default`, and the text behind it.
+/// `None` for a word without a variable. The fields of a container write a variable as `$(NAME)`, and that form counts too.
 fn first_variable(word: &str) -> Option<(&str, &str, &str, &str)> {
     let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut from = 0;

@@ -3,7 +3,8 @@
 use super::tokens::Token;
 
 /// The variable into which a loop `while read NAME` reads lines, and the text behind the loop's end that holds these lines. `head` is the
-/// command that begins the loop, and `behind` are the tokens that follow it.
+/// command that begins the loop, and `behind` are the tokens that follow it. `None` for a loop that reads no such text, or into several
+/// variables.
 pub(super) fn of<'t>(head: &'t [String], behind: &'t [Token]) -> Option<(&'t str, &'t str)> {
     let is_loop = matches!(head.first()?.as_str(), "while" | "until");
     let read = head.iter().position(|it| it == "read")?;

@@ -1,6 +1,6 @@
 //! Finds the text that a command gives to a shell of its own, such as `sh -c TEXT`.
 
-/// The text that a command gives to a shell, and the words that become `$0` and the arguments.
+/// The text that a command gives to a shell, as in `sh -c TEXT`, and the words that become `$0` and the arguments; `None` for any other command.
 pub(super) fn shell_text(words: &[String]) -> Option<(&str, &[String])> {
     let program = words.first()?.rsplit('/').next()?;
     let is_shell = matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh");

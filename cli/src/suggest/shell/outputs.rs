@@ -1,10 +1,10 @@
-//! Knows the outputs of commands that need not run for that.
+//! Tells the outputs of some commands without running them: a part of an address, the pod's own namespace, or the address of a host.
 
 /// The variable that holds the pod's own namespace.
 pub(in crate::suggest) const OWN_NAMESPACE: &str = "OWN_NAMESPACE";
 
-/// The variable, with its operator, whose value a command prints: a part of an address, or the pod's namespace. `None` for a command that
-/// prints something else.
+/// The variable, with its operator, whose value a command prints: `${DB%%:*}` for `echo $DB | cut -d: -f1`, or the pod's namespace. `None` for a
+/// command that prints something else.
 pub(super) fn variable(command: &str) -> Option<String> {
     if command.contains("serviceaccount/namespace") {
         return Some(format!("${{{OWN_NAMESPACE}}}"));

@@ -158,7 +158,7 @@ impl Runner {
         }
     }
 
-    /// Reads a call of a program or of a function.
+    /// Reads a call of a program or of a function, or the script that a call gives to another shell.
     fn call(&mut self, words: &[String], depth: usize) {
         if depth > DEEPEST || self.script.calls.len() > MOST {
             return;

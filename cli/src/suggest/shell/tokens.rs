@@ -39,7 +39,7 @@ struct ShellReader {
     found: Vec<Token>,
     /// The texts in `$( )` or backticks of the present command, which are read after the command.
     inside: Vec<String>,
-    /// The words, such as `EOF` in `<<EOF`, that end the texts which follow the present line.
+    /// The words, such as `EOF` in `<<EOF`, that end the here-documents which follow the present line.
     here: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ impl ShellReader {
         }
     }
 
-    /// Takes the lines of a text up to the word that ends the text, such as `EOF`. The lines become a word of an interpreter's command, or
+    /// Reads the lines of each here-document up to the word that ends it, such as `EOF`. The lines become a word of an interpreter's command, or
     /// of the end of a loop. Any other command drops them.
     fn take_here(&mut self) {
         const READERS: [&str; 7] = ["python", "python3", "node", "ruby", "perl", "php", "done"];
@@ -324,7 +324,8 @@ impl ShellReader {
     }
 }
 
-/// The body of a function, which is the tokens between its braces, and the place behind the body.
+/// The body of a function, which is the tokens between its braces, and the place behind the body; `from` is the place behind the function's
+/// head. Empty without braces.
 pub(super) fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
     let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
     let mut start = from;

@@ -53,7 +53,7 @@ pub(in crate::suggest) fn written(
     (!is_marked(&text)).then_some(NamedValues { text, within })
 }
 
-/// The switch of the list whose mark an entry has.
+/// The switch of the list whose mark an entry has; `None` for an entry without the mark of a list.
 pub(in crate::suggest) fn list_in<'s>(entry: &str, set: &'s [Switch]) -> Option<&'s Switch> {
     let mut lists = set.iter().filter(|it| it.list().is_some());
     lists.find(|it| marks(it, entry))

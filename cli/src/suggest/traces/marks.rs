@@ -67,7 +67,7 @@ pub(in crate::suggest) fn mark_like(own: &str, number: usize) -> Option<String> 
     })
 }
 
-/// The mark for a port.
+/// The mark with this number that is a port.
 pub(in crate::suggest) fn port_mark(number: usize) -> String {
     (FIRST_PORT + number).to_string()
 }

@@ -36,7 +36,7 @@ pub(super) fn default_of(texts: &Texts, path: &str) -> Option<String> {
     }
 }
 
-/// Whether a chart renders a value as a template of its own.
+/// Whether a chart renders a value as a template of its own, by `tpl` or as the `value` of a helper.
 pub(super) fn is_a_template(texts: &Texts, path: &str) -> bool {
     let value = format!(".Values.{path}");
     texts.files.iter().any(|file| {

@@ -1,4 +1,4 @@
-//! Chooses the sets of values that join two switches of which one takes the waits of a container away.
+//! Chooses the sets of values that add a further switch where one switch takes a waiting container away, or changes its waits.
 
 use super::TriedSets;
 use crate::suggest::survey::SeenContainer;

@@ -18,7 +18,7 @@ const MOST_FOLLOWED: usize = 16;
 const MOST_LACKING: usize = 12;
 
 impl TriedSets<'_> {
-    /// Whether a set does not render, or has a wait for which the user has to give an address.
+    /// Whether a set of values other than the first, the chart's own, does not render, or has a wait for which the user has to give an address.
     fn lacks_an_address(&self, set: usize) -> bool {
         let lacks = |it: &Found| {
             matches!(
@@ -70,7 +70,7 @@ impl TriedSets<'_> {
     }
 
     /// Whether a container waits with a set for an address that the values of `group` have, and `once` does not have the container with that
-    /// address yet.
+    /// address yet. Adds them to `once`.
     fn has_a_new_address<'s>(
         &'s self,
         set: usize,

@@ -33,7 +33,7 @@ pub(super) fn bases(tried: &TriedSets<'_>) -> Vec<usize> {
     }
 }
 
-/// The entries of a set without the words that come from no value: the kind of an object, and the names of the release and its namespace.
+/// The entries for which the containers of a set wait, without the names of the release and of its namespace, which come from no value.
 pub(super) fn literals(tried: &TriedSets<'_>, base: usize) -> Vec<String> {
     let seen = tried.seen.iter().filter(|it| it.set == base);
     let targets = seen.flat_map(|it| &it.found);

@@ -4,13 +4,14 @@ use super::{FIRST, label};
 use crate::suggest::traces;
 use serde_json::Value;
 
-/// The lowest port that becomes the number of another port. A lower number may count something.
+/// The lowest number that counts as a port and becomes another port. A lower number may count something, and becomes one more.
 const LOWEST_PORT: u64 = 80;
 const FIRST_PORT: usize = 62_000;
 /// The largest number that may count the pods of a set.
 const MOST_PODS: u64 = 20;
 
-/// Another text in the form of a value; `None` where no literal contains the value's own.
+/// Another text in the form of a value, as Helm's `--set` takes it; `None` where no text in `literals` contains the value's own, and for a value
+/// that cannot be set.
 pub(super) fn other(own: &Value, number: usize, literals: &[String]) -> Option<String> {
     match own {
         Value::String(text) => other_text(text, number, literals),
@@ -72,7 +73,7 @@ pub(super) fn counted(path: &str, own: &Value) -> Option<String> {
     is_named.then(|| (own + 1).to_string())
 }
 
-/// Whether an entry may name one of as many pods as a value says, or the set of all of them.
+/// Whether an entry names a pod by a small number, or a StatefulSet, so that a value which counts pods may change the wait.
 pub(super) fn is_counted(entry: &str) -> bool {
     let names = entry.split(['.', ':', '/']);
     let mut numbers = names.filter_map(|it| it.rsplit_once('-')?.1.parse::<u64>().ok());

@@ -40,7 +40,8 @@ impl VariedValues {
         }
     }
 
-    /// The values whose texts the literals contain, each with another text. A value that a template compares with texts chooses a branch.
+    /// The values whose texts or numbers stand in `literals`, and the counts of pods where a literal may name one, each with another value.
+    /// Leaves out a value that a template compares with texts, because it chooses a branch.
     pub(super) fn within(&self, literals: &[String]) -> Vec<Switch> {
         let counts = literals.iter().any(|it| is_counted(it));
         let mut changed: Vec<Switch> = Vec::new();
@@ -56,7 +57,8 @@ impl VariedValues {
         changed
     }
 
-    /// The empty values that the texts of the waiting containers read and that name something, each with a text.
+    /// The empty values that the texts of the waiting containers read and that name something, each with a made-up text. Leaves out overrides of
+    /// names, and values that a set has changed already.
     pub(super) fn empty(&self, texts: &Texts) -> Vec<Switch> {
         let mut named: Vec<Switch> = Vec::new();
         for path in traces::paths(texts) {

@@ -4,8 +4,8 @@ use crate::suggest::reason::Reason;
 use crate::suggest::wait::{For, Wait};
 use std::collections::BTreeMap;
 
-/// Leaves each wait as it is that is one of several of which one is enough: `nc -z a 1 || nc -z b 1`. `sides` has the statement and the
-/// side of `||` of each wait, by its number.
+/// Turns each wait that need not succeed, because another side of `||` is enough, into one that stays, with `Reason::OneOf`: `nc -z a 1 || nc -z
+/// b 1`. `sides` has the statement and the side of `||` of each wait, by its number.
 pub(super) fn leave_alternatives(waits: &mut [Wait], sides: &BTreeMap<usize, (usize, usize)>) {
     let target = |wait: &Wait| match &wait.for_what {
         For::Address(it) => Some((it.host.clone(), it.port.clone())),

@@ -66,7 +66,8 @@ impl World<'_> {
         spec["clusterIP"] == "None" && spec["publishNotReadyAddresses"] != true
     }
 
-    /// The target of a Service by its name, in `namespace` or in the namespace of the release.
+    /// The target of a Service by its name, in `namespace`, or without one in that of the waiting workload. A Service that is not rendered is a
+    /// target, too, unless the chart's values hold its name; the name of a StatefulSet's pod stands for the pod.
     pub(super) fn service(
         &self,
         name: &str,

@@ -215,7 +215,8 @@ impl World<'_> {
         name.replace(self.release, "").to_lowercase()
     }
 
-    /// Refuses a Job that Helm runs after all other objects, or before any other object.
+    /// Refuses a Job for which the workload `own` cannot wait: one that Helm runs before or after all other objects, or, if `own` is a hook,
+    /// after that hook.
     pub(super) fn runs_in_time(&self, job: usize, own: &ChartObject) -> Result<(), Reason> {
         let value = &self.objects[job].value;
         let name = || text(value, "/metadata/name").to_owned();
@@ -285,7 +286,7 @@ fn runs_image_of(object: &ChartObject, container: &Container) -> bool {
     !own.is_empty() && all.any(|it| image::repository(&it.image) == own)
 }
 
-/// The definitions of the variables of a container.
+/// The definitions of the variables of the container of this name, as its `env` has them.
 fn variables_of<'p>(pods: &'p Value, container: &str) -> Vec<&'p Value> {
     let lists = ["initContainers", "containers"].map(|it| pods["spec"][it].as_array());
     let own = lists.into_iter().flatten().flatten();
@@ -294,7 +295,7 @@ fn variables_of<'p>(pods: &'p Value, container: &str) -> Vec<&'p Value> {
     variables.flatten().collect()
 }
 
-/// Whether Helm runs an object at upgrades, and so on, and not at the installation.
+/// Whether an object is a hook that Helm does not run at the installation, but at upgrades or other events.
 fn is_of_upgrades(object: &Value) -> bool {
     let hook = scope::hook(object).filter(|it| !it.trim().is_empty());
     hook.is_some_and(|it| !it.contains("-install"))

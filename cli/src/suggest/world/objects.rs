@@ -53,7 +53,8 @@ impl World<'_> {
         })
     }
 
-    /// A custom kind with its group, and the object of the chart that tells the group: `flows.example.com` for `flows`.
+    /// A custom kind with its group, `flows.example.com` for `flows`, and the index of the rendered object that tells the group; `None` without
+    /// such an object.
     pub(super) fn custom(&self, kind: &str, name: &str) -> Option<(String, usize)> {
         let is_it = |object: &ChartObject| {
             let word = text(&object.value, "/kind").to_lowercase();
@@ -65,7 +66,7 @@ impl World<'_> {
         Some((format!("{kind}.{group}"), at))
     }
 
-    /// The target of the one workload that has a container of this name.
+    /// The target of the one workload that has a container of this name; an error where none or several have it.
     pub(super) fn with_container(&self, name: &str) -> Result<Target, Reason> {
         let has = |object: &&(usize, &ChartObject)| {
             let pods = own_pods(object.1).and_then(|it| it["spec"]["containers"].as_array());
@@ -82,7 +83,7 @@ impl World<'_> {
         Ok(workload(*at, object))
     }
 
-    /// The target of the one workload that makes pods whose names begin like `name`.
+    /// The target of the one workload that makes pods whose names begin with `name`; an error where none or several do.
     pub(super) fn with_pods(
         &self,
         name: &str,
@@ -105,7 +106,7 @@ impl World<'_> {
         Ok(workload(at, object))
     }
 
-    /// The namespace of a host; `None` for the namespace of the release.
+    /// The namespace of a target, with its variables resolved; `None` for that of the waiting workload.
     pub(super) fn foreign(
         &self,
         namespace: Option<&str>,

@@ -14,7 +14,7 @@ impl World<'_> {
     ///
     /// # Errors
     ///
-    /// The host or the port is a variable whose value the container does not tell.
+    /// The host or the port is a variable that no gate can have, the loop asks with credentials, or the host is made of a default.
     pub(super) fn outside(
         &self,
         address: &Address,
@@ -50,12 +50,16 @@ impl World<'_> {
         Ok(of_address(format!("dns://{host}"), of_values))
     }
 
-    /// Whether a host has the name of the release, and of no sub-chart that is missing here: such a host is never outside of the cluster, and no
-    /// object of the chart has its name.
+    /// Whether a host has the name of the release or one that the set gives in its place, and has the name of no sub-chart that is missing
+    /// here: such a host is never outside of the cluster, and no object of the chart has its name.
     fn is_of_the_release(&self, host: &str) -> bool {
         let is_missing = || self.missing.iter().any(|it| host.contains(it.as_str()));
-        let rest = host.strip_prefix(self.release);
-        rest.is_some_and(|it| it.starts_with('-')) && !is_missing()
+        let mut names = std::iter::once(&self.release).chain(self.overrides);
+        let is_one = |name: &&str| {
+            host.strip_prefix(name)
+                .is_some_and(|it| it.starts_with('-'))
+        };
+        names.any(is_one) && !is_missing()
     }
 
     /// Whether a value of the chart holds a host, so that the user chooses the host.
@@ -65,7 +69,8 @@ impl World<'_> {
     }
 }
 
-/// Whether a name is made of the usual default for a host that the user gives: `localhost-primary`.
+/// Whether a name begins with `localhost-`, so that a chart has made it of the usual default for a host that the user gives:
+/// `localhost-primary`.
 pub(super) fn has_a_default(host: &str) -> bool {
     host.starts_with("localhost-")
 }

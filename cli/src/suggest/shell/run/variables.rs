@@ -15,7 +15,7 @@ impl Runner {
         }
     }
 
-    /// Reads an assignment, `NAME=value`. Returns whether the word was one.
+    /// Reads an assignment, `NAME=value`, and sets the variable unless the value is empty. Returns whether the word is an assignment.
     pub(super) fn assign(&mut self, word: &str) -> bool {
         let Some((name, value)) = word.split_once('=') else {
             return false;
@@ -35,7 +35,7 @@ impl Runner {
         true
     }
 
-    /// The commands that the words may stand for: one for each value of each variable in them.
+    /// The commands that the words may stand for: one for each value of each variable in them, at most 64.
     pub(super) fn each(&self, words: &[String]) -> Vec<Vec<String>> {
         let mut each: Vec<Vec<String>> = vec![Vec::new()];
         for word in words {
@@ -60,7 +60,7 @@ impl Runner {
     }
 }
 
-/// The items of the list of a `for`.
+/// The items of a text for a loop's variable: white space, commas and semicolons separate them.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\n', '\t', ',', ';'])
         .filter(|it| !it.is_empty())

@@ -1,0 +1,120 @@
+//! Collects the examples from which the condition of an entry is learned: sets of values that show the entry, and sets that do not.
+
+use super::known::{Group, Known};
+use super::list::Listed;
+use super::switches::Switch;
+use super::target::{Form, Target};
+use super::traces;
+use std::collections::BTreeSet;
+
+/// A target of a group's loops with its entry.
+pub(super) struct FoundEntry<'k> {
+    /// The number of the set of values with which the loop waits for the target.
+    pub(super) set: usize,
+    /// The name of the container with the loop.
+    pub(super) container: &'k str,
+    pub(super) target: &'k Target,
+    pub(super) listed: Listed,
+}
+
+/// The examples for the condition of one entry.
+pub(super) struct Examples {
+    /// The sets of values, each with the switches and marks that may decide about the entry.
+    pub(super) sets: Vec<Vec<Switch>>,
+    /// The numbers of the sets that count.
+    pub(super) tried: Vec<usize>,
+    /// The numbers of those that show the entry.
+    pub(super) seen: Vec<usize>,
+}
+
+impl Examples {
+    /// The examples that the rendered sets make. `sets` are the sets with the switches that [`decisive`] leaves, `tried` the numbers of those
+    /// that render a workload of the group, and `seen` the numbers of those that show the entry.
+    pub(super) fn of(
+        known: &Known<'_>,
+        (sets, tried, seen): (&[Vec<Switch>], &[usize], &[usize]),
+        target: &Target,
+    ) -> Self {
+        // Also a set that shows another wait tells whether the marks of an address alone bring the entry.
+        let sets = if is_address(target) {
+            let is_part = |it: &&Switch| !it.follows() || traces::marks(it, &target.name);
+            let sets = known.sets.iter();
+            sets.map(|set| set.iter().filter(is_part).cloned().collect())
+                .collect()
+        } else {
+            sets.to_vec()
+        };
+        Self {
+            sets,
+            tried: tried.to_vec(),
+            seen: seen.to_vec(),
+        }
+    }
+
+    /// Adds the hints of a group. `own` are the rendered entries of the targets that the entry names, and `found` are the targets of all
+    /// entries: a hint with a further one tells nothing.
+    pub(super) fn with_hints(
+        mut self,
+        group: &Group,
+        found: &[FoundEntry<'_>],
+        own: &BTreeSet<String>,
+        target: &Target,
+    ) -> Self {
+        let of_all: BTreeSet<String> = found.iter().map(|it| it.target.plain().text).collect();
+        let hints = group.hints.iter();
+        for hint in hints.filter(|it| it.entries.is_subset(&of_all)) {
+            let is_seen = |it: &Switch| hint.entries.iter().any(|entry| traces::marks(it, entry));
+            let decides = |mark: &Switch| {
+                if is_address(target) {
+                    traces::marks(mark, &target.name)
+                } else {
+                    is_seen(mark)
+                }
+            };
+            let is_part = |it: &&Switch| !it.follows() || decides(it);
+            let number = self.sets.len();
+            self.sets
+                .push(hint.set.iter().filter(is_part).cloned().collect());
+            self.tried.push(number);
+            if !hint.entries.is_disjoint(own) {
+                self.seen.push(number);
+            }
+        }
+        self
+    }
+}
+
+fn is_address(target: &Target) -> bool {
+    matches!(target.form, Form::Address { .. })
+}
+
+/// The switches of each set that decide about the entry of a target. The marks in a set decide only as far as the addresses of the set have
+/// them: an address needs its own marks, and no others. `found` has the targets, each with the number of its set.
+pub(super) fn decisive(
+    known: &Known<'_>,
+    found: &[FoundEntry<'_>],
+    target: &Target,
+) -> Vec<Vec<Switch>> {
+    let is_seen = |set: usize, it: &Switch| {
+        let mut names = found
+            .iter()
+            .filter(|it| it.set == set)
+            .map(|it| &it.target.name);
+        names.any(|name| traces::marks(it, name))
+    };
+    // A set that has one switch more than a set with an address shows what that switch does to the address.
+    let is_beyond = |set: usize, it: &Switch| {
+        let mut marked = found.iter().filter(|at| traces::marks(it, &at.target.name));
+        marked.any(|at| {
+            let mut base = known.sets[at.set].iter();
+            base.all(|it| known.sets[set].contains(it))
+        })
+    };
+    let is_part = |set: usize, it: &Switch| {
+        let is_own = !is_address(target) || traces::marks(it, &target.name);
+        !it.follows() || is_own && (is_seen(set, it) || is_beyond(set, it))
+    };
+    let sets = known.sets.iter().enumerate();
+    sets.map(|(set, all)| all.iter().filter(|it| is_part(set, it)).cloned().collect())
+        .collect()
+}
