@@ -20,14 +20,14 @@ fn main() {
     }
 }
 
-/// Writes `library.rs` into the folder that cargo names.
+/// Writes the table of the library's rules as `library.rs` into cargo's folder for the output of a build script.
 fn written() -> Result<(), String> {
     let out = env::var("OUT_DIR").map_err(|error| format!("OUT_DIR: {error}"))?;
     let to = Path::new(&out).join("library.rs");
     fs::write(to, table()?).map_err(|error| format!("library.rs: {error}"))
 }
 
-/// The source of a table of all rules, in the order of their files, so that the same files make the same program.
+/// Returns the Rust source of a table of all rules in `library`, in the order of their files, so that the same files make the same program.
 fn table() -> Result<String, String> {
     let folder = Path::new("library");
     let told = |error| format!("rules/library: {error}");

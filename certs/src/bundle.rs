@@ -45,8 +45,8 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError
     Ok(found)
 }
 
-/// Joins the bundle `first` with those certificates of `others` that it lacks and that end after `now`. The result
-/// holds at most `most`.
+/// Joins the PEM bundle `first` with those certificates of the bundle `others` that it lacks and that end after `now`. The result
+/// holds at most `most` certificates, those of `first` before the others. `others` adds nothing if it cannot be read; `first` is an error then.
 pub fn joined(first: &str, others: &str, now: Timestamp, most: usize) -> Result<String, PemError> {
     let known = certificates(first.as_bytes())?;
     let found = certificates(others.as_bytes()).unwrap_or_default();

@@ -69,7 +69,7 @@ pub enum CaError {
     /// A leaf signed with the key does not verify against the certificate.
     #[error("the CA's key and certificate do not belong together: {0}")]
     Mismatch(String),
-    /// The lifetime ends before it begins, or after the year 9999.
+    /// The lifetime begins before 1970, or does not end after its beginning.
     #[error("the CA's lifetime is out of range: {not_before} to {not_after}")]
     Lifetime {
         /// The beginning of the lifetime.
@@ -226,7 +226,8 @@ fn same_key(a: &Issuer<'_, KeyPair>, b: &Issuer<'_, KeyPair>) -> bool {
     a.key().public_key_raw() == b.key().public_key_raw()
 }
 
-/// Reads the keys in `text`. An unusable key vouches for nothing, which must not cost the CA itself.
+/// Returns the former CAs whose private keys stand in `text`, PEM, at most [`FORMERS`]. Skips an unusable key, and returns none for a text that
+/// is too long: a bad former CA vouches for nothing, and must not cost the CA itself.
 fn issuers(text: &str) -> Vec<Issuer<'static, KeyPair>> {
     if within_limits(text.as_bytes()).is_err() {
         return Vec::new();
@@ -260,7 +261,7 @@ impl fmt::Debug for CaParts {
     }
 }
 
-/// X.509 knows whole seconds of four-digit years. No cluster was installed before 1970.
+/// Refuses a lifetime that begins before 1970, or that does not end after its beginning. No cluster was installed before 1970.
 fn lifetime_in_range(not_before: Timestamp, not_after: Timestamp) -> Result<(), CaError> {
     if not_before < Timestamp::UNIX_EPOCH || not_after <= not_before {
         return Err(CaError::Lifetime {

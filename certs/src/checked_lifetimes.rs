@@ -52,7 +52,8 @@ impl Lifetimes {
     ///
     /// # Errors
     ///
-    /// A rotation with these lifetimes would leave a client without a trusted certificate.
+    /// The leaf lives for less than 30 s or for longer than the overlap, or the CA for less than three overlaps: a rotation would leave a
+    /// client without a trusted certificate.
     pub fn new(
         ca: SignedDuration,
         overlap: SignedDuration,

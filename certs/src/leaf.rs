@@ -41,10 +41,10 @@ pub enum LeafError {
     /// The CA ends before the leaf would begin.
     #[error("the CA ended at {0}")]
     CaEnded(Timestamp),
-    /// The certificate of another issuer cannot be read.
+    /// One of the texts of another issuer's certificate cannot be read: the chain, the key or the trusted roots.
     #[error("failed to read {what}: {error}")]
     Unreadable {
-        /// The text that cannot be read.
+        /// The text that cannot be read: `the certificate`, `its CA` or `the key`.
         what: &'static str,
         /// The error in that text.
         error: String,
@@ -109,8 +109,8 @@ impl Leaf {
         })
     }
 
-    /// Reads a certificate of another issuer. `chain`, `key` and `roots` are PEM. A client that trusts `roots` has to
-    /// accept the chain for `name`.
+    /// Reads a certificate that another issuer, not our CA, has signed. `chain`, `key` and `roots` are PEM. A text that cannot be read is an
+    /// error, and so is a chain that a client that trusts `roots` would not accept for `name` at `now`.
     pub fn read(
         chain: &str,
         key: &str,
@@ -167,17 +167,17 @@ impl Leaf {
         self.issuer == *ca.certificate() && self.vouchers == ca.formers()
     }
 
-    /// The time of signing, by the clock of this process.
+    /// The time of signing: by the clock of this process, or for a certificate of another issuer a day after the certificate begins.
     pub fn issued(&self) -> Timestamp {
         self.issued
     }
 
-    /// The end of the leaf.
+    /// The time at which the leaf's certificate ends.
     pub fn not_after(&self) -> Timestamp {
         self.not_after
     }
 
-    /// The time from which the leaf should be replaced: two thirds of its life.
+    /// The time from which the leaf should be replaced: two thirds of its life are over then.
     pub fn renew_at(&self) -> Timestamp {
         let life = self.not_after.duration_since(self.issued);
         self.issued

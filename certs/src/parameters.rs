@@ -27,7 +27,8 @@ pub(crate) fn ca_params(below: u8) -> CertificateParams {
     params
 }
 
-/// Returns the parameters of a leaf except its key and its times.
+/// Returns the parameters of a serving certificate for the DNS names `names`, except its key and its times. A name that is no DNS name is an
+/// error.
 pub(crate) fn leaf_params(names: &[String]) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(names)?;
     // Verifiers read the alternative names only. A common name would have room for 64 characters, and a DNS name may
@@ -42,7 +43,7 @@ pub(crate) fn leaf_params(names: &[String]) -> Result<CertificateParams, rcgen::
     Ok(params)
 }
 
-/// Writes a validity into `params`. The type of its times belongs to a crate that this one does not import. Both
+/// Sets the beginning and the end of a certificate. The type of `params`' times belongs to a crate that this one does not import. Both
 /// times are in 1970 or later, so a duration since then carries them over.
 pub(crate) fn set_validity(params: &mut CertificateParams, from: Timestamp, until: Timestamp) {
     let since_epoch = |time: Timestamp| time.duration_since(Timestamp::UNIX_EPOCH).unsigned_abs();
@@ -50,12 +51,12 @@ pub(crate) fn set_validity(params: &mut CertificateParams, from: Timestamp, unti
     params.not_after = rcgen::date_time_ymd(1970, 1, 1) + since_epoch(until);
 }
 
-/// Returns when a certificate was made, by its beginning.
+/// Returns the time at which a certificate was made, from the time at which it begins: a day later.
 pub(crate) fn made(begins: Timestamp) -> Timestamp {
     begins.checked_add(BACKDATE).unwrap_or(Timestamp::MAX)
 }
 
-/// Returns when a certificate begins, by the time of its making.
+/// Returns the time at which a certificate begins, from the time at which it is made: a day earlier, but not before 1970.
 pub(crate) fn begins(made: Timestamp) -> Timestamp {
     made.checked_sub(BACKDATE)
         .unwrap_or(Timestamp::UNIX_EPOCH)

@@ -38,19 +38,19 @@ pub struct Line<'a> {
 /// The facts that a process knows beside the store.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// The CAs that this process holds.
+    /// The CA that this process signs with, and its next CA; `None` before the process has taken over a CA.
     pub held: Option<Line<'a>>,
     /// Another replica may hold the trusted CA. A process without a CA then waits until that replica writes the CA
     /// back.
     pub elsewhere: bool,
-    /// Every verifier has trusted the next CA for long enough.
+    /// Every verifier has trusted the next CA for long enough, so that this CA may sign.
     pub settled: bool,
 }
 
 /// The next step for the CA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaPlan {
-    /// The store holds the CA of this process.
+    /// Change nothing: the store holds the CA of this process.
     Keep,
     /// Sign with the stored CA from now on: this process held none, or another replica wrote a new one.
     Adopt,
@@ -62,7 +62,7 @@ pub enum CaPlan {
     Join,
     /// Make the next CA, and write it beside the stored one.
     Prepare,
-    /// Sign with the next CA.
+    /// Write the next CA as the CA that signs, and sign with it from now on.
     Promote(CaReason),
     /// Make a new CA and write it.
     Create(CaReason),
@@ -114,7 +114,7 @@ impl fmt::Display for CaReason {
     }
 }
 
-/// Decides about the CA, by the store and the facts that this process knows.
+/// Decides the next step for the CA at `now`, from the content of the store, the CAs that this process knows, and the lifetimes.
 pub fn authority(
     now: Timestamp,
     stored: Stored<'_>,
@@ -229,7 +229,7 @@ impl fmt::Display for LeafReason {
     }
 }
 
-/// Decides about the leaf, by the CA and by whether the live `caBundle` holds that CA.
+/// Decides the next step for the leaf of this process at `now`. `trusted`: the live `caBundle` holds the present `ca`.
 pub fn leaf(now: Timestamp, leaf: Option<&Leaf>, ca: &Ca, trusted: bool) -> LeafPlan {
     let Some(leaf) = leaf else {
         return LeafPlan::Issue(LeafReason::First);

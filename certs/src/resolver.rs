@@ -30,7 +30,7 @@ pub struct Resolver {
 #[derive(Debug)]
 struct Served {
     leaf: Arc<CertifiedKey>,
-    /// `None` where the system had no randomness for the tickets' keys.
+    /// The maker of the leaf's session tickets; `None` where the system had no randomness for the tickets' keys.
     tickets: Option<Arc<dyn ProducesTickets>>,
 }
 

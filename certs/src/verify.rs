@@ -11,7 +11,7 @@ use rustls::{
 };
 
 /// Verifies that a client that trusts `roots` accepts `leaf`, with the `rest` of its chain, for a server called
-/// `name`.
+/// `name`, at `now`. An error says why not.
 pub(crate) fn verify(
     roots: &[CertificateDer<'static>],
     leaf: &CertificateDer<'static>,

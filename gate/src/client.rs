@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wire::Answer;
 
-/// The time that handshake and answer may take beyond the requested hold.
+/// The time limit for handshake and question, and the time that the answer may take beyond the requested hold.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A client of the status service.
@@ -66,8 +66,8 @@ impl Client {
         }
     }
 
-    /// Sends a request over a connection. A connection that gave an answer is kept. Any other connection is dropped, since a new connection
-    /// may reach another replica.
+    /// Sends a request over a connection and reads the answer; `None` if the work of `aside` made the request outdated. A connection that gave
+    /// an answer is kept. Any other connection is dropped, since a new connection may reach another replica.
     fn exchange(
         &mut self,
         mut connection: Connection,

@@ -1,4 +1,4 @@
-//! Reads the environment by hand: a few variables need no parser of command lines.
+//! Reads the gate's settings from the environment, by hand: a few variables need no parser of command lines.
 
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
@@ -10,7 +10,7 @@ use wire::env;
 
 /// The file whose text Kubernetes shows as the reason why a container ended.
 const TERMINATION_LOG: &str = "/dev/termination-log";
-/// Names another file for that text, for a run outside Kubernetes.
+/// The variable with the path of another file for the reason why the container ended, for a run outside Kubernetes.
 const TERMINATION_LOG_VARIABLE: &str = "SLUICE_TERMINATION_LOG";
 
 /// The text that the gate prints for `--help`.
@@ -33,7 +33,7 @@ Exit codes: 0 open, 1 refused by policy, 2 misconfigured. It never gives up by i
 pub(crate) struct Config {
     /// The addresses of the status service, in the order in which the gate tries them; never empty.
     pub(crate) addresses: Vec<Address>,
-    /// The name that the service's certificate must carry.
+    /// The DNS name that the status service's certificate must carry.
     pub(crate) server_name: ServerName<'static>,
     /// The authorities in `SLUICE_CA_BUNDLE`. One of these, or of those in `authority_file`, must have signed the certificate of the status
     /// service.
@@ -42,7 +42,7 @@ pub(crate) struct Config {
     pub(crate) authority_file: Option<PathBuf>,
     /// The token's file, read again for every request.
     pub(crate) token_file: PathBuf,
-    /// The folder of the marker.
+    /// The folder in which the gate leaves its marker once it has opened.
     pub(crate) state_dir: PathBuf,
 }
 
@@ -129,13 +129,13 @@ impl Config {
     }
 }
 
-/// Returns the file for the reason of a refusal. It is not part of [`Config`], because errors in the configuration go
-/// there too.
+/// Returns the path of the file for the reason of a refusal. The path is not part of [`Config`], because an error in the configuration is
+/// written to that file too.
 pub(crate) fn termination_log(get: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     get(TERMINATION_LOG_VARIABLE).map_or_else(|| PathBuf::from(TERMINATION_LOG), PathBuf::from)
 }
 
-/// The first line of the log.
+/// Returns the first line of the log: the version, and the addresses that the gate asks.
 pub(crate) fn greeting(config: &Config) -> String {
     let addresses: Vec<_> = config.addresses.iter().map(Address::to_string).collect();
     let (version, addresses) = (wire::VERSION, addresses.join(", "));
@@ -196,7 +196,7 @@ fn server_name(text: &str) -> Result<ServerName<'static>, Problem> {
     ServerName::try_from(text.to_owned()).map_err(|_| Problem::NotAName(text.to_owned()))
 }
 
-/// Reads the certificates of a PEM text.
+/// Reads the certificates of a PEM text. One bad certificate, or none at all, is an error.
 pub(crate) fn authorities(text: &str) -> Result<RootCertStore, Problem> {
     let mut store = RootCertStore::empty();
     for (index, certificate) in CertificateDer::pem_slice_iter(text.as_bytes()).enumerate() {

@@ -32,9 +32,9 @@ pub(crate) trait Aside {
 pub(crate) struct Limits {
     /// The time to send the question, with the handshake.
     pub(crate) asking: Duration,
-    /// The longest silence of the service after the question.
+    /// The longest time without a byte from the service, after the question was sent.
     pub(crate) silence: Duration,
-    /// The time from the beginning to the answer.
+    /// The longest time from the beginning of the question to the whole answer.
     pub(crate) answer: Duration,
 }
 
@@ -103,8 +103,8 @@ fn is_over(error: &io::Error) -> bool {
     )
 }
 
-/// Connects to the first address that accepts. The name is looked up every time: a Service that was created again has
-/// another address.
+/// Connects to the first IP address of the host that accepts. The name is looked up every time: a Service that was created again has
+/// another address. The error is that of the last IP address that was tried.
 fn connect(address: &Address) -> Result<TcpStream, Failure> {
     let found = (address.host.as_str(), address.port)
         .to_socket_addrs()

@@ -13,21 +13,21 @@ use wire::said::clean;
 const HEAD: usize = 16 * 1024;
 /// The longest body, in bytes.
 const BODY: usize = wire::LONGEST_ANSWER;
-/// The longest answer as it is sent: chunks of a few bytes each double its length.
+/// The longest response as it is sent, in bytes, with its head: chunks of a few bytes each can double the length of the body.
 const RAW: usize = HEAD + 2 * BODY;
 
-/// The question to the service.
+/// The parts of a question to the status service that differ from one question of a gate to the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'a> {
-    /// The digest of the answer that the gate has.
+    /// The digest of the last answer that the gate got; `None` before the first answer.
     pub(crate) seen: Option<&'a str>,
     /// The longest time for which the service may hold the question while the answer would have the digest `seen`, in whole seconds.
     pub(crate) hold: Duration,
-    /// The outcomes of the tried addresses.
+    /// The outcomes of the tried addresses, as the value of the header [`probe::HEADER`].
     pub(crate) probed: &'a str,
 }
 
-/// Returns the whole request, for one write. Several writes would become several TLS records, which wait for each
+/// Returns the text of the whole HTTP request, for one write. Several writes would become several TLS records, which wait for each
 /// other's acknowledgement.
 pub(crate) fn request(
     host: &str,
@@ -64,7 +64,7 @@ pub(crate) fn request(
     text
 }
 
-/// The response of the service.
+/// An HTTP response of the status service.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -81,7 +81,7 @@ pub(crate) enum Bad {
     NotHttp,
     /// The headers or the chunks cannot be understood; holds their text.
     Unreadable(String),
-    /// The response is longer than any answer.
+    /// The head or the body of the response is longer than its limit.
     TooLong,
     /// The connection ended within the response.
     Truncated,
@@ -143,7 +143,7 @@ impl Response {
     }
 }
 
-/// The facts before the body, and the bytes after the head.
+/// The facts in the head of a response, and the bytes that follow the head.
 struct Head<'a> {
     status: u16,
     framing: Framing,
@@ -178,7 +178,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Returns whether the connection ends with the response. RFC 9112 section 9.3.
+/// Returns whether the connection ends with the response: it has `Connection: close`, or is not HTTP/1.1. RFC 9112 section 9.3.
 fn closes(line: &str, headers: &str) -> bool {
     let says_so = |(name, value): (&str, &str)| {
         let mut options = value.split(',').map(str::trim);
@@ -209,7 +209,7 @@ fn status(line: &str) -> Result<u16, Bad> {
     code.parse().map_err(|_| unreadable())
 }
 
-/// The way in which the end of the body is found.
+/// The way in which the end of the body is found: by its length, by the last of its chunks, or by the end of the connection.
 enum Framing {
     Length(usize),
     Chunks,
@@ -256,7 +256,7 @@ type Chunked<'a> = (Vec<u8>, &'a [u8]);
 
 /// Reads the body of a chunked response; `None` while it is incomplete. The body ends with its last chunk, even if trailers follow.
 fn chunks(mut rest: &[u8]) -> Result<Option<Chunked<'_>>, Bad> {
-    /// The longest line that states a size, with its extensions.
+    /// The longest line with the size of a chunk and its extensions, in bytes.
     const SIZE_LINE: usize = 256;
     let mut body = Vec::new();
     loop {

@@ -3,8 +3,8 @@
 //! The gate is blocking on purpose, with one thread: one connection, one question after the other. It has no async
 //! runtime, no Kubernetes client and no YAML. `config` reads the environment, `trust` holds the trusted certificates,
 //! `connection` talks, `client` asks once, `wait` asks until there is a decision, `trouble` and [`wire::said`] find
-//! the words. `marker` tells whether the gate has opened in this pod before. `probe` tries addresses outside of the cluster meanwhile, and `resolve` finds the addresses of their names. Only
-//! several addresses at a time get threads of their own.
+//! the words. `marker` tells whether the gate has opened in this pod before. `probe` tries addresses outside of the cluster while a question is held,
+//! and `resolve` finds the addresses of their names. Only several addresses at a time get threads of their own.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * client

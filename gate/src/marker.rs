@@ -14,10 +14,10 @@ use wire::reboot::{Reboot, is_boot_id};
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 /// The word behind the boot ID where the gate has opened for every boot.
 const FOR_GOOD: &str = "for-good";
-/// The seconds since the node's boot.
+/// The file with the seconds since the node's boot.
 const UPTIME: &str = "/proc/uptime";
 
-/// The statement of a pod's marker.
+/// Whether a gate has opened in this pod before, and in which boot of the node, as the pod's marker tells.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Marked {
     /// The gate has not opened in this pod.
@@ -85,7 +85,7 @@ impl Booted {
         Self { id, at, began }
     }
 
-    /// Returns the words for the status service.
+    /// Returns the boot as the gate tells it to the status service, with the seconds since the gate began to ask.
     pub(crate) fn told(&self) -> Reboot {
         Reboot {
             id: self.id.clone(),
@@ -95,7 +95,7 @@ impl Booted {
     }
 }
 
-/// Returns the time of the boot, in seconds since 1970, from the text of [`UPTIME`].
+/// Returns the time of the boot, in seconds since 1970, from the text of [`UPTIME`]; `None` for a text that cannot be read.
 fn booted(uptime: &str, now: SystemTime) -> Option<i64> {
     let seconds = uptime.split(['.', ' ']).next()?.parse::<u64>().ok()?;
     let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();

@@ -24,12 +24,12 @@ const AT_ONCE: usize = 8;
 /// The stack of a thread that tries an address, in bytes: a TLS handshake fits.
 const STACK: usize = 256 * 1024;
 
-/// Tries one address.
+/// A way to try one address and to return the outcome; tests have one of their own.
 pub(crate) trait Try: Sync {
     fn outcome(&self, probe: &Probe) -> Outcome;
 }
 
-/// All addresses to try.
+/// The addresses that the last answer of the status service names, each with its last outcome and the time of its next try.
 pub(crate) struct Prober<T> {
     by: T,
     all: Vec<Wanted>,
@@ -74,7 +74,8 @@ impl<T: Try> Prober<T> {
         self.all.iter().map(|it| it.due).min()
     }
 
-    /// Tries the addresses that are due. `now` returns the time, before and after. Returns whether an outcome changed.
+    /// Tries the addresses that are due, up to [`AT_ONCE`] at a time. `now` returns the time since the gate started, `chance` a number in
+    /// 0..1. Returns whether an outcome changed.
     pub(crate) fn run(
         &mut self,
         now: impl Fn() -> Duration,
@@ -96,14 +97,15 @@ impl<T: Try> Prober<T> {
         changed
     }
 
-    /// The outcomes so far, in the form of the header.
+    /// Returns the last outcomes of all addresses that were tried, as the value of the header [`probe::HEADER`].
     pub(crate) fn told(&self) -> String {
         let told = self.all.iter();
         probe::told(told.filter_map(|it| Some((it.probe.id.as_str(), it.outcome?))))
     }
 }
 
-/// The outcomes of tries. A single address is tried on this thread; several are tried at the same time, since each may take seconds.
+/// Tries addresses, and returns their outcomes in order. A single address is tried on this thread; several are tried at the same time, each
+/// on a thread of its own, since each may take seconds.
 fn outcomes(by: &impl Try, some: &[&mut Wanted]) -> Vec<Outcome> {
     if let [one] = some {
         return vec![by.outcome(&one.probe)];

@@ -27,7 +27,7 @@ pub(crate) enum Unresolved {
     NoServer,
 }
 
-/// Looks names up.
+/// Looks up the addresses of names, in the pod's `/etc/hosts` and then in the DNS.
 #[derive(Debug)]
 pub(crate) struct Resolver {
     hosts: PathBuf,
@@ -53,7 +53,8 @@ impl Resolver {
         }
     }
 
-    /// The addresses of a host: its IPv4 addresses, or where it has none its IPv6 addresses.
+    /// Returns the addresses of a host: the host itself if it is an address, else all that the hosts file has, else its IPv4 addresses in the
+    /// DNS, or where it has none its IPv6 addresses.
     pub(crate) fn find(&self, host: &str, until: Instant) -> Result<Vec<IpAddr>, Unresolved> {
         if let Ok(address) = host.parse() {
             return Ok(vec![address]);
@@ -68,7 +69,8 @@ impl Resolver {
         }
     }
 
-    /// The IPv6 addresses of a host, for a network in which its IPv4 addresses are not reachable.
+    /// Returns the IPv6 addresses of a host in the DNS, for a network in which its IPv4 addresses are not reachable. Empty if the host is an
+    /// address itself, or if the lookup fails.
     pub(crate) fn find_v6(&self, host: &str, until: Instant) -> Vec<IpAddr> {
         if host.parse::<IpAddr>().is_ok() {
             return Vec::new();
@@ -95,7 +97,7 @@ impl Resolver {
         found
     }
 
-    /// Asks for each name that the host may be short for, until one has an address.
+    /// Asks the DNS for the addresses, of one family, of each name that the host may be short for, until one name has an address.
     fn ask(&self, host: &str, family: Family, until: Instant) -> Result<Vec<IpAddr>, Unresolved> {
         let text = fs::read_to_string(&self.configuration).unwrap_or_default();
         let configuration = Configuration::of(&text);
@@ -118,7 +120,8 @@ impl Resolver {
         Err(worst)
     }
 
-    /// The addresses of one full name; empty where a server says that there is no such name. An error where no server has said either.
+    /// Asks the name servers in turn for the addresses of one full name; empty where a server says that there is no such name or that it has no
+    /// address. An error where each server failed or stayed silent in two tries.
     fn named(
         &self,
         name: &str,
@@ -149,7 +152,7 @@ impl Resolver {
     }
 }
 
-/// The settings of a `resolv.conf`.
+/// The settings of a `resolv.conf`: name servers, search domains and `ndots`.
 #[derive(Debug, PartialEq, Eq)]
 struct Configuration {
     servers: Vec<IpAddr>,
@@ -188,7 +191,8 @@ impl Configuration {
         found
     }
 
-    /// The names that a host may be short for, in the order in which they are asked for.
+    /// Returns the full names that a host may be short for, in the order in which they are asked for. A host with a dot at its end is short
+    /// for nothing else.
     fn candidates(&self, host: &str) -> Vec<String> {
         if let Some(full) = host.strip_suffix('.') {
             return vec![full.to_owned()];

@@ -40,7 +40,7 @@ pub(crate) enum BadToken {
 pub(crate) enum Failure {
     /// The name has no address, or no name server answered.
     Lookup(io::Error),
-    /// The first packet got no reply.
+    /// The attempt to connect got no reply in time.
     ConnectTimeout,
     /// No process listens, or no pod is ready behind the Service.
     Refused,
@@ -48,11 +48,11 @@ pub(crate) enum Failure {
     Slow,
     /// The connection broke, or was never made, for another reason.
     Broken(io::Error),
-    /// The certificate or its authority has expired.
+    /// The service's certificate, or that of its authority, has expired.
     Expired,
-    /// The certificate is not signed by an authority of the bundle.
+    /// The service's certificate is not signed by an authority that the gate trusts.
     Untrusted,
-    /// The certificate is signed by an authority of the bundle, but for another name.
+    /// The service's certificate is signed by an authority that the gate trusts, but for another name.
     WrongName,
     /// TLS failed in another way.
     Tls(rustls::Error),
@@ -65,7 +65,8 @@ pub(crate) enum Failure {
 }
 
 impl Trouble {
-    /// Returns whether there was no sign of the service, not even of another server in its place.
+    /// Returns whether no address gave any sign of a server: each lookup, connection or answer failed or took too long. A TLS error or an HTTP
+    /// response is a sign, even from another server.
     pub(crate) fn silent(&self) -> bool {
         let silent = |attempt: &Attempt| {
             use Failure::{Broken, ConnectTimeout, Lookup, Refused, Slow};
@@ -126,7 +127,7 @@ impl fmt::Display for Attempts<'_> {
 }
 
 impl Failure {
-    /// Sorts an error that occurred after the connection was made.
+    /// Returns the failure for an error that occurred after the connection was made.
     pub(crate) fn of(error: io::Error) -> Self {
         if matches!(
             error.kind(),
@@ -152,7 +153,8 @@ impl Failure {
         }
     }
 
-    /// Returns whether the service itself has answered: another address would lead to the same service.
+    /// Returns whether a trusted server has answered, though with no usable answer, so that no other address is tried: it would lead to the same
+    /// service.
     pub(crate) fn final_word(&self) -> bool {
         matches!(
             self,
@@ -160,7 +162,7 @@ impl Failure {
         )
     }
 
-    /// Returns what to check.
+    /// Returns the advice for a reader of the log: the thing to check or to do about this failure.
     fn advice(&self) -> &'static str {
         match self {
             Self::Lookup(_) => "check the cluster's DNS, and that sluice is installed",

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The trusted certificates at the present time.
+/// The certificates that the gate trusts, and the TLS configuration made of them, which changes with the file.
 pub(crate) struct Trust {
     given: RootCertStore,
     file: Option<PathBuf>,
@@ -31,8 +31,8 @@ impl Trust {
         }
     }
 
-    /// Returns the configuration for the file's present text. A missing file adds nothing; the given authorities
-    /// still count.
+    /// Returns the TLS configuration that trusts the given authorities and those in the file's present text. A missing or bad file adds
+    /// nothing. While the text stays equal, the configuration is one and the same.
     pub(crate) fn now(&mut self) -> Arc<ClientConfig> {
         let text = self.file.as_ref().map(fs::read_to_string);
         let text = text.and_then(Result::ok).unwrap_or_default();
@@ -63,7 +63,7 @@ fn believing(authorities: RootCertStore) -> Arc<ClientConfig> {
     Arc::new(tls)
 }
 
-/// A configuration that believes every server, as the kubelet's probes do: the gate asks for a status, and sends nothing secret.
+/// Returns a TLS configuration that accepts every certificate, as the kubelet's probes do: the gate asks for a status, and sends nothing secret.
 pub(crate) fn unchecked() -> Arc<ClientConfig> {
     let mut provider = CryptoProvider::clone(&provider());
     provider.cipher_suites.extend([

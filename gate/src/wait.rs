@@ -24,11 +24,11 @@ const _: () = assert!(
         .as_secs()
         .is_multiple_of(wire::SIGN.as_secs())
 );
-/// The shortest pause.
+/// The shortest pause between two requests, after a failure or after too many quick answers.
 const SHORTEST: Duration = Duration::from_millis(200);
-/// The longest pause.
+/// The longest pause between two requests.
 const LONGEST: Duration = Duration::from_secs(5);
-/// A faster answer was not held by the service.
+/// The time below which an answer counts as quick: the service did not hold its question.
 const QUICK: Duration = Duration::from_millis(500);
 /// The number of quick answers in a row that are taken for news and followed by no pause; from the next one on the gate pauses.
 const FREE: u32 = 5;
@@ -37,13 +37,13 @@ const GONE: Duration = Duration::from_secs(600);
 /// The longest line of the log, in characters. The termination message has room for 4096 bytes.
 const LINE: usize = 1000;
 
-/// The time since the gate started.
+/// A clock that tells the time since the gate started, and sleeps; tests have one of their own.
 pub(crate) trait Clock {
     fn now(&self) -> Duration;
     fn sleep(&mut self, pause: Duration);
 }
 
-/// The source of answers.
+/// A source of answers to the gate's questions: the status service, or the script of a test.
 pub(crate) trait Source {
     /// Asks once. Until the answer comes, `aside` notes each sign that the service still holds the question, and does its work whenever
     /// that is due; `None` if the work made the question outdated.
@@ -70,7 +70,8 @@ pub(crate) enum Outcome {
     Refused(String),
 }
 
-/// Asks until the answer is `open` or `refuse`, and meanwhile tries the addresses that an answer names. `chance` is uniform in 0..1.
+/// Asks `source` until the answer is `open` or `refuse`, and meanwhile logs changes and tries the addresses that an answer names. Pauses after
+/// failures and quick answers. `chance` returns numbers that are uniform in 0..1.
 pub(crate) fn until_decided(
     source: &mut impl Source,
     prober: &mut Prober<impl Try>,
@@ -201,7 +202,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Returns how many answers in a row, beyond the free ones, came too fast.
+    /// Notes an answer that `took` so long. Returns how many answers in a row were quick, less the first [`FREE`]: 0 asks for no pause.
     fn answered(&mut self, took: Duration) -> u32 {
         self.failures = 0;
         self.quick = if took < QUICK {
@@ -212,14 +213,14 @@ impl Pace {
         self.quick.saturating_sub(FREE)
     }
 
-    /// Returns how many requests in a row have failed.
+    /// Notes a failed request. Returns how many requests in a row have failed.
     fn failed(&mut self) -> u32 {
         self.failures = self.failures.saturating_add(1);
         self.failures
     }
 }
 
-/// The reasons for waiting, as logged.
+/// The reasons for waiting, as the log tells them: the text of one line, and the further lines.
 #[derive(PartialEq, Eq)]
 struct News {
     text: String,
@@ -234,7 +235,7 @@ impl News {
     }
 }
 
-/// The last lines of the log, and their time.
+/// The reasons for waiting that were logged last and when, the addresses that failed last, and since when the service gives no sign.
 #[derive(Default)]
 struct Journal {
     said: Option<(Duration, News)>,
@@ -270,7 +271,8 @@ impl Journal {
         self.say(now, News { text, further }, log);
     }
 
-    /// Repeats the last line when it is due, or would be overdue by the next sign.
+    /// Repeats the last line about the wait, with the time so far, when a minute has passed since it, or nearly: the next sign of the service would
+    /// come too late.
     fn still(&mut self, now: Duration, log: &mut impl FnMut(&str)) {
         let due = |at: Duration| now.saturating_sub(at) + wire::SIGN / 2 >= SAID_AGAIN_AFTER;
         if let Some((at, _)) = &self.said
@@ -280,7 +282,7 @@ impl Journal {
         }
     }
 
-    /// Logs news in full, and repeats one line of old news when it is due.
+    /// Logs news that differs from the last with its further lines. Of unchanged news repeats the first line alone, once a minute has passed.
     fn say(&mut self, now: Duration, news: News, log: &mut impl FnMut(&str)) {
         match &self.said {
             Some((at, last)) if *last == news => {
@@ -315,7 +317,7 @@ impl Journal {
     }
 }
 
-/// Returns the time in tens of minutes or in hours: a finer time would be news each time.
+/// Returns a time as text in full tens of minutes, or from an hour on in full hours: a finer time would be news each time.
 fn roughly(long: Duration) -> String {
     match long.as_secs() / 3600 {
         0 => format!("{} minutes", long.as_secs() / 600 * 10),

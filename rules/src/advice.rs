@@ -57,7 +57,7 @@ pub enum Advice {
         /// The installer that runs the dependent as a hook.
         installer: Installer,
     },
-    /// A dependency is a hook that Helm runs after this one.
+    /// The dependent and the dependency are hooks of one phase, and Helm runs the dependency's only after the dependent's.
     LaterHook {
         /// The dependency that runs later: `Job/migrate`.
         dependency: String,
@@ -66,7 +66,7 @@ pub enum Advice {
         /// The hook weight of the dependent.
         own: i64,
     },
-    /// A dependency is applied only after the dependent is healthy.
+    /// A dependency is in a later sync wave of Argo CD, so it is applied only after the dependent is healthy.
     LaterWave {
         /// The dependency that is applied later: `Job/migrate`.
         dependency: String,
@@ -91,7 +91,7 @@ pub enum Advice {
     },
     /// A dependency is a Job that is suspended, so it is not run.
     Suspended(String),
-    /// A Service without a selector, of which nothing but its existence is waited for.
+    /// A dependency is a Service without a selector, of which nothing but its existence is waited for.
     NoSelector(String),
     /// A dependency is a Service that selects no pod.
     NoPods(String),
@@ -99,7 +99,8 @@ pub enum Advice {
     NoReplicas(String),
     /// A dependency is a workload that is scaled to zero, and so is ready without a pod.
     ScaledToZero(String),
-    /// A dependency is a workload whose pods nothing asks if they are ready.
+    /// A dependency is a workload whose pods have no readiness probe, startup probe or readiness gate, so it counts as ready as soon as its
+    /// containers run.
     NoReadinessProbe(String),
     /// A dependency is a CronJob, of which nothing but its existence is waited for.
     OnlyExists(String),
@@ -121,7 +122,7 @@ pub enum Advice {
         /// The name that the gate needs.
         name: &'static str,
     },
-    /// The list says what happens when the wait takes too long, but not how long that is.
+    /// The annotations say what happens when the wait takes too long (`fail` or `proceed`), but not how long that is.
     NoTimeout,
     /// The timeout of an entry is longer than the whole wait.
     EntryTimeout {
@@ -132,18 +133,19 @@ pub enum Advice {
         /// The timeout of the whole wait.
         whole: Duration,
     },
-    /// The workload has a key that no controller reads.
+    /// An annotation has a key that no controller reads, but that resembles one of sluice's: from a proposal for Helm, or with a misspelt prefix.
     ForeignKey {
         /// The key that no controller reads: `helm.sh/weight`.
         key: String,
         /// The key to write in its place.
         ours: String,
     },
-    /// An entry of another product's list, under the key that cli-utils shares with it.
+    /// The value of `config.kubernetes.io/depends-on` is no list of cli-utils, so another product's, and nothing waits for it. Holds its first
+    /// entry that cli-utils could not read.
     ForeignList(String),
-    /// A label that would say something as an annotation.
+    /// A label has a key that sluice reads only as an annotation there. Holds the key.
     LabelOnly(String),
-    /// A label of objects of another kind, or with another value than its only one.
+    /// A label of sluice has no effect: it counts only on another kind of object, or with another value.
     IdleLabel {
         /// The key of the label: `sluice.dev/inject`.
         key: &'static str,
@@ -159,13 +161,13 @@ pub enum Advice {
         /// Why the expression never holds, and the way out.
         why: NeverHolds,
     },
-    /// The gate's position is written where no pod carries it.
+    /// The annotation for the gate's position stands on the workload and not on its pod template, so no pod carries it.
     PositionOnWorkload,
-    /// Whether pods are held is written where no pod carries it.
+    /// The annotation that holds pods stands on the workload and not on its pod template, so no pod carries it.
     HoldOnWorkload,
-    /// Whether images are pulled early is written where no pod carries it.
+    /// The annotation that pulls images early stands on the workload and not on its pod template, so no pod carries it.
     PrefetchOnWorkload,
-    /// The gate is to stand after an init container that is not there.
+    /// The gate is to stand after an init container that the pod template does not have. Holds the container's name.
     NoSuchInitContainer(String),
 }
 
@@ -219,7 +221,7 @@ pub struct Workload<'a> {
     pub template: &'a Value,
 }
 
-/// All advice on a workload that asks for a gate, and on its dependencies.
+/// Returns all advice on a workload that asks for a gate, and on its dependencies. For a workload on Windows there is no other advice than that.
 pub fn of(
     workload: &Workload<'_>,
     dependencies: &[Dependency],
@@ -265,18 +267,18 @@ fn is_later_ordinal(object: &ObjectRef, workload: &Workload<'_>) -> bool {
     ordinal.is_some_and(|(set, ordinal)| set == workload.name && ordinal > 0)
 }
 
-/// Whether a namespace, as it is written, is the workload's own.
+/// Whether a reference with this namespace, or without one, looks in the workload's own namespace.
 fn is_here(namespace: Option<&String>, workload: &Workload<'_>) -> bool {
     namespace.is_none_or(|namespace| namespace == workload.namespace)
 }
 
 impl Advice {
-    /// The word that names the advice.
+    /// The name of the variant, such as `SelfReference`.
     pub fn label(&self) -> &'static str {
         self.into()
     }
 
-    /// The level of the advice, where it is certain that both objects are of one release.
+    /// The severity of the advice, given that the workload and its dependency are certain to be of one release.
     pub fn level(&self) -> Level {
         match self {
             Self::SelfReference

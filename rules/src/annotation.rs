@@ -122,7 +122,8 @@ pub struct ReadTerms {
     pub unreadable: Vec<ParseError>,
 }
 
-/// Checks that a pod with these annotations has the variables that its list names. Other checks refuse an unreadable list.
+/// Returns the definitions, in the containers of `pod`, of the environment variables that the pod's list names. None for a list that cannot be
+/// read: other checks refuse such a list.
 ///
 /// # Errors
 ///
@@ -148,7 +149,8 @@ pub fn no_variables(annotations: &Map<String, Value>) -> Result<(), ParseError> 
     }
 }
 
-/// The entries of a list that may name variables. Every pod comes here, so any other list is not read again.
+/// The entries of a `depends-on` list whose text has `$(` in it; none for a list that cannot be read. Every pod comes here, so any other list is
+/// not read again, and has no entries here.
 fn listed(annotations: &Map<String, Value>) -> Vec<Dependency> {
     let text = annotations.get(keys::DEPENDS_ON).and_then(Value::as_str);
     let text = text.filter(|text| text.contains("$("));
@@ -198,7 +200,7 @@ impl ReadTerms {
             .map_or(Ok(self.terms), Err)
     }
 
-    /// Whether this key is there and says nothing that can be read.
+    /// Whether the annotation with this key is there, but its value cannot be read.
     pub fn is_unreadable(&self, key: &str) -> bool {
         self.unreadable.iter().any(|error| error.key == key)
     }
@@ -272,7 +274,8 @@ fn placed(key: &str, text: &str, Flaw { at, problem }: Flaw) -> ParseError {
     }
 }
 
-/// Kubernetes stores only text here; an object in an admission request may still hold another value.
+/// Returns the value of an annotation, which has to be a text. Kubernetes stores no other value, but an object in an admission request may hold
+/// one.
 fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, ParseError> {
     value.as_str().ok_or_else(|| ParseError {
         key: key.to_owned(),
@@ -281,7 +284,7 @@ fn text<'v>(key: &str, value: &'v Value) -> Result<&'v str, ParseError> {
     })
 }
 
-/// Whether a key of an annotation is one of sluice's.
+/// Whether a key of an annotation is one that sluice acts on: it begins with [`keys::PREFIX`], and this version knows the rest.
 pub fn knows(key: &str) -> bool {
     key.starts_with(keys::PREFIX) && check_key(key).is_ok()
 }

@@ -1,5 +1,4 @@
-//! Root causes: the reason why the pods behind an unready object do not become ready, from their own status. A cause is only
-//! shown; it decides nothing.
+//! Why the pods behind an unready object do not become ready, read from the status of the pods. A cause is only shown; it decides nothing.
 
 mod behind;
 mod container;
@@ -23,23 +22,23 @@ use std::cmp::Reverse;
 use std::fmt;
 use wire::said::clean;
 
-/// The most pods that are looked at: those that come first by their names.
+/// The most pods of one dependency that are looked at: the first by name.
 pub const MOST: u16 = 20;
-/// A container that starts is no trouble for this long.
+/// A running container that is not ready is no cause before it has run for this long.
 const STARTS: SignedDuration = SignedDuration::from_secs(5);
-/// A pod may take this long to get its containers.
+/// The time that the kubelet may take to make a pod's containers, an init container to run, and the containers that remain to end.
 const MADE: SignedDuration = SignedDuration::from_secs(30);
 /// The longest shown name of a container's image, in characters.
 const IMAGE: usize = 120;
 /// Longest shown text of a program other than sluice, in characters.
 const SAYS: usize = 160;
 
-/// A thing behind an object that is not ready, most often a pod, and why: the one of several that tells the most.
+/// The object behind an unready object, most often one of its pods, that tells most of why it is not ready, and the cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
     /// The kind of the object that is stuck: `Pod`.
     pub kind: &'static str,
-    /// `metadata.name` of the object that is stuck; empty where there is none.
+    /// `metadata.name` of the object that is stuck; empty for [`Cause::NoPods`].
     pub name: String,
     /// The cause why the object is stuck.
     pub cause: Cause,
@@ -49,14 +48,14 @@ pub struct Stuck {
     pub of: usize,
 }
 
-/// Why a pod is not ready; the most telling cause comes first.
+/// Why a pod is not ready. In the order of the variants: the first is the most telling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// An image of the pod cannot be pulled.
     Image {
         /// The image reference, as the pod spells it.
         image: String,
-        /// The registry's word; empty where the kubelet does not pass it on.
+        /// The registry's message on why; empty where the kubelet does not pass it on.
         says: String,
     },
     /// A container of the pod cannot be started.
@@ -73,7 +72,7 @@ pub enum Cause {
         /// How the crashed container ended last.
         end: String,
     },
-    /// The pod has failed as a whole.
+    /// The pod has failed as a whole, or its gate has refused it; with the words on how.
     Failed(String),
     /// No node takes the pod because a PersistentVolumeClaim of the pod is not bound.
     Claim {
@@ -87,15 +86,15 @@ pub enum Cause {
         /// The scheduler's message about the pod.
         says: String,
     },
-    /// The gate has not opened, or the pod is held before its gate.
+    /// The pod waits at its gate, or is held before it takes a node.
     Gate,
-    /// An init container of the pod runs.
+    /// The init container of this name has run for longer than 30 seconds.
     Init(String),
-    /// The startup probe of a container has not succeeded.
+    /// The startup probe of the container of this name has not succeeded.
     NotStarted(String),
-    /// The readiness probe of a container of the pod fails.
+    /// The readiness probe of the container of this name fails.
     NotReady(String),
-    /// A container has ended well, and others run on, so that the pod does not end.
+    /// A container has ended well, and other containers run on, so the pod of a Job does not end.
     Lingers {
         /// The name of the container that has ended.
         ended: String,
@@ -111,13 +110,13 @@ pub enum Cause {
     NoPods {
         /// The labels of the Service's selector, as `kubectl get -l` takes them.
         labels: String,
-        /// The labels of another workload's pods that differ only a little; `None` where there are none.
+        /// A workload whose pods have almost these labels, and its labels, in words; `None` where there is no such workload.
         near: Option<String>,
     },
 }
 
 impl Stuck {
-    /// The pod with the most telling cause; the order of the pods does not matter.
+    /// The pod with the most telling cause, of several the youngest; `None` where no pod has a cause. Pods that are being deleted do not count.
     pub fn among<'p>(pods: impl IntoIterator<Item = &'p Value>, now: Timestamp) -> Option<Self> {
         let (mut of, mut found) = (0, Vec::new());
         for pod in pods.into_iter().filter(|pod| !is_leaving(pod)) {
@@ -139,7 +138,7 @@ impl Stuck {
 }
 
 impl Cause {
-    /// Why a pod is not ready; `None` for a pod that is ready or has succeeded, and while no trouble of it is known.
+    /// Why a pod is not ready; `None` for a pod that is ready or has succeeded, and for one whose status shows no cause yet.
     pub fn of(pod: &Value, now: Timestamp) -> Option<Self> {
         let conditions = Conditions::read(pod).unwrap_or_default();
         let phase = text(&pod["status"]["phase"]);
@@ -156,7 +155,7 @@ impl Cause {
         if let Some(says) = without_a_node(pod) {
             return Some(Self::NoNode { says });
         }
-        // Where the gate cannot start, nothing behind it does.
+        // Where the gate cannot start, no container after it does.
         let all = Kept::gate(pod).into_iter().chain(Kept::all(pod));
         let mut containers = all.filter_map(|it| it.trouble(now));
         if let Some(trouble) = containers.next() {
@@ -169,12 +168,13 @@ impl Cause {
             return Self::of_one_to_be_made(pod, conditions, now);
         }
         let unready = conditions.find("Ready", "False")?;
-        // Each of its containers was asked.
+        // The containers were looked at above, so only another reason of the condition is a cause.
         let others = !matches!(unready.reason, "" | "ContainersNotReady" | "PodCompleted");
         others.then(|| Self::Unready(clean(unready.message, SAYS)))
     }
 
-    /// The cause of a pod of which no probe asks a container: it counts as ready between two crashes.
+    /// Adds to the crash of a container without a readiness probe that the container counts as ready between two crashes. Any other cause is
+    /// returned unchanged.
     fn beside(self, unprobed: Option<Unprobed>) -> Self {
         match (self, unprobed) {
             (Self::Crash { name, end }, Some(it)) if it.container == name => Self::Crash {
@@ -187,7 +187,8 @@ impl Cause {
         }
     }
 
-    /// The cause of a pod that has been in the making for too long although no message says why.
+    /// The cause of a pending pod whose status has no message: after 30 seconds, that its containers are not made, or that the scheduler has not
+    /// said why it has no node. `None` before that.
     fn of_one_to_be_made(pod: &Value, conditions: Conditions<'_>, now: Timestamp) -> Option<Self> {
         let created = text(&pod["metadata"]["creationTimestamp"]);
         if pod["spec"]["nodeName"].is_string() {
@@ -208,31 +209,34 @@ impl Cause {
     }
 }
 
-/// The scheduler's message on a pod for which it has found no node.
+/// The first sentence of the scheduler's message on a pod that fits on no node; `None` for a pod that the scheduler does not call
+/// `Unschedulable`.
 pub(crate) fn without_a_node(pod: &Value) -> Option<String> {
     let conditions = Conditions::read(pod).ok()?;
     let condition = conditions.find("PodScheduled", "False")?;
     if condition.reason != "Unschedulable" {
         return None;
     }
-    // Behind the first sentence it is about preemption.
+    // The further sentences are about preemption.
     let says = condition.message.split(". ").next().unwrap_or_default();
     Some(says.trim_end_matches('.').replace(char::is_control, " "))
 }
 
-/// The PersistentVolumeClaims of a pod, by their names.
+/// The names of the PersistentVolumeClaims that a pod mounts.
 pub fn claims(pod: &Value) -> impl Iterator<Item = &str> {
     let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
     volumes.filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
 }
 
-/// The message of a workload's controller that gets no pods, because of a quota or of another webhook.
+/// The reason why a workload's controller cannot create pods, such as a quota or another webhook, from the condition `ReplicaFailure`; `None`
+/// where that condition is not True.
 pub fn refused(workload: &Value) -> Option<String> {
     let conditions = Conditions::read(workload).ok()?;
     Some(refusal(conditions.find("ReplicaFailure", "True")?.message))
 }
 
-/// The reason in the message of a controller whose pod was refused: that of a condition `ReplicaFailure`, or of an Event `FailedCreate`.
+/// The reason out of the message of a controller whose pod was refused, which is that of a condition `ReplicaFailure` or of an Event
+/// `FailedCreate`: the text behind the name of the pod.
 pub fn refusal(says: &str) -> String {
     // The message begins with the name of a pod, a different one each time.
     let marks = [" is forbidden: ", " denied the request: "];
@@ -240,7 +244,8 @@ pub fn refusal(says: &str) -> String {
     clean(why.unwrap_or(says), SAYS)
 }
 
-/// Whether a workload's controller has made fewer pods than it is to make. A kind whose status does not tell gives no.
+/// Whether a workload's controller has made fewer pods than it is to make, by the workload's status. `false` for a kind whose status does not
+/// tell.
 pub fn lacks_pods(workload: &Value) -> bool {
     let status = |key: &str| workload["status"][key].as_u64().unwrap_or(0);
     let is_suspended = workload["spec"]["suspend"] == true;
@@ -267,7 +272,7 @@ pub fn unready_pods(workload: &Value) -> Option<u64> {
     let (made, ready) = match kind {
         "DaemonSet" => ("currentNumberScheduled", "numberReady"),
         "Job" => ("active", "ready"),
-        // The workloads of other projects have the words of a Deployment.
+        // Custom workloads have the fields of a Deployment.
         _ => ("replicas", "readyReplicas"),
     };
     // A number that is zero may be left out.
@@ -277,8 +282,8 @@ pub fn unready_pods(workload: &Value) -> Option<u64> {
     Some(unready.saturating_add(failed.unwrap_or(0)))
 }
 
-/// The containers that run on for a while after another container of the pod has ended well, so that the pod does not end. Those
-/// that began together with it and are about to end need no word.
+/// The containers that still run 30 seconds after another container of the pod has ended well, so that a pod that is to end does not. `None` for
+/// a pod whose containers are always restarted.
 fn lingering(pod: &Value, now: Timestamp) -> Option<Cause> {
     if !matches!(
         pod["spec"]["restartPolicy"].as_str(),
@@ -307,7 +312,7 @@ fn is_leaving(pod: &Value) -> bool {
     pod["metadata"]["deletionTimestamp"].is_string()
 }
 
-/// How a pod has failed: by its own word, else by that of a container.
+/// How a pod has failed: by the reason and message of its own status, else by the end of the first container that failed.
 fn failure(pod: &Value) -> String {
     let status = &pod["status"];
     let container =
@@ -319,7 +324,7 @@ fn failure(pod: &Value) -> String {
     }
 }
 
-/// Whether a moment, in Kubernetes' spelling, is at least this long ago; a missing or unreadable one is.
+/// Whether a time, as Kubernetes writes it, is at least this long ago. `true` for a text that is no time.
 fn older(moment: &str, than: SignedDuration, now: Timestamp) -> bool {
     let at = moment.parse::<Timestamp>();
     !at.is_ok_and(|at| now.duration_since(at) < than)
@@ -329,8 +334,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Writes the stuck object with its cause: `its pod db-0 cannot pull image docker.io/postgres:17.2: not found (2 of 3
-/// pods)`
+/// Writes the stuck object with its cause: `its pod db-0 cannot pull image docker.io/postgres:17.2: not found (2 of 3 pods)`.
 impl fmt::Display for Stuck {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -352,7 +356,7 @@ impl fmt::Display for Stuck {
     }
 }
 
-/// Writes the cause as it follows the name of the pod.
+/// Writes the cause in words that follow the name of the pod: `finds no node (...)`. [`Cause::NoPods`] is a sentence of its own.
 impl fmt::Display for Cause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! The six operators, and numbers compared as numbers are: exactly.
+//! The six operators of a comparison, and the order of two JSON values. Numbers are compared exactly.
 
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
@@ -28,12 +28,12 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// The operator's spelling in an expression: `==`, `<`.
+    /// The operator as it is spelled in an expression: `==`, `<`.
     pub fn sign(self) -> &'static str {
         self.into()
     }
 
-    /// Whether the operator needs an order, not only equality.
+    /// Whether the operator compares by order: any operator but `==` and `!=`.
     pub fn orders(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
@@ -77,7 +77,7 @@ fn integer(number: &Number) -> Option<i128> {
     signed.or_else(|| number.as_u64().map(i128::from))
 }
 
-/// An integer of 64 bits beside a float: by the whole part, then by what is left of it.
+/// The order of an integer of 64 bits and a float: by the float's whole part, then by its fraction. `None` for `NaN`.
 fn beside(integer: i128, float: f64) -> Option<Ordering> {
     #[expect(
         clippy::cast_possible_truncation,

@@ -5,14 +5,14 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-/// How a held creation stands.
+/// The state of the creation of one object, as admission answers a try to create it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// The creation has not been judged yet, or a kind is still being read.
     Unread,
     /// The creation waits.
     Waits {
-        /// The unsatisfied dependencies and the note: the text after "waits for".
+        /// The unsatisfied dependencies, and the note about the list: the text behind "waits for" in a message.
         why: String,
         /// The time at which the wait may end without a change in the cluster, such as the end of a timeout.
         again: Option<Timestamp>,
@@ -27,10 +27,10 @@ pub enum Standing {
 /// installer waits by default, five minutes.
 const PAUSES: [i64; 10] = [1, 2, 4, 8, 15, 30, 60, 60, 60, 60];
 
-/// How often a client tries to create an object: once, and after each pause.
+/// The number of tries that a client makes in one request to create an object: one, and one after each pause.
 pub const TRIES: usize = PAUSES.len() + 1;
 
-/// How long a client goes on trying, from its first try.
+/// The time from the first try of a request to its last one: the sum of all pauses.
 pub const LASTS: SignedDuration = SignedDuration::from_secs(sum(&PAUSES));
 
 const fn sum(pauses: &[i64]) -> i64 {
@@ -67,8 +67,8 @@ pub struct Tries {
     pub began: Timestamp,
 }
 
-/// The words around the two times, and before the first unsatisfied dependency, in an Event about a creation that is held. The times
-/// come first, because a long Event is cut.
+/// The fixed words of an Event about a creation that is held: before the time of the first try, before that of the last try, and before the first
+/// unsatisfied dependency. The times come first, because a long Event is cut.
 const WORDS: [&str; 3] = [
     "creation held; first tried at ",
     ", and its client tries until ",
@@ -81,7 +81,7 @@ impl Tries {
         self.began.saturating_add(LASTS).unwrap_or(Timestamp::MAX)
     }
 
-    /// How many tries are left to a client that has made each pause as it was asked to.
+    /// The number of tries that are left after `now`, in the present request, to a client that makes each pause as it is asked to.
     pub fn left(self, now: Timestamp) -> usize {
         let mut at = self.began;
         let times = PAUSES.iter().map(|pause| {
@@ -92,13 +92,13 @@ impl Tries {
         times.filter(|at| *at > now).count()
     }
 
-    /// The words of an Event about a creation that waits for `what`.
+    /// Writes the text of an Event about a creation that waits for `what`, with these tries.
     pub fn told(self, what: &str) -> String {
         let [first, until, waits] = WORDS;
         format!("{first}{}{until}{}{waits}{what}", self.first, self.until())
     }
 
-    /// Reads the words of an Event: the tries, and the first unsatisfied dependency.
+    /// Reads the text that [`Self::told`] has written into an Event: the tries, and the first unsatisfied dependency. `None` for any other text.
     pub fn read(text: &str) -> Option<(Self, &str)> {
         let [first, until, waits] = WORDS;
         let (first, rest) = text.strip_prefix(first)?.split_once(until)?;

@@ -20,10 +20,10 @@ const MOST: usize = 12;
 /// The most fields of one status that are read and kept.
 const MOST_FIELDS: usize = 40;
 
-/// The longest name of a column or field that is kept, in bytes.
+/// The longest name of a field of the status that is kept, in bytes.
 const LONGEST: usize = 40;
 
-/// Stands for the fields of a schema of which none is kept.
+/// The name of a field that stands in a shortened schema for the fields of the status where all their names are too long to be kept.
 const OTHERS: &str = "x-others";
 
 /// The facts that a kind's definition states about the status of its objects.
@@ -76,7 +76,7 @@ impl Declared {
         }
     }
 
-    /// The facts of two versions together, for an object that may be of either.
+    /// Joins the facts of two versions, for an object that may be of either: a status if one has it, and the columns and fields of both.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
         self.status |= other.status;
@@ -94,7 +94,7 @@ fn columns(version: &Value) -> Vec<Column> {
     of_status.take(MOST).collect()
 }
 
-/// Puts the shortest version that says as much of the status in the place of a version.
+/// Shortens an entry of a definition's `spec.versions` to the schema and the printer columns from which [`Declared::of`] reads the same facts.
 pub(crate) fn shorten(version: &mut Map<String, Value>) {
     if let Some(schema) = version.get_mut("schema") {
         let shortest = schema.get("openAPIV3Schema").map(shortest);
@@ -121,7 +121,7 @@ fn shortest(schema: &Value) -> Value {
     json!({ "properties": { "status": { "properties": kept } } })
 }
 
-/// The names of a mapping's fields that are short enough to be kept.
+/// The names of the first [`MOST_FIELDS`] of a schema's fields whose names have at most [`LONGEST`] bytes.
 fn short(fields: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let names = fields.keys().map(String::as_str);
     names.filter(|name| name.len() <= LONGEST).take(MOST_FIELDS)

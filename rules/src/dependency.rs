@@ -18,9 +18,9 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 pub enum Edge {
     /// An entry of a list or of a plan.
     Listed(Dependency),
-    /// Every object of the dependent's scope that weighs less than this. Weights ask for it.
+    /// Every object of the dependent's scope whose `sluice.dev/weight` is less than this.
     Wave(i64),
-    /// A slot of the dependent's own wave, of this many. A cap asks for it.
+    /// One of this many slots of the dependent's own wave: its `sluice.dev/parallelism`.
     Slot(usize),
     /// The entry of a node rule of the administrator.
     NodeRule(Dependency),
@@ -35,17 +35,17 @@ pub struct Dependency {
     pub state: State,
     /// Whether the entry is satisfied when its object does not exist.
     pub optional: bool,
-    /// Whether an object must have the status that its kind declares.
+    /// Whether an object of a kind that declares a status must have one.
     pub status: Need,
     /// The revision of an object that counts.
     pub revision: Revision,
-    /// Only a Job made at or after the dependent's revision counts.
+    /// Whether only a Job counts that was created at or after the time at which the dependent's revision appeared.
     pub fresh: bool,
-    /// Only objects on the dependent's node count: the one pod of a `DaemonSet`, or selected pods.
+    /// Whether only pods on the dependent's node count: the one pod of a `DaemonSet`, or selected pods.
     pub same_node: bool,
     /// The expressions that make an object ready for this dependent, in place of the rule of its kind; empty for that rule.
     pub health: Vec<Expression>,
-    /// How long the entry may hold its dependent back; `None` for as long as the dependent waits.
+    /// How long the entry may hold its dependent back, and the effect of its timeout; `None` without a timeout.
     pub patience: Option<Patience>,
     /// How long the entry must be satisfied without a break before it counts; zero for not at all, `None` for the default of the
     /// object's kind.
@@ -61,13 +61,13 @@ pub struct Patience {
     pub then: OnTimeout,
 }
 
-/// Whether an object must have a status to be satisfied.
+/// Whether an object of a kind that declares a status must have one to be satisfied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Need {
     /// The dependent waits until the object has a status.
     #[default]
     Required,
-    /// An object without a status is satisfied once its controller has had time to write one.
+    /// An object that has no status is satisfied 30 seconds after its last write.
     Optional,
 }
 
@@ -80,9 +80,9 @@ pub enum Reference {
     Selected(Selection),
     /// The objects of a group, a sub-chart or a release.
     Part(Parts),
-    /// Alternatives of which some must be satisfied.
+    /// Several dependencies, of which one, or a minimum, must be satisfied (`any`).
     Any(Alternatives),
-    /// An address that is not in the cluster.
+    /// An address that the gate tries from its pod, such as `tcp://db.example.com:5432`.
     Address(Address),
 }
 
@@ -98,7 +98,8 @@ pub struct ObjectRef {
     pub name: String,
 }
 
-/// Objects by their labels. `namespace` is `None` where the user wrote none: it is then the dependent's own.
+/// The objects of one kind in one namespace that have certain labels. `namespace` is `None` where the user wrote none; it is then the
+/// dependent's namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Selection {
     /// The kind of the objects that the selector selects.
@@ -116,25 +117,25 @@ pub struct Selection {
 pub struct Parts {
     /// The part of the scope: a group, a sub-chart or the release.
     pub part: Part,
-    /// The namespace that the user wrote: that of a release, or of a sub-chart of the dependent's own release. A group is always
-    /// of the dependent's own scope.
+    /// The namespace that the user wrote: that of a release, or of a sub-chart of the dependent's own release; `None` for the dependent's.
+    /// Always `None` for a group.
     pub namespace: Option<String>,
     /// How many of the objects must be satisfied; `None` for all.
     pub min: Option<Min>,
 }
 
-/// A part of a scope, as a reference names it.
+/// A part of a scope, as a reference names it: a group, a sub-chart or the whole release.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
     /// The objects that say that they are in this group.
     Group(String),
-    /// The objects of this sub-chart; `airflow/postgresql` of the one inside another sub-chart.
+    /// The objects of the sub-chart of this name; `airflow/postgresql` is the sub-chart `postgresql` inside of `airflow`.
     SubChart(String),
     /// Every object of the release.
     Release(String),
 }
 
-/// Alternative dependencies of which some are enough.
+/// Alternative dependencies, of which a minimum must be satisfied.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Alternatives {
     /// The alternative dependencies; never empty.
@@ -146,9 +147,10 @@ pub struct Alternatives {
 /// The order of the parts of one scope: of its groups, sub-charts and objects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// The steps in the order of the text, each subject once, without a cycle.
+    /// The steps in the order of the text. No subject occurs twice, and the steps have no cycle.
     pub steps: Vec<Step>,
-    /// The dependencies of every pod of the plan's namespace, whatever its release. None is a part of a release.
+    /// The dependencies of every pod of the plan's namespace, in any release or none (`everyPod`). No such dependency names a group, sub-chart
+    /// or release.
     pub every_pod: Vec<Dependency>,
 }
 
@@ -166,7 +168,8 @@ pub struct Step {
 pub struct NodeRule {
     /// The `DaemonSet`, with its namespace and with [`Dependency::same_node`].
     pub entry: Dependency,
-    /// The labels of the pods that wait; without a requirement every pod of a namespace with [`crate::keys::INJECT`] does.
+    /// Selects the pods that wait, among those of the namespaces with [`crate::keys::INJECT`]; a selector without a requirement selects every
+    /// pod there.
     pub pods: Selector,
 }
 
@@ -201,7 +204,7 @@ pub enum Revision {
 pub enum State {
     /// The state that the object exists, whether it is ready or not.
     Present,
-    /// kstatus says `Current`; a Job that runs counts, and one that is suspended does not.
+    /// The state that kstatus calls `Current`, so a running Job counts; a suspended Job does not.
     Started,
     /// The state that the object is ready by the rules of [`crate::profile`].
     #[default]
@@ -210,14 +213,15 @@ pub enum State {
     Available,
     /// The state of a Job that completed, or a Pod that succeeded.
     Complete,
-    /// A load balancer or an ingress with an address.
+    /// The state of a Service of type LoadBalancer, or of an Ingress, that has an address.
     Addressed,
-    /// A Service whose name and port accept a connection from the dependent's pod.
+    /// The state of a Service whose name and port accept a TCP connection from the dependent's pod.
     Connects,
 }
 
 impl Edge {
-    /// Whether the edge has one verdict for all pods that are alike ([`crate::dependent::alike`]).
+    /// Whether the edge has one verdict for all pods of a controller that are alike ([`crate::dependent::alike`]). `false` for a slot, and for
+    /// an entry with `sameNode`, with pods, or with an address that a gate tries.
     pub(crate) fn is_of_all_alike(&self) -> bool {
         match self {
             Self::Listed(entry) | Self::NodeRule(entry) => {
@@ -248,7 +252,7 @@ impl Edge {
 }
 
 impl Dependency {
-    /// An entry that asks for nothing but readiness.
+    /// An entry for this reference with all other keys at their defaults: it asks that the objects are ready.
     pub fn on(reference: Reference) -> Self {
         Self {
             reference,
@@ -264,7 +268,7 @@ impl Dependency {
         }
     }
 
-    /// Whether the answer differs from pod to pod of one revision, so that no pod can answer for another.
+    /// Whether the verdict on the entry may differ between pods of one revision, because the entry or an alternative of it has `sameNode`.
     pub fn is_per_pod(&self) -> bool {
         match &self.reference {
             Reference::Object(_) | Reference::Selected(_) => self.same_node,
@@ -273,7 +277,7 @@ impl Dependency {
         }
     }
 
-    /// Whether the entry may name pods, and so the dependent's own pod.
+    /// Whether the entry, or an alternative of it, names pods by name or selector; the dependent's own pod may be among them.
     fn means_pods(&self) -> bool {
         match &self.reference {
             Reference::Object(object) => object.kind.is_pod(),
@@ -283,7 +287,7 @@ impl Dependency {
         }
     }
 
-    /// Whether only the gate of a pod can find out about it, from the pod's own network.
+    /// Whether only a gate can judge the entry, or an alternative of it, because a connection from the pod's own network must be tried.
     pub fn is_probed(&self) -> bool {
         match &self.reference {
             Reference::Address(_) => true,
@@ -294,7 +298,7 @@ impl Dependency {
         }
     }
 
-    /// The addresses that an entry writes out: its own, or those of its alternatives.
+    /// The addresses that the entry or its alternatives name. The address of a Service with the state `connects` is not among them.
     pub fn addresses(&self) -> Vec<&Address> {
         match &self.reference {
             Reference::Address(address) => vec![address],
@@ -305,7 +309,8 @@ impl Dependency {
         }
     }
 
-    /// The key by which entries are sorted: the name of an object; every other reference has none.
+    /// The key by which entries are sorted: the name of the object, group, sub-chart or release, the text of the selector or address, or the
+    /// least key of the alternatives.
     fn name(&self) -> String {
         match &self.reference {
             Reference::Object(object) => object.name.clone(),
@@ -321,14 +326,14 @@ impl Dependency {
 }
 
 impl Patience {
-    /// The end of the patience for a pod that started at this time; `None` for never.
+    /// The time at which the entry's timeout passes for a pod that started at this time; `None` for a pod that has not started.
     pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
         deadline(self.timeout, started)
     }
 }
 
 impl Part {
-    /// The word that stands in the place of a kind.
+    /// The word that a list has before the name of the part, in the place of a kind: `group`, `subchart` or `release`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Group(_) => "group",
@@ -345,7 +350,7 @@ impl Part {
 }
 
 impl Min {
-    /// The number of objects that are enough, of `total`.
+    /// The number of objects that are enough, of `total`: a count as it is, even above `total`; a percentage of `total`, rounded up.
     pub fn of(self, total: usize) -> usize {
         match self {
             Self::Count(count) => count,

@@ -35,7 +35,7 @@ use wire::said::clean;
 /// The longest shown text of [`keys::SKIP_REASON`], in characters.
 const LONGEST_REASON: usize = 200;
 
-/// A pod and the workload above it.
+/// A pod and the workloads above it. Also a workload alone, whose pods do not exist yet; the fields of the pod are empty then.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dependent {
     /// The namespace of the pod and its workload.
@@ -44,10 +44,11 @@ pub struct Dependent {
     pub pod: String,
     /// `metadata.uid` of the pod.
     pub uid: String,
-    /// The hash of the pod's template, where a StatefulSet, a DaemonSet or a custom workload wrote one.
+    /// The pod's label `controller-revision-hash`, which tells the versions of the template apart: a StatefulSet, a DaemonSet and some custom
+    /// workloads write it.
     pub template_hash: Option<String>,
-    /// The `ControllerRevision` in which a StatefulSet or a DaemonSet keeps the pod's template; `Err` where sluice may
-    /// not read it, and the revision then has no certain name.
+    /// The times of the `ControllerRevision` in which a StatefulSet or a DaemonSet keeps the pod's template; `None` for a pod of any other
+    /// owner. `Err` where sluice may not read it, and the revision then has no certain name.
     pub controller_revision: Option<Result<Times, Unavailable>>,
     /// The annotations of the pod, which are those of its template.
     pub pod_annotations: Map<String, Value>,
@@ -60,14 +61,15 @@ pub struct Dependent {
     pub started: Option<Timestamp>,
     /// The node that the pod is on.
     pub node: Option<String>,
-    /// Whether the pod is held before it takes a node.
+    /// Whether a scheduling gate of sluice still keeps the pod from taking a node. Also true for an object whose creation is held.
     pub held: bool,
     /// Whether the object that the user wrote does not exist yet, because its creation is held.
     pub to_create: bool,
     /// The report of the pod's gate on addresses. The report is no part of the pod: the status service fills it in when the gate
     /// asks.
     pub probed: Probed,
-    /// The boot of its node that its gate tells of, where the gate has opened in an earlier boot. It is no part of the pod either.
+    /// The present boot of the pod's node, where the pod's gate reports that it opened in an earlier boot. The status service fills it in when
+    /// the gate asks.
     pub rebooted: Option<Reboot>,
     /// The controllers above the pod, from the nearest to the topmost.
     pub owners: Vec<Owner>,
@@ -92,7 +94,7 @@ pub struct Owner {
     pub annotations: Map<String, Value>,
     /// The time of the controller's creation.
     pub created: Option<Timestamp>,
-    /// The last write of the owner, except for its status.
+    /// The time of the last write of the owner, except for its status.
     pub written: Option<Timestamp>,
     /// The present weight of the owner, from its template or else from itself; `None` without a weight, which counts as 0.
     pub weight: Option<i64>,
@@ -103,7 +105,7 @@ pub struct Owner {
 pub struct Times {
     /// The time of the object's creation.
     pub created: Option<Timestamp>,
-    /// The last write of the object, except for its status.
+    /// The time of the last write of the object, except for its status.
     pub written: Option<Timestamp>,
 }
 
@@ -153,7 +155,7 @@ impl Dependent {
         }
     }
 
-    /// The fields that installers read of the object that the user wrote: its name and its annotations.
+    /// The name and the annotations of the object that the user wrote (the topmost owner, else the pod), as an object with nothing but these.
     pub(crate) fn as_written(&self) -> Value {
         let (name, annotations) = match self.owners.last() {
             Some(owner) => (&owner.name, &owner.annotations),
@@ -162,26 +164,27 @@ impl Dependent {
         json!({"metadata": {"name": name, "annotations": annotations}})
     }
 
-    /// Whether the dependent carries a key that asks for a gate.
+    /// Whether the pod or its topmost owner carries an annotation that asks for a gate, such as a list or a weight.
     pub(crate) fn asks_for_a_gate(&self) -> bool {
         annotation::ask(&self.annotations())
     }
 
-    /// Whether the pod's template asks for a gate and nothing gives it an edge: no list, no weight and no cap. Its namespace asks
-    /// for no gate in every pod.
+    /// Whether the pod has the marker [`keys::GATED`] and no annotation asks for a gate any more: no list, no weight, no cap. `false` where the
+    /// label of the Namespace asks for a gate in every pod.
     pub(crate) fn is_marked_for_nothing(&self, world: &dyn World) -> bool {
         self.pod_annotations.contains_key(keys::GATED)
             && !self.asks_for_a_gate()
             && plan::is_injected(&self.namespace, world) != Some(true)
     }
 
-    /// The terms of the wait; a list that cannot be read does not matter here.
+    /// The terms of the wait, such as the timeout: from the annotations of the pod, else of the topmost owner. A list that cannot be read does
+    /// not matter here.
     pub fn terms(&self) -> ReadTerms {
         annotation::terms_by(|key| self.annotation(key))
     }
 
-    /// The place of a [`keys::SKIP`] that opens the gate at once: the pod, its Job, or the workload that the user wrote; with the
-    /// reason that is written beside it. On a Job it lets one run of a CronJob go, and none of the later runs.
+    /// The place of a [`keys::SKIP`] that opens the gate at once: the pod, its Job, or the workload that the user wrote; with the reason that is
+    /// written beside it. `None` without such an annotation. On a Job it lets one run of a CronJob go, and none of the later runs.
     ///
     /// One "true" is enough. An operator that sets it in an emergency need not look for a "false" beside it.
     pub fn skipped_on(&self) -> Option<String> {
@@ -210,13 +213,13 @@ impl Dependent {
         all
     }
 
-    /// The value of one annotation that counts.
+    /// The value of one annotation: the pod's, else the topmost owner's.
     fn annotation(&self, key: &str) -> Option<&Value> {
         let above = || self.owners.last()?.annotations.get(key);
         self.pod_annotations.get(key).or_else(above)
     }
 
-    /// Whether a reference names the dependent itself: its pod or a workload above it.
+    /// Whether a kind and a name, in the dependent's namespace, are those of the dependent's pod or of a workload above it.
     pub fn is(&self, kind: &Kind, name: &str) -> bool {
         self.owners
             .iter()
@@ -230,8 +233,8 @@ impl Dependent {
         owners.chain([self.pod.as_str()])
     }
 
-    /// Whether an object of this kind, in the same namespace, is the dependent itself. A custom kind may be spelled otherwise than
-    /// its objects spell it; their UID does not lie.
+    /// Whether an object in the dependent's namespace is the dependent's pod or a workload above it: by its kind and name, or by its UID,
+    /// because `kind` may spell a custom kind otherwise than the owner reference does.
     pub fn is_itself(&self, kind: &Kind, object: &Value) -> bool {
         let uid = text(object, &["metadata", "uid"]);
         let mut uids = self
@@ -243,8 +246,8 @@ impl Dependent {
             || (!uid.is_empty() && uids.any(|it| *it == uid))
     }
 
-    /// Whether an object of this kind, in the same namespace, is the dependent itself or a pod beside it: those wait for
-    /// the same, so to wait for them would never end.
+    /// Whether an object in the dependent's namespace is the dependent's pod, a workload above it, or another object of the pod's nearest owner.
+    /// Pods of one owner wait for the same dependencies, so to wait for each other would never end.
     pub fn includes(&self, kind: &Kind, object: &Value) -> bool {
         let sibling = || {
             let owner = controller_of(object)?;
@@ -257,7 +260,7 @@ impl Dependent {
     }
 }
 
-/// Whether the annotations of a pod say [`keys::SKIP`], for a pod whose owners are unknown.
+/// Whether [`keys::SKIP`] is true in the pod's own annotations. The owners are not looked at: they may be unknown.
 pub fn is_skipped(pod: &Value) -> bool {
     let annotations = pod["metadata"]["annotations"].as_object();
     annotations.is_some_and(skips)

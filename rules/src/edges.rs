@@ -29,7 +29,7 @@ pub trait Targets {
     /// The object, as the graph holds it.
     type Object;
 
-    /// The object that a reference names.
+    /// The object that a reference names; `None` where the graph does not have it.
     fn named(&self, named: &ObjectRef) -> Option<Self::Object>;
 
     /// The objects that a selector selects.
@@ -69,15 +69,15 @@ fn meant<O: Targets>(entry: &Dependency, objects: &O) -> Vec<O::Object> {
     }
 }
 
-/// The workloads behind a Service. A single workload is needed, because the Service has no endpoint without it; one of several is
-/// enough.
+/// Links from a Service to the workloads whose pods it selects. A single workload is needed, because the Service has no endpoint without it;
+/// of several none is, because each of the others is enough.
 pub fn behind<O>(workloads: Vec<O>) -> Vec<Link<O>> {
     let must = workloads.len() == 1;
     let link = |to| Link { to, must };
     workloads.into_iter().map(link).collect()
 }
 
-/// Whether each object of an entry must be ready before the dependent is.
+/// Whether the dependent of an entry cannot become ready before each object of the entry is.
 fn has_no_way_around(entry: &Dependency) -> bool {
     !has_choice(entry) && !is_met_by_one_that_waits(entry)
 }
@@ -97,7 +97,7 @@ pub fn has_choice(entry: &Dependency) -> bool {
     entry.optional || some_are_enough
 }
 
-/// Whether this minimum may be less than the number of objects.
+/// Whether this minimum may be less than the number of objects: any but 100%.
 fn leaves_some(min: Min) -> bool {
     min != Min::Percent(100)
 }
@@ -115,7 +115,7 @@ fn is_met_by_one_that_waits(entry: &Dependency) -> bool {
     by_kind || !entry.health.is_empty()
 }
 
-/// The kinds that kstatus takes for current only with their pods; all others it may take for current without them.
+/// Whether kstatus takes an object of this kind for current only with its pods: a Pod, or a workload of the group `apps`.
 fn starts_with_its_pods(kind: &Kind) -> bool {
     let by_controller = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
     kind.is_pod() || kind.group() == "apps" && by_controller.contains(&kind.word())

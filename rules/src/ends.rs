@@ -1,5 +1,5 @@
-//! The custom kinds whose objects come to an end, as a Job does: where the rule for the kind calls one current it has completed, and where
-//! that calls it failed it has failed for good.
+//! The custom kinds whose objects come to an end, as a Job does. Where the health rule for such a kind calls an object current, it has completed;
+//! where the rule calls it failed, it has failed for good.
 
 use crate::kinds::Kind;
 
@@ -16,8 +16,8 @@ const fn ending(group: &'static str, kind: &'static str) -> Ending {
     Ending { group, kind }
 }
 
-/// Each kind has a rule in the library of health rules that knows both ends. A scheduled backup never ends, so it is not here,
-/// and neither is a kind that goes on after it is ready.
+/// The kinds whose objects come to an end. Each has a rule in the library of health rules that knows completion and failure. A scheduled backup
+/// never ends, so it is not here, and neither is a kind that goes on after it is ready.
 const ENDINGS: [Ending; 30] = [
     ending("argoproj.io", "AnalysisRun"),
     ending("argoproj.io", "Experiment"),
@@ -56,14 +56,14 @@ pub fn all() -> &'static [Ending] {
     &ENDINGS
 }
 
-/// The kind of an object's group and kind; both are exact.
+/// The ending kind with exactly this group and this name, as an object has them; `None` for a kind whose objects do not come to an end.
 pub fn named(group: &str, kind: &str) -> Option<&'static Ending> {
     ENDINGS
         .iter()
         .find(|it| it.group == group && it.kind == kind)
 }
 
-/// The kind of a reference, by its kind or its plural.
+/// The ending kind that a reference names by its singular or plural, in any letter case; `None` for a kind whose objects do not come to an end.
 pub fn of(kind: &Kind) -> Option<&'static Ending> {
     let Kind::Custom { group, word } = kind else {
         return None;

@@ -52,7 +52,7 @@ pub enum Held {
 }
 
 impl Expression {
-    /// Reads `/status/replicas >= 1`; the spaces may be left out.
+    /// Reads an expression such as `/status/replicas >= 1`; the spaces may be left out.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         let start = text.len() - text.trim_start().len();
         let length = text[start..]
@@ -74,7 +74,8 @@ impl Expression {
         })
     }
 
-    /// Reads the form for one path: `status.items.each.phase`, the rest of the key behind its stem, and `== Ready`.
+    /// Reads the expression of an annotation for one path: `path` is the key behind `sluice.dev/health.`, such as `status.items.each.phase`, and
+    /// `value` is `== Ready`.
     pub fn parse_key(path: &str, value: &str) -> Result<Self, ExpressionError> {
         let segments = path::segments(path, '.')
             .map_err(|(_, problem)| ExpressionError { at: None, problem })?;
@@ -91,7 +92,7 @@ impl Expression {
         })
     }
 
-    /// The range of the quoted text in a line that a value is compared with; empty where the line has none.
+    /// The range of bytes of the quoted text, with its quotes, behind the operator in a line; empty where the line has none.
     pub(crate) fn quoted(line: &str) -> Range<usize> {
         let Some(sign) = line.find(literal::is_sign) else {
             return 0..0;
@@ -104,7 +105,7 @@ impl Expression {
         end.map_or(0..0, |length| start..start + 1 + length)
     }
 
-    /// The field names along its path; `None` for the elements of a list.
+    /// The steps of the expression's path: the name of each field, and `None` for each step to elements of a list.
     pub fn steps(&self) -> impl Iterator<Item = Option<&str>> {
         self.path.iter().map(|segment| match segment {
             Segment::Field(name) => Some(name.as_str()),
@@ -121,7 +122,7 @@ impl Expression {
     }
 }
 
-/// The text of the expression, in the form of a list.
+/// Writes the expression in the form that a list has, `/status/replicas >= 1`.
 impl fmt::Display for Expression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.text)

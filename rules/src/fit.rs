@@ -76,7 +76,8 @@ fn is_scoped(quota: &Value) -> bool {
     scopes.is_some_and(|it| !it.is_empty()) || spec["scopeSelector"].is_object()
 }
 
-/// The amounts that each container must say, and those of which one pod asks for more than there is.
+/// The misfits of a pod by one ResourceQuota: the amounts that it counts and a container does not state, and those of which the whole pod asks
+/// for more than the quota allows to all pods together.
 fn of_quota(quota: &Value, pod: &Pod, whole: &Amounts) -> Vec<Misfit> {
     let by = named("ResourceQuota", quota);
     let hard = quota["spec"]["hard"].as_object().into_iter().flatten();

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The progress of a pod's gate. The times are the kubelet's own texts, empty where it wrote none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate<'p> {
-    /// The gate has not run yet.
+    /// The gate has not run yet, or the pod's status does not tell of it.
     NotStarted,
     /// The gate of the pod runs, and waits for its dependencies.
     Waiting {
@@ -69,7 +69,7 @@ pub fn hold(pod: &Value) -> Option<usize> {
     gates.iter().position(|gate| gate["name"] == keys::HOLD)
 }
 
-/// Whether a pod is held before it takes a node.
+/// Whether a pod has sluice's hold among its scheduling gates, so that no scheduler gives it a node.
 pub fn is_held(pod: &Value) -> bool {
     hold(pod).is_some()
 }
@@ -91,8 +91,8 @@ pub fn was_held(pod: &Value) -> bool {
     pod["metadata"]["annotations"][keys::HELD] == keys::GATED_VALUE
 }
 
-/// Whether a pod came to its gate out of a hold, so that it need not wait again for the edges of the hold. A restarted node runs
-/// gates once more.
+/// Whether a pod was created with a hold, and its gate has not ended or restarted since, so that the gate need not wait again for the edges of
+/// the hold. A restarted node runs gates once more.
 pub fn comes_of_a_hold(pod: &Value) -> bool {
     let again = |gate: &Value| {
         let ended = ["state", "lastState"].map(|state| found(&gate[state]["terminated"]));
@@ -106,7 +106,7 @@ pub fn is_gated(pod: &Value) -> bool {
     pod["metadata"]["labels"][keys::GATED] == keys::GATED_VALUE
 }
 
-/// Whether a pod is still going to start its containers.
+/// Whether a pod is still going to start its containers: it is pending, and not being deleted.
 pub fn is_pending(pod: &Value) -> bool {
     let pending = matches!(pod["status"]["phase"].as_str(), None | Some("Pending"));
     pending && pod["metadata"]["deletionTimestamp"].is_null()
@@ -118,7 +118,7 @@ pub(crate) fn is_at_its_gate(pod: &Value) -> bool {
     is_pending(pod) && !open && pod["spec"]["nodeName"].is_string()
 }
 
-/// Whether the gate of a pod has opened, and its containers may run.
+/// Whether the gate of a pod has opened, and the pod has not ended, so that its containers may run.
 pub fn has_started(pod: &Value) -> bool {
     matches!(Gate::of(pod), Gate::Passed { .. }) && !has_ended(pod)
 }

@@ -33,8 +33,8 @@ use crate::kstatus;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Judges an object by the rule for its kind: the administrator's, else the library's if `builtin` allows it. `statusless`: its
-/// kind is known to have no status.
+/// Judges an object by the health rule for its kind: the administrator's, else the library's if `builtin` allows it; `None` without a rule.
+/// `statusless`: its kind is known to have no status.
 pub fn judge(
     administrator: &Rules,
     builtin: bool,
@@ -167,7 +167,7 @@ impl Rules {
     }
 }
 
-/// The finding about an object without a status, for which the health rule of its kind could not be evaluated.
+/// The finding, with this message, that an object has no status yet: it is in progress, and not satisfied.
 fn unwritten(message: String) -> Judged {
     crate::judged::unmet(kstatus::Status::InProgress, Reason::NoStatusYet, message)
 }

@@ -14,7 +14,7 @@ pub enum Note {
     TimedOut,
 }
 
-/// Takes the hold of a pod away, and nothing else; `None` for one that is not held.
+/// The patch that removes sluice's hold from a pod's scheduling gates, and nothing else; `None` for a pod that is not held.
 pub fn let_go(pod: &Value) -> Option<Vec<Value>> {
     let hold = format!("/spec/schedulingGates/{}", gate::hold(pod)?);
     Some(vec![
@@ -37,24 +37,25 @@ pub fn resume(job: &Value, note: Note) -> Vec<Value> {
     change
 }
 
-/// Leaves a Job to the user or controller that has resumed it: the Job carries no note of sluice any more.
+/// The patch that removes sluice's note from a Job that a user or another controller has resumed. It leaves the Job to them.
 pub fn disown(job: &Value) -> Vec<Value> {
     let mut change = noted(job, false);
     change.push(forget());
     change
 }
 
-/// Tests that the object is still the one that was read.
+/// The operation of a patch that tests that the object still has the UID with which it was read.
 pub fn same(object: &Value) -> Value {
     test("/metadata/uid", object["metadata"]["uid"].clone())
 }
 
-/// The path of an annotation; the slash in a key is spelt `~1` there.
+/// The path of an annotation in a JSON patch, where the slash of its key is spelt `~1`.
 pub fn annotation(key: &str) -> String {
     format!("/metadata/annotations/{}", key.replace('/', "~1"))
 }
 
-/// Tests that the Job is still the one that was read, with the same `suspend`.
+/// The operations of a patch that test that the Job still has the UID with which it was read and sluice's note, and that its `spec.suspend` is
+/// `suspended`.
 fn noted(job: &Value, suspended: bool) -> Vec<Value> {
     vec![
         same(job),

@@ -31,11 +31,11 @@ pub struct Holder {
     pub revision: String,
     /// `metadata.uid` of the nearest owner of the holder's pods.
     pub pods_of: String,
-    /// How many may run at once, by the object's own annotation.
+    /// The cap that the object's own annotation states: how many objects of the wave may run at once.
     pub most: usize,
 }
 
-/// The first holder of each object; their number is the number of taken slots.
+/// The holders without those that are a further revision of an object, which shares the object's slot: as many as there are taken slots.
 pub(crate) fn objects(holders: &[Holder]) -> Vec<&Holder> {
     let mut seen = BTreeSet::new();
     let holders = holders.iter();

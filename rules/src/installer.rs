@@ -68,7 +68,7 @@ pub fn late(dependent: &Value, dependency: &Value) -> Option<Late> {
     by_helm(dependent, dependency).or_else(|| by_argo_cd(dependent, dependency))
 }
 
-/// The installer that runs an object as a hook before everything else of its release.
+/// The installer that runs an object as a hook before everything else of its release; `None` for any other object.
 pub fn runs_first(object: &Value) -> Option<Installer> {
     if at_install(object) == Phase::Before {
         return Some(Installer::Helm);
@@ -124,7 +124,7 @@ pub fn helm_sends_later(own: &str, theirs: &str) -> bool {
     turn(theirs) > turn(own)
 }
 
-/// Whether an object carries a hook or a sync wave.
+/// Whether an object has an annotation that tells Helm or Argo CD when to make it: a hook or a sync wave.
 pub fn is_addressed(object: &Value) -> bool {
     let annotations = &object["metadata"]["annotations"];
     [HELM_HOOK, SYNC_HOOK, SYNC_WAVE]
@@ -206,7 +206,7 @@ fn by_helm(dependent: &Value, dependency: &Value) -> Option<Late> {
     }
 }
 
-/// Helm runs the hooks of one phase one by one.
+/// Compares two hooks of one phase, which Helm runs one by one: by weight, then by name. `None` unless the dependency comes after the dependent.
 fn later_hook(dependent: &Value, dependency: &Value) -> Option<Late> {
     let turn = |object: &Value| {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
@@ -253,17 +253,17 @@ fn later_phase(theirs: Phase, installer: Installer, dependency: &Value, by: &'st
     }
 }
 
-/// When an installation makes an object.
+/// The phase of a first installation by Helm in which it makes an object.
 fn at_install(object: &Value) -> Phase {
     phase(object, HELM_HOOK, ["pre-install", "", "post-install"])
 }
 
-/// When an upgrade makes an object.
+/// The phase of an upgrade by Helm in which it makes an object.
 fn at_upgrade(object: &Value) -> Phase {
     phase(object, HELM_HOOK, ["pre-upgrade", "", "post-upgrade"])
 }
 
-/// When a sync makes an object.
+/// The phase of a sync of Argo CD in which it makes an object.
 fn in_sync(object: &Value) -> Phase {
     phase(object, SYNC_HOOK, ["PreSync", "Sync", "PostSync"])
 }

@@ -12,7 +12,7 @@ pub(crate) enum End<'a> {
     Failed(Condition<'a>),
 }
 
-/// How a Job with these conditions has ended, if it has.
+/// The end of a Job with these conditions; `None` for a Job that has not ended.
 pub(crate) fn end(conditions: Conditions<'_>) -> Option<End<'_>> {
     if conditions.is_true("Complete") {
         return Some(End::Complete);

@@ -1,4 +1,4 @@
-//! The result of one edge, with its reason: rules return it, and a verdict consists of such results.
+//! The result of one edge: whether it is satisfied, with status, reason and message. A verdict consists of such results.
 
 mod reason;
 
@@ -18,20 +18,21 @@ pub struct Judged {
     pub status: Status,
     /// The reason why the edge is satisfied or not.
     pub reason: Reason,
-    /// One line for people; may quote the object, so it stays within the object's namespace.
+    /// One line for people, empty where there is nothing to say. The line may quote the object, so only the object's namespace may see it.
     pub message: String,
 }
 
 impl Judged {
-    /// The message for the dependent's namespace. `foreign`: the object may be outside of that namespace, so the message is the
-    /// same for every object, whether or not it exists.
+    /// The message, if the dependent's namespace may see it. `foreign`: the object may be in another namespace, and then only a message that
+    /// quotes nothing is returned. `None` also for an empty message.
     pub fn told(&self, foreign: bool) -> Option<&str> {
         let quotes_nothing = self.reason == Reason::NotPermitted || self.hidden().is_some();
         let told = (!foreign || quotes_nothing) && !self.message.is_empty();
         told.then_some(self.message.as_str())
     }
 
-    /// The objects that the caller of a command may not read, where the edge cannot be judged for that: sluice itself may read them.
+    /// The beginning of the message, `you may not read Secret objects`, where the edge cannot be judged because the user of the command line may
+    /// not read the kind, although sluice may. `None` for any other result.
     pub fn hidden(&self) -> Option<&str> {
         let hidden = self.message.strip_suffix(NOT_FROM_HERE);
         hidden.filter(|_| self.reason == Reason::Unjudgeable)
@@ -41,7 +42,8 @@ impl Judged {
 /// The end of the message about objects that the caller of a command may not read.
 const NOT_FROM_HERE: &str = ", so it cannot be judged from here";
 
-/// The result of an edge whose object cannot be known.
+/// The result of an edge whose object cannot be read: unsatisfied, with the reason of `why`. Only an `optional` edge whose kind is not served is
+/// satisfied.
 pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
     if optional && why == Unavailable::NotServed {
         return not_found(true, "");
@@ -87,7 +89,7 @@ pub fn unavailable(why: Unavailable, kind: &Kind, optional: bool) -> Judged {
     unmet(status, Reason::from(why), message)
 }
 
-/// The result of an edge without an object; `what` explains why the edge needs one.
+/// The result of an edge whose object does not exist: satisfied if the edge is `optional`, else not, with `what` as its message.
 pub(crate) fn not_found(optional: bool, what: &str) -> Judged {
     if !optional {
         return unmet(Status::NotFound, Reason::NotFound, what.to_owned());
@@ -100,7 +102,7 @@ pub(crate) fn not_found(optional: bool, what: &str) -> Judged {
     }
 }
 
-/// The result of an edge that lets its dependent start.
+/// The result of a satisfied edge, with status `Current`.
 pub(crate) fn met(message: impl Into<String>) -> Judged {
     Judged {
         satisfied: true,
@@ -110,7 +112,7 @@ pub(crate) fn met(message: impl Into<String>) -> Judged {
     }
 }
 
-/// The result of an edge that holds its dependent back.
+/// The result of an unsatisfied edge.
 pub(crate) fn unmet(status: Status, reason: Reason, message: String) -> Judged {
     Judged {
         satisfied: false,

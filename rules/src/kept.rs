@@ -108,16 +108,16 @@ const TEMPLATE_ANNOTATIONS: [&str; 14] = [
 
 /// One step of trimming the objects of a kind. A path consists of fields, with [`EACH`] for the items of a list.
 enum Cut {
-    /// Removes all fields of the mapping at this path but these.
+    /// Removes, from the mapping at the path that comes first, all fields but those that come second.
     But(&'static [&'static str], &'static [&'static str]),
-    /// Removes these fields from the mapping at this path.
+    /// Removes, from the mapping at the path that comes first, the fields that come second.
     Only(&'static [&'static str], &'static [&'static str]),
     /// Removes the pod template in the mapping at this path, except for its labels, by which Services select its pods, and its
     /// [`TEMPLATE_ANNOTATIONS`].
     Template(&'static [&'static str]),
     /// Removes the schema and the printer columns from a version of a CustomResourceDefinition, except for those of the status.
     Version(&'static [&'static str]),
-    /// Removes the containers of a pod, except for the requests of a gated pod.
+    /// Removes the containers of a pod, except for the requests of a gated pod that has not passed its gate.
     Containers,
 }
 

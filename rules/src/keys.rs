@@ -1,9 +1,9 @@
 //! The annotation and label keys that sluice reads and writes, a paragraph each.
 
-/// The list of a dependent's dependencies. On the workload or on its pod template; the template wins.
+/// The annotation with the list of a dependent's dependencies, on the workload or on its pod template; the template wins.
 pub const DEPENDS_ON: &str = "sluice.dev/depends-on";
 
-/// The list in the grammar of cli-utils (`group/Kind/name`), honoured as written so that charts written for kpt work.
+/// The annotation with a list of dependencies in the grammar of cli-utils (`group/Kind/name`), so that charts written for kpt work.
 pub const CONFIG_DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 
 /// The keys by which an object asks for a gate, on itself or on its pod template. The chart has the API server send only objects
@@ -17,8 +17,8 @@ pub const GATED: &str = "sluice.dev/gated";
 /// The only value of the label [`GATED`].
 pub const GATED_VALUE: &str = "true";
 
-/// An opaque text, on a dependent and on its dependencies: one in the same scope that carries it counts only while both
-/// are the same. The exact answer to "is that still the old release?".
+/// The annotation with an opaque text, such as the number of a release, on a dependent and on its dependencies. A dependency in the dependent's
+/// scope that carries it counts only while both texts are equal. So a dependency of the old release does not count.
 pub const REVISION: &str = "sluice.dev/revision";
 
 /// How long a gate may wait, counted from the pod's start, as a Go duration.
@@ -30,7 +30,8 @@ pub const ON_TIMEOUT: &str = "sluice.dev/on-timeout";
 /// The effect of a dependency that has failed for good: `wait` or `fail`.
 pub const ON_FAILURE: &str = "sluice.dev/on-failure";
 
-/// Whether later pods of a revision wait after one of its pods has passed its gate: `once` (they do not) or `always`.
+/// The annotation that says whether later pods of a revision wait once one of its pods has passed its gate: `once` (they do not), `boot` (they wait
+/// again after a boot of their node) or `always`.
 pub const REGATE: &str = "sluice.dev/regate";
 
 /// The annotation that opens the gate at once where it is `"true"`: break-glass.
@@ -51,17 +52,17 @@ pub const HOLD: &str = "sluice.dev/hold";
 /// Whether the images of a pod's later containers are pulled before its gate begins: `"true"` or `"false"`. On the pod template.
 pub const PREFETCH: &str = "sluice.dev/prefetch";
 
-/// On a pod that was made with a hold: its wait counts from its creation. Its only value is [`GATED_VALUE`].
+/// The annotation of a pod that was created with a hold, so that its wait counts from its creation. Its only value is [`GATED_VALUE`].
 pub const HELD: &str = "sluice.dev/held";
 
-/// On a Job that was created suspended because of `sluice.dev/hold: suspend`: sluice resumes it. The value is [`GATED_VALUE`]
+/// The annotation of a Job that was created suspended because of `sluice.dev/hold: suspend`, and that sluice resumes. Its value is [`GATED_VALUE`]
 /// until then; after that it is gone, or [`TIMED_OUT`].
 pub const SUSPENDED: &str = "sluice.dev/suspended";
 
 /// The value of [`SUSPENDED`] on a Job that was resumed because its wait took too long: the gates of its pods count from its creation.
 pub const TIMED_OUT: &str = "timed-out";
 
-/// The keys beside a dependent's lists; see [`crate::terms::Terms`].
+/// The keys of the annotations beside a dependent's lists that are read or checked with them; see [`crate::terms::Terms`].
 pub const TERMS: [&str; 10] = [
     REVISION,
     TIMEOUT,
@@ -75,26 +76,26 @@ pub const TERMS: [&str; 10] = [
     SCOPE,
 ];
 
-/// The wave of an object in its scope, an integer.
+/// The annotation with the weight of an object, an integer: the wave in its scope. Lower waves come first.
 pub const WEIGHT: &str = "sluice.dev/weight";
 
-/// The cap of a wave: how many of its objects that carry the key may run at once.
+/// The annotation with the cap of a wave: how many of the wave's objects that carry the key may run at once.
 pub const PARALLELISM: &str = "sluice.dev/parallelism";
 
-/// The groups that an object belongs to, comma separated.
+/// The annotation with the groups that an object belongs to, comma separated.
 pub const GROUP: &str = "sluice.dev/group";
 
-/// The groups that an object belongs to, in the spelling of the Helm proposal for resource sequencing.
+/// The annotation with the groups that an object belongs to, as the Helm proposal for resource sequencing spells its key.
 pub const RESOURCE_GROUP: &str = "helm.sh/resource-group";
 
 /// The annotation that names the scope of an object by hand.
 pub const SCOPE: &str = "sluice.dev/scope";
 
-/// On a Namespace: the other namespaces that may depend on objects in it, comma separated, or `*`.
+/// The annotation of a Namespace with the other namespaces that may depend on objects in it, comma separated, or `*`.
 pub const ALLOW_DEPENDENTS_FROM: &str = "sluice.dev/allow-dependents-from";
 
-/// On any object: the expressions that say when it is healthy. Also the stem of the keys that do so for one path each,
-/// `sluice.dev/health.status.replicas`.
+/// The annotation of any object with the expressions that say when it is healthy. Also the beginning of the keys that do so for one path each,
+/// such as `sluice.dev/health.status.replicas`.
 pub const HEALTH: &str = "sluice.dev/health";
 
 /// HIP-0025: an object is healthy once one of these expressions is met. Without [`READINESS_FAILURE`] it means nothing.
@@ -103,16 +104,16 @@ pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 /// HIP-0025: an object has failed once one of these expressions is met, even if others are met too.
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 
-/// The events of Helm that run an object as a hook, apart from its release; comma separated.
+/// Helm's annotation with the events at which Helm runs an object as a hook, apart from its release; comma separated.
 pub const HELM_HOOK: &str = "helm.sh/hook";
 
 /// A label on a ConfigMap that holds a plan ([`crate::plan`]).
 pub const PLAN: &str = "sluice.dev/plan";
 
-/// The key of such a ConfigMap under which the plan's text stands.
+/// The key in the data of a plan's ConfigMap under which the plan's text stands.
 pub const ORDER: &str = "order";
 
-/// The step of a plan whose list every pod of the plan's namespace waits for.
+/// The key in a plan's text whose list every pod of the plan's namespace waits for.
 pub const EVERY_POD: &str = "everyPod";
 
 /// The key of an entry that counts only what is on the pod's own node.
@@ -121,7 +122,7 @@ pub const SAME_NODE: &str = "sameNode";
 /// The chart's value for pods that wait for a `DaemonSet` of their node, in every labelled namespace.
 pub const NODE_RULES: &str = "nodeRules";
 
-/// The longest value of any key, in bytes; a longer one is refused, and not kept.
+/// The longest value of an annotation of sluice or of a plan, in bytes. A longer one is refused, and only its beginning is kept.
 pub const LONGEST_VALUE: usize = 8 * 1024;
 
 /// A label on a Namespace whose pods are all gated, for plans. Its only value is [`INJECT_VALUE`].
@@ -151,13 +152,13 @@ pub const ROLLOUT_NUMBERS: [&str; 2] = [
 /// The annotation of a DaemonSet in which the API server numbers its pod templates.
 pub const TEMPLATE_OF_DAEMON_SET: &str = "deprecated.daemonset.template.generation";
 
-/// The number of the template that a pod of a DaemonSet was made from: a label of it.
+/// The label of a DaemonSet's pod with the number of the pod template that it was made from.
 pub const TEMPLATE_OF_POD: &str = "pod-template-generation";
 
-/// The earlier numbers of a ReplicaSet that a rollback has brought back.
+/// The annotation with the earlier numbers of a ReplicaSet that a rollback has brought back.
 pub const ROLLOUT_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 
-/// Helm: the order of the hooks of one operation.
+/// Helm's annotation with an integer that orders the hooks of one operation.
 pub const HOOK_WEIGHT: &str = "helm.sh/hook-weight";
 
 /// Helm's annotation that tells when Helm deletes a hook.
@@ -178,13 +179,13 @@ pub const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 /// Helm's annotation for the namespace that keeps the record of the object's release.
 pub const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 
-/// On a claim: the node that its volume is for.
+/// The annotation of a PersistentVolumeClaim with the node that the scheduler has chosen for its volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
-/// On a claim: its storage class, in the older spelling, which wins over the field.
+/// The annotation of a PersistentVolumeClaim with its storage class: the older spelling, which wins over the field.
 pub const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// On a storage class: the default for a claim that names no class.
+/// The annotations that make a StorageClass the default for a PersistentVolumeClaim that names no class.
 pub const DEFAULT_CLASS: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
@@ -199,5 +200,5 @@ pub const GATE_CONTAINER: &str = "sluice-gate";
 /// The audience of the gate's token; the status service accepts no other.
 pub const AUDIENCE: &str = "sluice";
 
-/// Flux: the HelmRelease that an object belongs to, a label.
+/// Flux's label with the name of the HelmRelease that an object belongs to.
 pub const HELM_RELEASE: &str = "helm.toolkit.fluxcd.io/name";

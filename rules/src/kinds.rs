@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// The grant by which an administrator lets sluice watch the kind.
+    /// The grant by which an administrator lets sluice watch the kind, as words of a sentence: a value of the chart, or a label of a ClusterRole.
     pub fn allowed_by(&self) -> String {
         let value = self.chart_value();
         match self {
@@ -179,19 +179,20 @@ pub fn all() -> &'static [Builtin] {
     table::BUILTINS
 }
 
-/// The built-in kind that an object's `apiVersion` and `kind` name; both are exact.
+/// The built-in kind of an object with this API group and `kind`, both spelled exactly; `None` for any other kind. A former or second group of the
+/// kind counts too, such as `extensions`.
 pub fn builtin(group: &str, kind: &str) -> Option<&'static Builtin> {
     all()
         .iter()
         .find(|builtin| builtin.kind == kind && builtin.belongs_to(group))
 }
 
-/// The built-in kind that kubectl knows by this word: `deploy`, `deployments`, `Deployment`.
+/// The built-in kind that kubectl knows by this word: `deploy`, `deployments`, `Deployment`. `None` for any other word.
 pub fn by_word(word: &str) -> Option<&'static Builtin> {
     all().iter().find(|builtin| builtin.answers_to(word))
 }
 
-/// The built-in kind of `group` that kubectl knows by this word: `deployment` and `apps`.
+/// The built-in kind of `group` that kubectl knows by this word: `deployment` and `apps`. `None` for any other word.
 pub fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
     all()
         .iter()
@@ -203,12 +204,14 @@ pub fn knows_group(group: &str) -> bool {
     all().iter().any(|builtin| builtin.belongs_to(group))
 }
 
-/// The spelling of a built-in kind that `word` is likely to mean, in the letter case in which the user writes.
+/// The built-in kind, or its plural, that a misspelt `word` is likely to mean, in the letter case in which the user writes; `None` for a word that
+/// is like none of them.
 pub fn nearest(word: &str) -> Option<String> {
     nearest_of(word, all().iter())
 }
 
-/// The spelling of a built-in kind of one group that `word` is likely to mean, in the letter case in which the user writes.
+/// The built-in kind of one group, or its plural, that a misspelt `word` is likely to mean, in the letter case in which the user writes; `None` for
+/// a word that is like none of them.
 pub fn nearest_in(group: &str, word: &str) -> Option<String> {
     nearest_of(
         word,
@@ -216,7 +219,7 @@ pub fn nearest_in(group: &str, word: &str) -> Option<String> {
     )
 }
 
-/// The built-in group that `group` is likely to mean.
+/// The API group of Kubernetes that a misspelt `group` is likely to mean; `None` for a text that is like none of them.
 pub fn nearest_group(group: &str) -> Option<&'static str> {
     suggest::nearest(group, all().iter().map(|builtin| builtin.group))
 }
@@ -251,7 +254,8 @@ impl Kind {
         self.group() == "apps" && self.word() == "ReplicaSet"
     }
 
-    /// Whether another spelling means this kind, as far as that can be told without its definition.
+    /// Whether another reference names this kind: in one group by one word, in any letter case. A plural beside a singular is not recognised here,
+    /// since only the kind's definition knows both.
     pub fn is_spelled(&self, other: &Self) -> bool {
         self.group() == other.group() && self.word().eq_ignore_ascii_case(other.word())
     }

@@ -60,12 +60,12 @@ impl Status {
 pub struct Evaluation {
     /// The status of the object in kstatus' words.
     pub status: Status,
-    /// The reason of the synthetic condition, empty where there is none.
+    /// The reason of the condition `Reconciling` or `Stalled` that kstatus would put on the object; empty where there is none.
     pub reason: String,
     /// The message of kstatus about the object.
     pub message: String,
-    /// The message of the synthetic condition where it is not `message`: a Deployment over its progress deadline
-    /// says one thing and quotes its controller in the condition.
+    /// The message of the condition that kstatus would put on the object, where it is not `message`: about a Deployment over its progress
+    /// deadline kstatus says one thing, and quotes the controller in the condition.
     pub detail: Option<String>,
 }
 

@@ -12,12 +12,12 @@ pub enum Lookup<T> {
 }
 
 impl<T> Lookup<T> {
-    /// Changes the value that was found.
+    /// Changes the value that was found; any other answer stays as it is.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Lookup<U> {
         self.and_then(|found| Lookup::Found(change(found)))
     }
 
-    /// Asks a second question with the value that was found.
+    /// Asks a second question with the value that was found, and returns its answer; any other first answer stays as it is.
     pub fn and_then<U>(self, next: impl FnOnce(T) -> Lookup<U>) -> Lookup<U> {
         match self {
             Self::Found(found) => next(found),
@@ -43,7 +43,7 @@ pub enum Unavailable {
     NotServed,
     /// The API server forbids sluice to list or watch this kind.
     Forbidden,
-    /// The watch has been disconnected for longer than the bound; its last news may no longer hold.
+    /// The watch of the kind has heard nothing of the API server for so long that its last news may no longer hold.
     Stale,
     /// The API server did not say whether it serves this kind, as happens while an aggregated API is down.
     Undiscovered,
@@ -59,6 +59,6 @@ pub enum Unavailable {
     },
     /// The object exists, and is longer than sluice reads of one object ([`crate::kept::LONGEST`]).
     TooLarge,
-    /// The user of the command line may not read it, though sluice may. Only the command line returns this.
+    /// The user of the command line may not read the object, though sluice may. Only the command line gives this reason.
     Hidden,
 }

@@ -20,7 +20,7 @@ const END: &str = "end.";
 const LONGEST_KEY: usize = 253;
 /// The longest entry, in bytes: without a limit, a user who makes Jobs could fill the ConfigMap.
 const LONGEST: usize = 4_096;
-/// The longest labels of a Job that are kept, in bytes.
+/// The longest labels of a Job, all together, and the longest revision of it that are remembered, in bytes.
 const LONGEST_LABELS: usize = 2_048;
 
 /// A kind whose completed objects are remembered when they are gone.
@@ -28,7 +28,7 @@ const LONGEST_LABELS: usize = 2_048;
 pub enum Completing {
     /// The kind Job, whose completed objects are remembered.
     Job,
-    /// An object of a custom kind that comes to an end as a Job does.
+    /// A custom kind whose objects come to an end as a Job does.
     Custom(&'static Ending),
 }
 
@@ -52,14 +52,14 @@ impl Completing {
     }
 }
 
-/// A Job, or an object of a custom kind that comes to an end, that completed.
+/// The remembered facts about a Job that completed, or about a completed object of a custom kind that comes to an end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompletedJob {
     /// `metadata.uid` of the completed Job.
     pub uid: String,
     /// `metadata.creationTimestamp` of the completed Job, in seconds since 1970.
     pub created: i64,
-    /// `status.completionTime` of the completed Job, in seconds since 1970.
+    /// The time at which the Job completed, in seconds since 1970: its status says it, or the last change of a condition, or else its creation.
     pub completed: i64,
     /// The UID of the controller that makes one Job after another (a CronJob), of which only the last few are remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct CompletedJob {
     pub labels: Option<BTreeMap<String, String>>,
 }
 
-/// A revision whose gate has opened once, and the owner that it lives as long as.
+/// The remembered fact that a gate of a revision has opened, with the owner of the revision's pods. It is forgotten once the owner is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
     /// The time at which the gate opened, in seconds since 1970.
@@ -92,18 +92,19 @@ pub struct Passed {
     pub name: String,
 }
 
-/// `passed.` and the name of the revision, which begins with the owner's UID: within the characters and the length of a
-/// ConfigMap's key.
+/// The key in the memory for a revision that has passed: `passed.` and the name of the revision, which begins with the owner's UID. It fits the
+/// characters and the length of a ConfigMap's key.
 pub fn passed_key(revision: &str) -> String {
     format!("{PASSED}{revision}")
 }
 
-/// `job.NAMESPACE.NAME`; a namespace has no dots, so this is unambiguous. One that is too long for a key ends in a hash.
+/// The key in the memory for a completed Job: `job.NAMESPACE.NAME`. A namespace has no dots, so the key is unambiguous. A key that is too long for
+/// a ConfigMap ends in a hash of the name.
 pub fn job_key(namespace: &str, name: &str) -> String {
     bounded(format!("{JOB}{namespace}.{name}"), name)
 }
 
-/// A key within the length of a ConfigMap's. One that is too long ends in a hash of the name.
+/// Shortens a key of the memory that is too long for a ConfigMap: it then ends in a hash of the object's name.
 fn bounded(key: String, name: &str) -> String {
     if key.len() < LONGEST_KEY {
         return key;
@@ -116,7 +117,7 @@ fn bounded(key: String, name: &str) -> String {
     format!("{begin}{hash:016x}")
 }
 
-/// The namespace that an entry is about; `None` for an entry that this version cannot read.
+/// The namespace that an entry of the memory is about; `None` for an entry that this version cannot read.
 pub fn namespace_of(key: &str, text: &str) -> Option<String> {
     if is_passed(key) {
         return read::<Passed>(text).map(|passed| passed.namespace);
@@ -126,8 +127,8 @@ pub fn namespace_of(key: &str, text: &str) -> Option<String> {
     read::<CompletedJob>(text).map(|_| namespace.to_owned())
 }
 
-/// The entries to drop where all are longer than `most` bytes together: always the oldest of the namespace that fills the most,
-/// so that no namespace pushes out the entries of another. Unreadable entries count as those of one namespace.
+/// The keys of the entries to drop, so that the others have at most `most` bytes together: always the oldest entry of the namespace that fills the
+/// most, so that no namespace pushes out the entries of another. Unreadable entries count as those of one namespace.
 pub fn excess<'e>(
     entries: impl IntoIterator<Item = (&'e str, &'e str)>,
     most: usize,
@@ -158,7 +159,7 @@ pub fn excess<'e>(
     gone
 }
 
-/// The time of an entry, in seconds since 1970: when the Job completed, or when the revision passed.
+/// The time of an entry of the memory, in seconds since 1970: when the Job completed, or when the revision passed. 0 for an unreadable entry.
 fn age(key: &str, text: &str) -> i64 {
     let at = if is_passed(key) {
         read::<Passed>(text).map(|passed| passed.at)
@@ -173,13 +174,13 @@ pub fn is_passed(key: &str) -> bool {
     key.starts_with(PASSED)
 }
 
-/// The owner's UID in a key of the memory that [`passed_key`] made.
+/// The owner's UID in a key of the memory that [`passed_key`] made; empty for any other key.
 pub fn owner_uid(key: &str) -> &str {
     let revision = key.strip_prefix(PASSED).unwrap_or_default();
     revision.split('.').next().unwrap_or_default()
 }
 
-/// The entry of the memory for a Job whose condition `Complete` is True.
+/// The facts to remember about a Job whose condition `Complete` is True; `None` for any other Job.
 pub fn completed(job: &Value) -> Option<CompletedJob> {
     job::is_complete(job).then(|| ended(job)).flatten()
 }
@@ -187,7 +188,7 @@ pub fn completed(job: &Value) -> Option<CompletedJob> {
 /// The fields of a status in which the kinds that come to an end say when that was.
 const ENDED: [&str; 2] = ["completionTime", "finishedAt"];
 
-/// The remembered facts of an object that has completed.
+/// The facts to remember about an object that has completed, which the caller has checked; `None` without a UID or a creation time.
 pub fn ended(job: &Value) -> Option<CompletedJob> {
     let created = object::created(job)?.as_second();
     let said = ENDED
@@ -220,7 +221,7 @@ fn repeating(job: &Value) -> Option<String> {
     (controller["kind"] == "CronJob").then(|| controller["uid"].as_str().map(str::to_owned))?
 }
 
-/// The entries of the oldest Jobs of one controller, where it has more than are remembered.
+/// The keys of the entries for the oldest Jobs of one controller, given by its UID, beyond the three newest that stay remembered.
 pub fn repeated<'e>(
     entries: impl IntoIterator<Item = (&'e str, &'e str)>,
     controller: &str,
@@ -250,8 +251,8 @@ fn length(labels: &BTreeMap<String, String>) -> usize {
         .sum()
 }
 
-/// The objects of a kind in a namespace that a selector selects by the labels that they had, by their names. None is selected
-/// whose labels are not known.
+/// The remembered objects, by their names, of a kind in a namespace that a selector selects by the labels that they had. An object whose labels or
+/// whole name the memory does not hold is left out.
 pub fn selected<'e>(
     entries: impl IntoIterator<Item = (&'e str, &'e str)>,
     (what, namespace): (Completing, &str),
@@ -271,12 +272,12 @@ pub fn selected<'e>(
     entries.into_iter().filter_map(selected).collect()
 }
 
-/// Reads an entry; `None` for a text that this version cannot read.
+/// Reads an entry of the memory from its text; `None` for a text that this version cannot read.
 pub fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
-/// An entry as a value of the ConfigMap; `None` for one that is too long.
+/// Writes an entry of the memory as the text of a ConfigMap's value; `None` for an entry longer than 4 KiB.
 pub fn text(entry: &impl Serialize) -> Option<String> {
     let text = serde_json::to_string(entry).ok();
     text.filter(|text| text.len() <= LONGEST)

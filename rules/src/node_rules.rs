@@ -1,4 +1,4 @@
-//! Node rules: the pods that the administrator lets wait for the agents of their nodes, whatever the lists of the pods say.
+//! Node rules: the pods that the administrator lets wait for the agents of their nodes, beside the lists that the pods have.
 //!
 //! A rule holds the pods of each namespace with the label [`keys::INJECT`]. No rule holds a pod that the agent of one may need,
 //! because each would wait for the other: a pod of the agents themselves, of their namespaces or of their releases, or a pod that
@@ -17,7 +17,7 @@ use crate::world::World;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The most objects that the lists of an agent are followed over.
+/// The most objects over which the search follows lists, from an agent on, for a pod that the agent needs.
 const MOST: usize = 64;
 
 /// A pod that node rules may hold.
@@ -117,7 +117,8 @@ fn release(scope: &Scope) -> (&str, &str) {
     (kept_in, &scope.name)
 }
 
-/// The objects that the lists of an object in a namespace name, and the selections, each with its namespace.
+/// The objects and selections that the lists of an object name, also as alternatives. A reference without a namespace gets `namespace`, the
+/// object's own. Empty where the lists cannot be read.
 fn listed(object: &Value, namespace: Option<&str>) -> Vec<Reference> {
     let mut annotations = Map::new();
     for part in [Some(object), object::template(object)]

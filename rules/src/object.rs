@@ -15,7 +15,7 @@ pub(crate) const OWN_LABELS: [&str; 3] = [
     "statefulset.kubernetes.io/pod-name",
 ];
 
-/// The owner reference to the object's controller.
+/// The owner reference to the object's controller; `None` for an object that no controller owns.
 pub fn controller_of(object: &Value) -> Option<&Value> {
     get(object, &["metadata", "ownerReferences"])?
         .as_array()?
@@ -28,7 +28,7 @@ pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or_default()
 }
 
-/// The identity of an object: its UID or, without one, its kind and its name.
+/// The identity of an object: its UID or, without one, its group, kind, namespace and name.
 pub fn identity(object: &Value) -> String {
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
     match text("uid") {
@@ -77,8 +77,8 @@ pub fn created(object: &Value) -> Option<Timestamp> {
     time(object, &["metadata", "creationTimestamp"])
 }
 
-/// When an object was created or last written, its status apart, as the API server noted in `metadata.managedFields`;
-/// in whole seconds.
+/// The time at which an object was last written, its status apart, as the API server noted in `metadata.managedFields`, or at which it was created
+/// if that is later; in whole seconds. `None` where the object tells neither.
 pub fn written(object: &Value) -> Option<Timestamp> {
     noted(object, "").chain(created(object)).max()
 }
@@ -89,7 +89,7 @@ pub fn status_written(object: &Value) -> Option<Timestamp> {
     noted(object, "status").max()
 }
 
-/// The last time at which a subresource was written or, for an empty name, the object itself.
+/// The times at which each writer last wrote a subresource of an object or, for an empty name, the object itself.
 fn noted(object: &Value, subresource: &str) -> impl Iterator<Item = Timestamp> {
     let writers = object["metadata"]["managedFields"].as_array();
     let writers = writers
@@ -99,12 +99,12 @@ fn noted(object: &Value, subresource: &str) -> impl Iterator<Item = Timestamp> {
     writers.filter_map(|writer| parsed(writer["time"].as_str()?))
 }
 
-/// A point in time, as Kubernetes writes them (RFC 3339).
+/// The time at a path of an object, in RFC 3339; `None` where it is missing, no time, or [`TOO_LATE`].
 pub(crate) fn time(object: &Value, path: &[&str]) -> Option<Timestamp> {
     parsed(get(object, path)?.as_str()?)
 }
 
-/// The time that a text says, unless it is [`TOO_LATE`].
+/// Reads a time in RFC 3339; `None` for any other text, and for a time that is not before [`TOO_LATE`].
 fn parsed(text: &str) -> Option<Timestamp> {
     text.parse().ok().filter(|at| *at < TOO_LATE)
 }

@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::ops::Range;
 
-/// The name of the StatefulSet and the ordinal in it that a pod of this name has, if a StatefulSet made the pod: `minio` and 0.
+/// The name of the StatefulSet and the ordinal in it that a pod of this name has, if a StatefulSet made the pod: `minio` and 0 of `minio-0`. `None`
+/// for a name that no StatefulSet gives.
 pub fn of(pod: &str) -> Option<(&str, u64)> {
     let (set, written) = pod.rsplit_once('-')?;
     let ordinal: u64 = written.parse().ok()?;

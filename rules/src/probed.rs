@@ -41,7 +41,7 @@ fn not_probed() -> Judged {
     unmet(Status::Unknown, Reason::NotProbed, message.to_owned())
 }
 
-/// The verdict for an address whose try had this outcome.
+/// Judges an address whose last try had this outcome.
 fn of(address: &Address, outcome: Outcome) -> Judged {
     let unknown = |reason: Reason, message: String| unmet(Status::Unknown, reason, message);
     // The reason's own sentence says all.

@@ -162,7 +162,7 @@ fn judge_object(
     }
 }
 
-/// Judges whether the object exists; its status is only shown.
+/// The finding for the state `present` about an object that was found: it is satisfied, whichever status it has. `evaluation` is only shown.
 fn present(evaluation: Option<Evaluation>) -> Judged {
     Judged {
         status: evaluation.map_or(Status::Unknown, |evaluation| evaluation.status),
@@ -288,12 +288,13 @@ pub(crate) fn has_no_status(object: &Value) -> bool {
     custom::has_no_status(object)
 }
 
-/// An object with a condition of an older generation, or with a part that is not ready.
+/// Judges an object as not ready where one of its conditions is of an older generation or contradicts another of its type, or one of its parts is
+/// not ready; `None` for any other object.
 pub(crate) fn hindered(object: &Value) -> Option<Judged> {
     custom::hindered(object)
 }
 
-/// The object's own explanation of a status that is not `Current`, for the reader of a message.
+/// The object's own explanation of a status that is not `Current`, for the reader of a message; `None` where it has none.
 pub(crate) fn told(object: &Value, status: Status) -> Option<String> {
     custom::told(object, status)
 }

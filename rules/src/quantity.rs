@@ -44,7 +44,7 @@ pub(crate) fn at_a_time(containers: impl Iterator<Item = (f64, bool)>) -> f64 {
     most
 }
 
-/// A number with one of the suffixes, or with an exponent.
+/// Reads a number that may have one of the suffixes, or an exponent; `None` for any other text.
 fn parse(text: &str) -> Option<f64> {
     let suffixed = SUFFIXES.iter().find_map(|(suffix, times)| {
         let number = number(text.strip_suffix(suffix)?)?;

@@ -83,7 +83,8 @@ pub fn of(
     Readiness::read(success, failure).map_err(|(side, problem)| (side.key(), problem))
 }
 
-/// The key of an annotation that has no effect although it can be read, and the rest of the sentence that begins with it.
+/// For annotations in which [`of`] finds no expressions: the key of the readiness annotation that has no effect, and the rest of the sentence that
+/// begins with the key. `None` where they have neither annotation.
 pub fn idle(annotations: &Map<String, Value>) -> Option<(&'static str, String)> {
     let (success, failure) = (Side::Success.key(), Side::Failure.key());
     let alone = |other| format!("has no effect without {other}");
@@ -241,7 +242,7 @@ impl ReadinessExpression {
     }
 }
 
-/// Go's `ParseFloat`, for which a number that is too large is none.
+/// Reads a number as Go's `ParseFloat` does, for which a number that is too large is none.
 fn float(text: &str) -> Option<f64> {
     let number: f64 = text.parse().ok()?;
     let named = text.contains(['n', 'N']);

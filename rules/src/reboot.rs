@@ -34,8 +34,8 @@ impl Reboot {
         }
     }
 
-    /// Whether a container of a pod runs, by its status, since before the boot. On a node that was booted too, such a status is left
-    /// from before.
+    /// Whether a container of a pod, by its status, has been running since before the boot. On a node that was booted too, such a status is out of
+    /// date.
     pub(crate) fn precedes(&self, pod: &Value) -> bool {
         let statuses = ["containerStatuses", "initContainerStatuses"];
         let statuses = statuses

@@ -1,4 +1,4 @@
-//! What Kubernetes asks of the pods of a workload before it calls the workload ready, or a Deployment available.
+//! The demands of Kubernetes on the pods of a workload before it calls the workload ready, or a Deployment available.
 
 use crate::path::get;
 use serde_json::Value;
@@ -18,12 +18,12 @@ pub fn is_asked(template: &Value) -> bool {
     of("readinessGates").next().is_some() || containers.any(probed)
 }
 
-/// The field of `metadata` that marks a workload whose pods nothing asks if they are ready, where its pod template is not kept. The API
-/// server has no such field, so no user can set it.
+/// The field of `metadata` that marks a workload whose pods have neither a readiness or startup probe nor a readiness gate, where its pod template is
+/// not kept. The API server has no such field, so no user can set it.
 pub const UNASKED: &str = "unasked";
 
-/// Whether nothing asks the pods of a workload if they are ready, although the pods go on running: the workload then counts as
-/// ready as soon as their containers run.
+/// Whether the pods of a workload go on running and have neither a readiness or startup probe nor a readiness gate: the workload then counts as ready
+/// as soon as their containers run.
 pub fn is_unasked(workload: &Value) -> bool {
     let template = get(workload, &["spec", "template"]).unwrap_or(&Value::Null);
     let pods = &template["spec"];
@@ -34,8 +34,8 @@ pub fn is_unasked(workload: &Value) -> bool {
     workload["metadata"][UNASKED] == true || made && serves && !is_asked(template)
 }
 
-/// Whether a Deployment is available without a single available pod: all of its replicas may be unavailable at once. Scaled to
-/// zero, it has none to wait for.
+/// Whether a Deployment is available without a single available pod, since all of its replicas may be unavailable at once. The answer is no for a
+/// Deployment that is scaled to zero.
 pub fn needs_no_pod(deployment: &Value) -> bool {
     let strategy = get(deployment, &["spec", "strategy"]).unwrap_or(&Value::Null);
     if strategy["type"] == "Recreate" {
@@ -60,7 +60,7 @@ pub fn needs_no_pod(deployment: &Value) -> bool {
     replicas > 0 && unavailable >= replicas
 }
 
-/// The share of some replicas, rounded `up` or down as the deployment controller does.
+/// The number of replicas that a percentage such as `25%` means, rounded `up` or down as the deployment controller does; `None` for any other text.
 fn percent_of(text: &str, replicas: u64, up: bool) -> Option<u64> {
     let share = text
         .strip_suffix('%')?

@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The kinds whose objects make waves, because a gate can hold back pods alone: group and kind.
+/// The built-in kinds whose objects are in a wave even without a weight, because they make pods and a gate can hold back only pods: group and
+/// kind.
 const WORKLOADS: [(&str, &str); 6] = [
     ("apps", "Deployment"),
     ("apps", "StatefulSet"),
@@ -24,18 +25,19 @@ const WORKLOADS: [(&str, &str); 6] = [
     ("", "ReplicationController"),
 ];
 
-/// The built-in kinds whose objects make waves.
+/// The built-in kinds whose objects are in a wave even without a weight: the kinds that make pods, except CronJob.
 pub fn workloads() -> impl Iterator<Item = Kind> {
     WORKLOADS
         .iter()
         .filter_map(|(group, kind)| kinds::builtin(group, kind).map(Kind::Builtin))
 }
 
-/// Built-in kinds that count only where their objects state a weight or a group: most Services of a release have no endpoint
-/// before its last wave has started, and most pods belong to a workload.
+/// Built-in kinds whose objects count for waves and groups only where they state a weight or a group: most Services of a release have no
+/// endpoint before its last wave has started, and most pods belong to a workload.
 const OUTSPOKEN: [(&str, &str); 3] = [("", "Service"), ("", "PersistentVolumeClaim"), ("", "Pod")];
 
-/// The built-in kinds beside the [`workloads`] whose objects may state a weight or a group.
+/// The built-in kinds (Service, PersistentVolumeClaim, Pod) whose objects count for a wave or a group only where they state a weight or the
+/// group.
 pub fn outspoken() -> impl Iterator<Item = Kind> {
     OUTSPOKEN
         .iter()
@@ -54,7 +56,7 @@ pub struct Scope {
     pub kept_in: Option<String>,
 }
 
-/// The rank of an object in its scope: the lighter first, then the older, then by name.
+/// The rank of an object in its scope: the lighter first, then the older, then by kind and name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The weight of the object, which is its wave.
@@ -68,7 +70,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of an object that is in a wave.
+    /// The position of an object in its scope; `None` for an object that is in no wave ([`is_in_wave`]). Without a weight it has weight 0.
     pub fn of(object: &Value) -> Option<Self> {
         is_in_wave(object).then(|| Self {
             weight: weight(object).unwrap_or_default(),
@@ -83,7 +85,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The longest name of a scope, in bytes: that of an object.
+/// The longest name of a scope, in bytes: the longest name that Kubernetes allows for an object.
 const LONGEST_NAME: usize = 253;
 
 /// The annotations or labels of `metadata` in which installers write a name and, beside it, a namespace.
@@ -125,8 +127,9 @@ impl Scope {
         (self.kept_in.as_deref().unwrap_or(&self.namespace), records)
     }
 
-    /// The scope of an object, by the first rule that applies: by hand, Helm, Flux (a Helm release, a Kustomization), Argo CD,
-    /// the instance label, the release label of older charts.
+    /// The scope of an object, by the first of these that names one: the annotation `sluice.dev/scope`, Helm, Flux (a Helm release, a
+    /// Kustomization), Argo CD, the instance label, the release label of older charts. `None` for an object without a namespace, and where that
+    /// name is missing or empty.
     pub fn of(object: &Value) -> Option<Self> {
         let metadata = &object["metadata"];
         let namespace = metadata["namespace"].as_str()?;
@@ -165,30 +168,31 @@ impl Scope {
         scope(instance.or_else(release)?, None)
     }
 
-    /// Whether the objects of another scope are made by the same installation. A release may have some in several
-    /// namespaces.
+    /// Whether two scopes are of one release: their names are equal, and so are the namespaces in which the installer keeps its record. Their
+    /// objects may be in different namespaces.
     pub fn is_of_release(&self, other: &Self) -> bool {
         self.name == other.name && self.home() == other.home()
     }
 
-    /// The namespace in which the scope's installer keeps the scope.
+    /// The namespace in which the installer keeps its record of the release.
     fn home(&self) -> &str {
         self.kept_in.as_ref().unwrap_or(&self.namespace)
     }
 }
 
-/// No installer knows a longer name, but an annotation may be one, and scopes are kept by the thousand.
+/// Cuts the name of a scope to [`LONGEST_NAME`]. No installer has a longer name, but an annotation may hold any text, and sluice keeps thousands
+/// of scopes.
 fn cut(name: &str) -> String {
     name[..name.floor_char_boundary(LONGEST_NAME)].to_owned()
 }
 
-/// Whether two objects are of one release; `None` where one of them names none.
+/// Whether two objects are of one release; `None` where one of them is in no scope.
 pub fn is_shared(one: &Value, other: &Value) -> Option<bool> {
     Some(Scope::of(one)?.is_of_release(&Scope::of(other)?))
 }
 
-/// The wave of an object; `None` where it states no weight, which counts as 0. Admission has refused an unreadable weight, or the
-/// object is older than sluice: it counts as none.
+/// The weight of an object, which is its wave, from its template or itself; `None` where it states none, which counts as 0. A weight that cannot
+/// be read counts as none: only an object that is older than sluice can have one.
 pub fn weight(object: &Value) -> Option<i64> {
     annotation::weight(said(object, keys::WEIGHT)?)
 }
@@ -207,7 +211,7 @@ pub fn is_in_wave(object: &Value) -> bool {
     }
 }
 
-/// Whether an object has a template of pods where a Deployment has it, as a Rollout does.
+/// Whether an object has containers at `spec.template.spec.containers`, as a Deployment and a Rollout have.
 fn makes_pods(object: &Value) -> bool {
     get(object, &["spec", "template", "spec", "containers"]).is_some()
 }
@@ -227,7 +231,7 @@ pub fn is_hook(object: &Value) -> bool {
     hook(object).is_some()
 }
 
-/// The hooks as which Helm runs the object, in their written form.
+/// The text of the annotation `helm.sh/hook`, such as `post-install,post-upgrade`; `None` for an object that is no hook.
 pub fn hook(object: &Value) -> Option<&str> {
     object["metadata"]["annotations"][keys::HELM_HOOK].as_str()
 }
@@ -239,7 +243,7 @@ pub fn is_test(hook: &str) -> bool {
         .all(|word| matches!(word.trim(), "test" | "test-success" | "test-failure"))
 }
 
-/// The names of the groups that an object is in.
+/// The names of the groups that an object is in, from `sluice.dev/group` and `helm.sh/resource-group`, on the object or its template.
 pub fn groups(object: &Value) -> impl Iterator<Item = &str> {
     [keys::GROUP, keys::RESOURCE_GROUP]
         .into_iter()
@@ -249,7 +253,8 @@ pub fn groups(object: &Value) -> impl Iterator<Item = &str> {
         .filter(|group| !group.is_empty())
 }
 
-/// The chart of an object, as the label `helm.sh/chart` has it, or in older charts `chart`: `name-version`.
+/// The name of an object's chart: the label `helm.sh/chart` (in older charts `chart`) holds `name-version`, and the version is cut off. `None`
+/// without such a label, and where it holds no version.
 pub fn chart(object: &Value) -> Option<&str> {
     let labels = &object["metadata"]["labels"];
     let label = labels["helm.sh/chart"].as_str();
@@ -262,8 +267,8 @@ pub fn chart(object: &Value) -> Option<&str> {
     Some(&label[..at])
 }
 
-/// How many numbers a version begins with, up to the three of a full one; `None` for a text that is no version. Helm reads
-/// versions leniently (`1`, `v2`, `8.1-rc.1`), and in a label `_` stands for `+`.
+/// The count of numbers with which a version begins, at most 3: `8.1-rc.1` has 2. `None` for a text that is no version. Helm reads versions
+/// leniently (`1`, `v2`, `8.1-rc.1`), and in a label `_` stands for `+`.
 fn numbers(version: &str) -> Option<usize> {
     let version = version.strip_prefix('v').unwrap_or(version);
     let core = version.split(['-', '_', '+']).next()?;
@@ -280,10 +285,10 @@ pub fn app(object: &Value) -> Option<&str> {
 }
 
 impl Parts {
-    /// Whether the objects of another scope may be in this part, for a dependent of scope `own`.
+    /// Whether objects of the scope `other` (`None`: objects without a scope) may be in this part, for a dependent of scope `own`.
     ///
-    /// A release is found by its name alone, a group or a sub-chart only in the dependent's own scope, or in any scope where the
-    /// dependent has none. A sub-chart whose namespace is written counts where the same release made it and the dependent.
+    /// A release is found by its name alone; a group or a sub-chart only in the dependent's own scope, or in any scope where the dependent has
+    /// none. A sub-chart whose namespace is written counts where its scope and the dependent's are of one release.
     pub fn is_of(&self, own: Option<&Scope>, other: Option<&Scope>) -> bool {
         match (&self.part, &self.namespace) {
             (Part::Release(name), _) => other.is_some_and(|other| other.name == *name),
@@ -296,14 +301,14 @@ impl Parts {
 }
 
 impl Part {
-    /// The kinds of [`outspoken`] among which this part is looked for: all of them for a group, none for a sub-chart or a release,
-    /// because a release has more Services than any dependent waits for.
+    /// The kinds of [`outspoken`] whose objects may belong to this part: all of them for a group, none for a sub-chart or a release, because a
+    /// release has more Services than any dependent waits for.
     pub(crate) fn outspoken(&self) -> impl Iterator<Item = Kind> {
         outspoken().filter(|_| matches!(self, Self::Group(_)))
     }
 
-    /// Whether an object of the scope may be in this part. Of sub-charts it is the wider answer: whether the label of the
-    /// application counts, depends on the other objects ([`Part::narrow`]).
+    /// Whether an object may be in this part, if it is in the part's scope: always for a release. For a sub-chart the label of the chart or of
+    /// the application (`app.kubernetes.io/name`) is enough; [`Part::narrow`] then decides among all such objects.
     pub fn may_hold(&self, object: &Value) -> bool {
         match self {
             Self::Group(name) => groups(object).any(|group| group == name),
@@ -316,7 +321,8 @@ impl Part {
         }
     }
 
-    /// The part that an index knows, which holds every object of this one: no label tells which sub-chart another is inside of.
+    /// The part under which an index keeps the objects: for a sub-chart inside another, the sub-chart without the outer one, which may hold more
+    /// objects, because no label names the outer one. Any other part is returned unchanged.
     #[must_use]
     pub fn indexed(&self) -> Self {
         match self {
@@ -325,21 +331,22 @@ impl Part {
         }
     }
 
-    /// Keeps the objects that are in this part, out of all that may be: a sub-chart's own label wins over that of the
-    /// application.
+    /// Drops the objects for which `holds_exactly` is false, but only if it is true for one of them: the label of a chart wins over the label of
+    /// the application.
     pub fn narrow<T>(objects: &mut Vec<T>, holds_exactly: impl Fn(&T) -> bool) {
         if objects.iter().any(&holds_exactly) {
             objects.retain(holds_exactly);
         }
     }
 
-    /// Whether an object carries this sub-chart's own label.
+    /// Whether the chart label of an object names this sub-chart. `false` for a group and for a release.
     pub fn holds_exactly(&self, object: &Value) -> bool {
         matches!(self, Self::SubChart(name) if chart(object) == Some(nesting(name).1))
     }
 }
 
-/// `airflow/postgresql`: the outer chart, and the part's own name.
+/// Splits the name of a sub-chart: `airflow/postgresql` is the outer chart `airflow` and the sub-chart `postgresql`; `postgresql` has no outer
+/// chart.
 pub(crate) fn nesting(name: &str) -> (Option<&str>, &str) {
     match name.split_once('/') {
         Some((outer, name)) => (Some(outer), name),
@@ -347,8 +354,9 @@ pub(crate) fn nesting(name: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Whether an object of a sub-chart is inside of another one. Helm writes nothing of the kind; but two objects of one kind cannot
-/// have one name, so where a release has two such sub-charts, the object names hold the outer one: `shop-airflow-postgresql`.
+/// Whether an object belongs to a sub-chart inside of the chart `outer`, by its name and two labels: `shop-airflow-postgresql`. Helm writes no
+/// label for that; but two objects of one kind cannot have one name, so where a release has two such sub-charts, their names hold the outer
+/// chart.
 pub(crate) fn is_inside(outer: &str, object: &Value) -> bool {
     let metadata = &object["metadata"];
     let label = |key: &str| metadata["labels"][key].as_str();

@@ -36,7 +36,7 @@ impl Selector {
         Self(vec![Requirement::equals(key, value)])
     }
 
-    /// The objects with all of these labels, e.g. `spec.selector.matchLabels`. A value that is not a text is ignored.
+    /// The selector of the objects with all of these labels, e.g. of a `spec.selector.matchLabels`. A value that is not a text is ignored.
     pub fn labels(labels: &Value) -> Self {
         let pairs = labels.as_object().into_iter().flatten();
         let equals = |(key, value): (&String, &Value)| {
@@ -59,7 +59,7 @@ impl Selector {
         self.matches(|key| labels?.get(key)?.as_str())
     }
 
-    /// A label that every selected object has, if the selector demands one: an index may use it.
+    /// The key and value of a label that every selected object has, so that an index may find the objects; `None` where the selector demands none.
     pub fn indexable(&self) -> Option<(&str, &str)> {
         self.0
             .iter()
@@ -95,7 +95,7 @@ impl Test {
     }
 }
 
-/// `app=web,tier!=canary,zone in (a,b)`: one spelling, which the API server and our own grammar read back.
+/// Writes the selector as `app=web,tier!=canary,zone in (a,b)`: in one spelling, which the API server and our own grammar read back.
 impl fmt::Display for Selector {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, requirement) in self.0.iter().enumerate() {

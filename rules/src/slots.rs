@@ -24,7 +24,7 @@ use serde_json::Value;
 /// would fill the ConfigMap, and the revision that mends it would find no room.
 const REVISIONS: usize = 8;
 
-/// The entry of a wave: a value of the ConfigMap.
+/// The entry of a wave in the ConfigMap of the slots, whose value it is as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The wave whose holders the entry names.
@@ -123,7 +123,8 @@ pub fn allot(
     holders
 }
 
-/// The holders of a wave whose entry fits into this many bytes. A holder that was written down `before` is never left out.
+/// Drops the new holders of a wave, from the first one on, with which the wave's entry would be longer than this many bytes as JSON. A holder that
+/// was written down `before` is never dropped.
 pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usize) -> Vec<Holder> {
     let length = |it: &Holder| serde_json::to_string(it).map_or(0, |text| text.len() + 1);
     let empty = Entry {

@@ -3,8 +3,8 @@
 use std::cell::LazyCell;
 use std::ops::RangeInclusive;
 
-/// The word nearest to `text`, letter case aside, if it is near enough to be a slip of the fingers: within two edits,
-/// one for words of up to five letters, none for words of two. The first of equally near words wins.
+/// The word nearest to `text`, letter case aside, if it is near enough to be a slip of the fingers: within two edits, one for a text of up to five
+/// letters, none for one of up to two. The first of equally near words wins; `None` where no word is near enough.
 pub fn nearest<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let length = text.chars().count();
     let text = LazyCell::new(|| text.to_lowercase().chars().collect::<Vec<char>>());
@@ -47,7 +47,7 @@ pub fn affixed<'w>(
     longest.map(|(_, word)| word)
 }
 
-/// Whether `word` is `name` between affixes that `own` has too. Both may be empty.
+/// Whether `word` is `name` with a prefix and a suffix that `own` has too. Each may be empty; `own` itself has to differ from `word`.
 fn carries(word: &str, name: &str, own: &str) -> bool {
     if name.is_empty() || own == word {
         return false;
@@ -64,7 +64,8 @@ fn carries(word: &str, name: &str, own: &str) -> bool {
     })
 }
 
-/// A name without the hash that kustomize writes behind the names of ConfigMaps and Secrets that it generates.
+/// A name without the hash that kustomize writes behind the names of ConfigMaps and Secrets that it generates; `None` for a name without such a
+/// hash.
 fn hashless(word: &str) -> Option<&str> {
     without_hash(word, 10..=10, "2456789bcdfghkmt")
 }
@@ -75,7 +76,7 @@ pub fn of_deployment(replica_set: &str) -> &str {
     without_hash(replica_set, 8..=10, "bcdfghjklmnpqrstvwxz2456789").unwrap_or(replica_set)
 }
 
-/// The part of a name before a hash of such a length in such letters; `None` for a name without a hash.
+/// The part of a name before a `-` and a hash of one of these lengths in these letters; `None` for a name without such a hash.
 fn without_hash<'w>(
     word: &'w str,
     length: RangeInclusive<usize>,

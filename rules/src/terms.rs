@@ -9,7 +9,7 @@ use strum::{EnumString, VariantNames};
 /// The terms of a dependent's wait; `None` for a key that its annotations do not name, and then the default counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms {
-    /// [`crate::keys::TIMEOUT`], from the pod's start; for ever by default, never zero.
+    /// The value of [`crate::keys::TIMEOUT`]: the longest wait from the pod's start; for ever by default, never zero.
     pub timeout: Option<Duration>,
     /// The value of [`crate::keys::ON_TIMEOUT`].
     pub on_timeout: Option<OnTimeout>,
@@ -59,13 +59,13 @@ pub enum Regate {
 }
 
 impl Terms {
-    /// The end of the timeout of a pod that started at this time; `None` for never.
+    /// The end of the timeout of a pod that started at this time; `None` without a timeout, or before the pod has started.
     pub fn deadline(&self, started: Option<Timestamp>) -> Option<Timestamp> {
         deadline(self.timeout?, started)
     }
 }
 
-/// The end of a timeout that counts from `started`; `None` for never.
+/// The end of a timeout that counts from `started`; `None` without a start, or for an end beyond the last time that can be told.
 pub(crate) fn deadline(timeout: Duration, started: Option<Timestamp>) -> Option<Timestamp> {
     let timeout = SignedDuration::try_from(timeout).ok()?;
     started?.checked_add(timeout).ok()

@@ -18,7 +18,7 @@ pub(crate) fn one_line(mut text: String, longest: usize) -> String {
     text
 }
 
-/// The text of another program for one line of a log: in quotes, escaped, never longer than 60 characters.
+/// Writes the text of another program for one line of a log: in quotes, cut to 60 characters, and then escaped.
 pub(crate) struct Quoted<'t>(pub(crate) &'t str);
 
 impl fmt::Display for Quoted<'_> {

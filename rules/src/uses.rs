@@ -14,7 +14,7 @@ pub struct Use {
     pub field: &'static str,
 }
 
-/// The objects that a pod, or the pods of a template, cannot start without, each once. What is marked as optional is none of them.
+/// The objects that a pod, or the pods of a template, cannot start without, each once. An object that the pod marks as optional is left out.
 pub fn of(template: &Value) -> Vec<Use> {
     let spec = &template["spec"];
     let mut found = Vec::new();

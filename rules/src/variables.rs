@@ -100,7 +100,7 @@ pub fn definitions(entries: &[Dependency], pod: &Value) -> Result<Vec<Value>, Va
     Ok(found.into_iter().cloned().collect())
 }
 
-/// The first variable that the addresses of these entries name.
+/// The first variable that the addresses of these entries name; `None` where they name none.
 pub fn first(entries: &[Dependency]) -> Option<&str> {
     let mut addresses = entries.iter().flat_map(Dependency::addresses);
     addresses.find_map(|address| address.variables().next())
@@ -117,7 +117,8 @@ fn variables_of(container: &Value) -> &[Value] {
     container["env"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The place of the first container that has the variable, or of the named container.
+/// The index of the container whose variable of this name goes into the gate: the `wanted` container, or else the first that has the variable. An
+/// error where it has no such variable.
 fn owner(containers: &[&Value], name: &str, wanted: Option<&str>) -> Result<usize, VariableFault> {
     let has = |it: &Value| variables_of(it).iter().any(|it| it["name"] == name);
     let Some(wanted) = wanted else {
@@ -139,7 +140,7 @@ fn owner(containers: &[&Value], name: &str, wanted: Option<&str>) -> Result<usiz
     Err(only_from(&containers[found..=found], name).unwrap_or_else(missing))
 }
 
-/// The first `envFrom` of these containers by which the variable may come.
+/// The fault that tells of the first `envFrom` of these containers by which the variable may come; `None` where no `envFrom` may have it.
 fn only_from(containers: &[&Value], name: &str) -> Option<VariableFault> {
     let sources = containers.iter().filter_map(|it| it["envFrom"].as_array());
     sources.flatten().find_map(|source| {

@@ -1,4 +1,4 @@
-//! The way from the edges of one dependent to the answer that its gate gets.
+//! The verdict on one dependent: judges its edges, finds words for them, and decides whether its gate waits, opens or refuses.
 //!
 //! Floors, top to bottom; a file calls and imports only files below its own:
 //! * `decide`: the verdict, by the terms of the wait

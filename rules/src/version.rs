@@ -3,7 +3,7 @@
 /// The oldest minor version of Kubernetes 1 in which pods may have image volumes without a feature gate.
 pub const IMAGE_VOLUMES: u32 = 35;
 
-/// Reads a minor version, to which a distribution may add a sign: `36+`.
+/// Reads a minor version, to which a distribution may add a sign: `36+`. `None` for a text that is no number.
 pub fn minor(text: &str) -> Option<u32> {
     let digits = text.trim_end_matches(|it: char| !it.is_ascii_digit());
     digits.parse().ok()

@@ -36,13 +36,13 @@ pub trait World: Scopes + Remembered + Definitions {
     fn hints(&self) -> Option<&dyn Hints>;
 }
 
-/// The objects that the caller may read.
+/// Answers questions about single objects and lists of objects of the cluster, as far as the asking process may read them.
 pub trait Objects {
     /// One object. `namespace` is `None` for a cluster-scoped kind.
     fn object(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Lookup<Value>;
 
-    /// This object with every field that it has; borrowed where objects are kept whole. It may be older or newer than `object`, and
-    /// may have another UID. Never asked of a Secret.
+    /// The full object of which `object` is a copy that may lack fields; borrowed from `object` in a world that keeps every field. The full
+    /// object may be older or newer than `object`, and may have another UID. Callers never ask for a Secret.
     fn whole<'o>(&self, kind: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>>;
 
     /// The objects of a kind that the selector selects, in one namespace or in all, in the order of their names.
@@ -50,8 +50,8 @@ pub trait Objects {
     fn list(&self, kind: &Kind, namespace: Option<&str>, selector: &Selector)
     -> Lookup<Vec<Value>>;
 
-    /// The pods of [`Objects::list`] that may be on a node: the node of a pod that is too large to be read is unknown. An index may
-    /// answer faster, since a DaemonSet has a pod on each node, and a dependent on each node may look for its own.
+    /// The pods of [`Objects::list`] that are on a node, and those that are too large to be read, because their node is unknown. An
+    /// implementation may use an index: a DaemonSet has a pod on each node, and a dependent on each node may look for the pod of its own node.
     fn pods_on(
         &self,
         node: &str,
@@ -62,7 +62,7 @@ pub trait Objects {
         self.list_where(&Kind::Builtin(kinds::POD), namespace, selector, &here)
     }
 
-    /// The objects of a list that are `wanted`. A world that hands out copies may copy these alone.
+    /// The objects of [`Objects::list`] for which `wanted` is true. An implementation that returns copies may copy only these objects.
     fn list_where(
         &self,
         kind: &Kind,
@@ -81,7 +81,7 @@ pub trait Objects {
     fn namespaced(&self, kind: &Kind) -> Lookup<bool>;
 }
 
-/// Whether an installer is at work on a release.
+/// Whether Helm installs, upgrades or rolls back a release at this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pending {
     /// Helm's record of the release says that Helm is at work on it.
@@ -95,7 +95,8 @@ pub enum Pending {
 }
 
 impl Pending {
-    /// Reads the answer from the pending records of a release.
+    /// The answer from the Secrets that [`Scope::pending_records`] selects: any such Secret means that Helm is at work. Never
+    /// [`Pending::NotFollowed`].
     pub fn of(records: &Lookup<Vec<Value>>) -> Self {
         match records {
             Lookup::Found(records) if !records.is_empty() => Self::Yes,
@@ -105,7 +106,7 @@ impl Pending {
     }
 }
 
-/// The objects that belong together, and the changes to them.
+/// Answers questions about the objects of a scope (a release or application), the changes to them, and the plans of a namespace.
 pub trait Scopes: Objects {
     /// The kinds whose objects are looked for in a scope: [`crate::scope::workloads`], and the custom kinds that sluice is meant to
     /// read.
@@ -118,12 +119,13 @@ pub trait Scopes: Objects {
     /// Whether two words mean one kind: `Certificate` and `certificates`.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool;
 
-    /// Whether sluice is meant to read the objects of a custom kind: a ClusterRole says so, or the ClusterRole has not been read yet.
-    /// Earlier reads do not count: an operator that is removed leaves its definitions, and must not hold up every wave.
+    /// Whether sluice is meant to read the objects of a custom kind: a ClusterRole says so, or the ClusterRole has not been read yet. A kind
+    /// that no ClusterRole grants any more is not granted, although sluice has read it before: an operator that is removed leaves its
+    /// definitions, and must not hold up every wave.
     fn is_granted(&self, kind: &Kind) -> bool;
 
-    /// The objects of a kind that may be in a part ([`Part::may_hold`]) of the scopes called `scope` in a namespace; without a
-    /// scope, anywhere in the namespace. In the order of their names. An index may answer faster.
+    /// The objects of a kind in a namespace that may be in a part ([`Part::may_hold`]) and whose scope has the name `scope`; with `None`, of any
+    /// scope or none. Of pods only those with a gate. In the order of their names. An implementation may use an index.
     fn members(
         &self,
         kind: &Kind,
@@ -138,9 +140,9 @@ pub trait Scopes: Objects {
         self.list_where(kind, Some(namespace), &Selector::default(), &is_member)
     }
 
-    /// The first object in a scope, in the order of [`crate::scope::Position`], that is of one of these kinds, weighs less than
-    /// `below` and is not ready. Every kind is asked for, also after one that cannot be read, so that a world that reads on demand
-    /// reads all kinds in one round. An index or a memory may answer faster.
+    /// The first object in a scope, in the order of [`crate::scope::Position`], that is of one of these kinds, weighs less than `below` and is
+    /// not ready. Every kind is asked for, also after one that cannot be read, so that a world that reads on demand reads all kinds in one
+    /// round. An implementation may use an index, or keep earlier answers of `is_ready`.
     ///
     /// # Errors
     ///
@@ -155,7 +157,7 @@ pub trait Scopes: Objects {
         first_unready(self, kinds, scope, below, is_ready)
     }
 
-    /// Whether an object of a kind in a scope weighs less than `below`, where an index can tell; else `true`.
+    /// Whether a scope may have an object of this kind that weighs less than `below`. `true` where no index can tell.
     fn may_have_lower(&self, _kind: &Kind, _scope: &Scope, _below: i64) -> bool {
         true
     }
@@ -180,16 +182,19 @@ pub trait Scopes: Objects {
     fn plans(&self, namespace: &str) -> Lookup<Vec<Value>>;
 }
 
-/// The facts that sluice remembers beside the objects.
+/// Answers questions about facts that the objects of the cluster do not tell: slots, completed Jobs, passed gates, and since when an edge is
+/// satisfied.
 pub trait Remembered {
-    /// The holders of the slots of a wave. Asking for them is asking for a slot.
+    /// The holders of the slots of a wave. In a controller the call also puts the dependent that is judged among those that want a slot of the
+    /// wave.
     fn slots(&self, wave: &Wave) -> Lookup<Running>;
 
-    /// A Job of that name, or another object that comes to an end, that was seen complete and has been removed since.
+    /// The remembered completion of a Job, or of an object of another kind that comes to an end (`what`), by namespace and name. The memory does
+    /// not tell whether the object still exists.
     fn completed_job(&self, what: Completing, namespace: &str, name: &str) -> Lookup<CompletedJob>;
 
-    /// All objects of a namespace that come to an end, were seen complete, and are selected by the selector; by their names. Some
-    /// may still be there.
+    /// The remembered completions of all objects of this kind in a namespace whose labels the selector selects, by the names of the objects.
+    /// Some of the objects may still exist.
     fn completed_jobs(
         &self,
         what: Completing,
@@ -225,10 +230,10 @@ pub trait Definitions {
 
 /// Facts that only explain a verdict. A change of one need not wake a dependent, unless a method says so.
 pub trait Hints: Objects {
-    /// The pods of a namespace without a node that the selector selects.
+    /// The pods of a namespace that the selector selects and that have no node yet.
     fn unscheduled(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
 
-    /// The pods of a namespace with a gate that the selector selects, with a node or without.
+    /// The pods of a namespace that the selector selects and that have a gate, with a node or without.
     fn peek_gated(&self, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>>;
 
     /// The names of the objects of a kind in a namespace, as far as they are known without a new watch.
@@ -240,9 +245,9 @@ pub trait Hints: Objects {
         }
     }
 
-    /// The lack that `look` finds for a workload of this name (`Deployment/db`); `None` where every pod of it has room. The look
-    /// reads every waiting pod of the namespace and finds the same for all dependents, so an implementation may keep one result for
-    /// a while.
+    /// The pod of a workload (`Deployment/db`) that fits on no node, with the resources that it lacks, as `look` finds them; `None` where every
+    /// pod of the workload has room. `look` reads every waiting pod of the namespace and finds the same for all dependents, so an implementation
+    /// may keep its result for a while.
     fn lack(
         &self,
         _namespace: &str,
@@ -252,8 +257,8 @@ pub trait Hints: Objects {
         look().map(Arc::new)
     }
 
-    /// The workloads that `look` finds behind a Service. The look reads every workload of the namespace, so an implementation may
-    /// keep one result for a while; `service` is a key of everything that the result depends on.
+    /// The workloads whose pods a Service selects, as `look` finds them. `look` reads every workload of the namespace, so an implementation may
+    /// keep its result for a while; `service` is a key of everything that the result depends on.
     fn behind(
         &self,
         _namespace: &str,
@@ -263,11 +268,11 @@ pub trait Hints: Objects {
         look()
     }
 
-    /// The holders of the slots of a wave, where they can be looked at without asking for a slot.
+    /// The holders of the slots of a wave; `None` in a world that cannot read them without asking for a slot.
     fn slot_holders(&self, wave: &Wave) -> Option<Vec<Holder>>;
 
-    /// The pod behind an object that says most of why the object is not ready, as a search found a while ago; `None` where no pod
-    /// says anything, or before the first search. A change of the answer wakes the dependent that asked.
+    /// The pod, or other object, that tells most of why the object in question is not ready, as the last search behind that object found it;
+    /// `None` where the search found no cause, or before the first search. A change of the answer wakes the dependent that asked.
     fn stuck(&self, behind: &Behind, now: Timestamp) -> Option<Stuck>;
 }
 
@@ -276,7 +281,8 @@ fn is_ordered(kind: &Kind, object: &Value) -> bool {
     !kind.is_pod() || gate::is_gated(object)
 }
 
-/// Whether the workload with this UID has made a pod, directly or through a ReplicaSet or a Job.
+/// Whether the workload with this UID controls a pod, directly or through one ReplicaSet or Job. `false` where that ReplicaSet or Job cannot be
+/// read.
 pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) -> bool {
     let Some(owner) = controller_of(pod) else {
         return false;
@@ -285,7 +291,7 @@ pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) 
         return true;
     }
     let (group, kind) = group_kind(owner);
-    // Only these stand between a pod and a workload that a user wrote.
+    // Only a ReplicaSet or a Job stands between a pod and a workload that a user wrote.
     if !matches!(kind, "ReplicaSet" | "Job") {
         return false;
     }
@@ -298,8 +304,8 @@ pub fn has_made(objects: &dyn Objects, namespace: &str, uid: &str, pod: &Value) 
     }
 }
 
-/// The owner that a reference names; `None` where it is not there, or is of a kind that makes no pods, or of a custom kind that the
-/// administrator has not granted.
+/// The object that an owner reference names; its UID is not compared. `None` where the object is not found or cannot be read, is of a built-in
+/// kind outside of the groups `apps` and `batch`, or of a custom kind that the administrator has not granted.
 pub fn owner_behind(reference: &Value, namespace: &str, world: &dyn World) -> Option<Value> {
     let (group, kind) = group_kind(reference);
     let kind = match kinds::builtin(group, kind) {
@@ -321,15 +327,16 @@ pub fn owner_behind(reference: &Value, namespace: &str, world: &dyn World) -> Op
     }
 }
 
-/// Whether two words mean one kind. Of custom kinds of one group only the API server can tell.
+/// Whether two spellings mean one kind. For two custom kinds of one group that are spelt differently, the world asks what the API server serves
+/// ([`Scopes::is_same`]).
 pub(crate) fn means_same(world: &dyn World, one: &Kind, other: &Kind) -> bool {
     let custom = |kind: &Kind| matches!(kind, Kind::Custom { .. });
     let may_be = custom(one) && custom(other) && one.group() == other.group();
     one.is_spelled(other) || may_be && world.is_same(one, other)
 }
 
-/// Whether a kind that cannot be read is left out where the objects of many kinds are looked for: in waves, groups,
-/// sub-charts and releases.
+/// Whether a search over many kinds (for a wave, group, sub-chart or release) goes on without a kind that cannot be read, as if the kind had no
+/// objects. `false`: the search must fail.
 ///
 /// Every user of the cluster may name a custom kind in a list, and that must not hold up all other users. So a kind that is
 /// refused, or that may yet be refused, counts only where the administrator has granted it. A built-in kind is never taken for

@@ -29,14 +29,14 @@ pub const VERSION: &str = match option_env!("SLUICE_VERSION") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// The path of the only version so far.
+/// The path of the URL at which a gate asks for its verdict; version 1 of the messages is the only one so far.
 pub const PATH: &str = "/v1/verdict";
 
-/// The time between two signs that the service holds a request.
+/// The time between two spaces that the status service sends on a held request, as signs that the connection lives.
 pub const SIGN: Duration = Duration::from_secs(20);
 
 /// The silence on a held request after which the gate takes the service for gone: two signs are overdue. The gate alone
-/// measures it; the service keeps the review of a token shorter. A service of version 0.1 sends no sign, and answers
+/// measures it; the service ends the review of a token sooner. A service of version 0.1 sends no sign, and answers
 /// after half a minute.
 pub const SILENCE: Duration = Duration::from_secs(2 * SIGN.as_secs() + 5);
 
@@ -49,7 +49,7 @@ const _: () = assert!(
     "services of version 0.1 answer after half a minute, without a sign"
 );
 
-/// The service's decision.
+/// The decision of the status service about one gated pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
@@ -61,10 +61,10 @@ pub enum Decision {
     Refuse,
 }
 
-/// The answer to one request.
+/// The answer of the status service to one question of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The decision.
+    /// The decision of the status service: the gate waits, opens or refuses.
     pub verdict: Decision,
     /// A digest of this answer, which the gate sends back as `seen`.
     pub digest: String,
@@ -98,7 +98,7 @@ pub struct Report {
     pub status: String,
     /// A word of the closed set of reasons.
     pub reason: String,
-    /// One line for a reader.
+    /// A message about the dependency for a reader, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The changes that time alone will bring to this dependency.
@@ -114,7 +114,7 @@ pub struct Turn {
     pub what: String,
     /// The time of the change, in RFC 3339.
     pub at: String,
-    /// The seconds from the beginning to the change.
+    /// The length of the whole wait that ends with the change, in seconds: the `stable` or the `timeout` of the entry.
     pub takes: u64,
 }
 
@@ -130,18 +130,19 @@ pub mod turn {
 
 /// The environment of the gate, which the webhook writes into the init container.
 pub mod env {
-    /// The beginning of every name.
+    /// The beginning of the names of all variables that the webhook writes for the gate. A user's list may not name such a variable.
     pub const PREFIX: &str = "SLUICE_";
-    /// `host:port`, comma separated, in the order in which they are tried: the ClusterIP first, the DNS name next.
+    /// The variable with the addresses of the status service: `host:port`, comma separated, in the order in which the gate tries them: the
+    /// ClusterIP first, the DNS name next.
     pub const ADDRESSES: &str = "SLUICE_ADDRESSES";
-    /// The name that the service's certificate must carry.
+    /// The variable with the DNS name that the status service's certificate must carry.
     pub const SERVER_NAME: &str = "SLUICE_SERVER_NAME";
     /// The variable with the CA bundle by which the gate verifies the status service, PEM.
     pub const CA_BUNDLE: &str = "SLUICE_CA_BUNDLE";
-    /// A file with further CAs, which the kubelet keeps up to date; absent where kubelets cannot.
+    /// The variable with the path of a file of further CAs, PEM, which the kubelet keeps up to date; not set where kubelets cannot do that.
     pub const CA_FILE: &str = "SLUICE_CA_FILE";
-    /// The file of the projected token; read again for every request.
+    /// The variable with the path of the pod's projected token; the gate reads the file again for every request.
     pub const TOKEN_FILE: &str = "SLUICE_TOKEN_FILE";
-    /// The folder (an `emptyDir`) that keeps the marker across restarts of the container.
+    /// The variable with the path of the folder (an `emptyDir`) in which the gate's marker outlives a restart of the container.
     pub const STATE_DIR: &str = "SLUICE_STATE_DIR";
 }

@@ -7,10 +7,10 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The header of a question that carries the outcomes.
+/// The HTTP header in which a gate sends the outcomes of its tries with each question.
 pub const HEADER: &str = "sluice-probed";
 
-/// The most outcomes that a service reads of one question: two full lists have fewer.
+/// The most outcomes that the status service reads from one question; further ones are dropped. Two full lists have fewer.
 pub const MOST: usize = 256;
 
 /// One address that a gate is to try.
@@ -20,8 +20,8 @@ pub struct Probe {
     pub id: String,
     /// The kind of the try: [`what::TCP`], [`what::HTTP`], [`what::DNS`], or a word of a later version.
     pub what: String,
-    /// `db.example.com:5432`, `https://search.example.com/health`, `db.example.com`. `$(NAME)` stands for a variable of the gate's
-    /// environment, which may also hold a URL.
+    /// The address to try, such as `db.example.com:5432`, `https://search.example.com/health` or `db.example.com`. `$(NAME)` stands for a
+    /// variable of the gate's environment, which may also hold a URL.
     pub to: String,
 }
 
@@ -44,13 +44,13 @@ pub enum Outcome {
     Found,
     /// An answer with this status code.
     Status(u16),
-    /// No process listens there.
+    /// The connection was refused: no process listens at the address.
     Refused,
     /// No reply to the connection, or no answer on it, in time.
     TimedOut,
     /// The connection was reset, or closed before the answer.
     Reset,
-    /// No way leads there.
+    /// No route leads to the address.
     Unreachable,
     /// No name server knows the name, or it has no address.
     NoName,
@@ -62,11 +62,11 @@ pub enum Outcome {
     NoHttp,
     /// The gate has no variable of this name.
     NoVariable,
-    /// The text with its variables is no address.
+    /// The text is no address after its variables were replaced by their values.
     NoAddress,
     /// This gate does not know the kind of the try.
     Unknown,
-    /// The gate could not try.
+    /// The try ended with an error that no other outcome names.
     Failed,
 }
 
@@ -88,7 +88,7 @@ const WORDS: [(&str, Outcome); 14] = [
     ("failed", Outcome::Failed),
 ];
 
-/// A word of [`WORDS`], or the status code.
+/// Writes the outcome for the header: its word in [`WORDS`], or the digits of the status code.
 impl fmt::Display for Outcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Status(code) = self {
@@ -100,7 +100,8 @@ impl fmt::Display for Outcome {
 }
 
 impl Outcome {
-    /// The outcome of this word. A word of a later gate is [`Outcome::Unknown`]: it opens nothing.
+    /// Reads an outcome: a word such as `timed-out`, or a number as a status code. Any other word, as of a later gate, is [`Outcome::Unknown`],
+    /// which opens nothing.
     pub fn of_word(word: &str) -> Self {
         let known = WORDS.iter().find(|(known, _)| *known == word);
         let code = || word.parse().ok().map(Self::Status);
@@ -109,7 +110,7 @@ impl Outcome {
     }
 }
 
-/// The value of [`HEADER`].
+/// Writes the value of [`HEADER`] from pairs of a probe's ID and its outcome: `ID=OUTCOME, ID=OUTCOME`.
 pub fn told<'a>(outcomes: impl IntoIterator<Item = (&'a str, Outcome)>) -> String {
     let words = outcomes
         .into_iter()
@@ -117,7 +118,8 @@ pub fn told<'a>(outcomes: impl IntoIterator<Item = (&'a str, Outcome)>) -> Strin
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Reads the value of [`HEADER`]. Passes over an outcome that cannot be read, and over those beyond [`MOST`].
+/// Reads the value of [`HEADER`] into pairs of a probe's ID and its outcome. Skips a part without `=`, reads an unknown word as
+/// [`Outcome::Unknown`], and stops after [`MOST`] pairs.
 pub fn read(value: &str) -> Vec<(String, Outcome)> {
     let parts = value.split(',').map(str::trim);
     let outcomes = parts.filter_map(|part| {

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// The header of a question from a gate whose node was booted again.
+/// The HTTP header with the present boot of the node, which a gate sends with each question if its node was booted again.
 pub const HEADER: &str = "sluice-rebooted";
 
 /// The longest boot ID that a service reads, in bytes: a UUID in text has 36.
@@ -43,7 +43,7 @@ impl Reboot {
     }
 }
 
-/// Returns whether a text may be a boot ID.
+/// Returns whether a text may be a boot ID: 1 to 64 ASCII letters, digits and `-`.
 pub fn is_boot_id(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (1..=LONGEST).contains(&text.len()) && text.bytes().all(fits)

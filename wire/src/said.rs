@@ -6,25 +6,25 @@ use crate::{Answer, Decision, Report, Turn};
 use std::fmt;
 use std::time::Duration;
 
-/// The beginning of each line.
+/// The beginning of each line that the gate logs.
 pub const SPEAKER: &str = "sluice-gate: ";
-/// The gate is waiting; the time so far follows.
+/// The first word of a line that says that the gate waits; the time that it has waited follows.
 pub const WAITING: &str = "waiting";
-/// The gate has opened.
+/// The first word of a line that says that the gate has opened.
 pub const OPEN: &str = "open";
-/// By policy, the wait has failed.
+/// The first word of a line that says that, by policy, the wait has failed.
 pub const REFUSED: &str = "refused";
-/// The gate has opened in this pod before, and the node was booted since. The line says nothing about how a wait stands.
+/// The line that the gate logs where it opened in this pod before, and the node was booted since. It says nothing about how a wait stands.
 pub const REBOOTED: &str =
     "it opened in this pod before the node's last boot, and asks again: the node was rebooted";
-/// The gate cannot ask, and ends.
+/// The first word of a line that says that a variable cannot be used, so the gate cannot ask and ends.
 pub const MISCONFIGURED: &str = "misconfigured";
 
 /// The longest printed name of a dependency, in characters: namespace, kind with group, name.
 const NAME: usize = 320;
-/// The longest printed status or reason.
+/// The longest printed status or reason, in characters.
 const WORD: usize = 64;
-/// The longest printed message or note.
+/// The longest printed message or note, in characters.
 const MESSAGE: usize = 400;
 /// The most unsatisfied dependencies that have a line of their own, beside the first one.
 pub const FURTHER: usize = 20;
@@ -55,7 +55,8 @@ pub struct About {
     pub message: Option<String>,
 }
 
-/// Returns the last line that says how the wait stands. Other lines tell of addresses and files.
+/// Returns the last line of a gate's log that says how the wait stands, with the further dependencies that were logged for it; `None` if no
+/// line says so. Lines about addresses and files are skipped.
 pub fn last(log: &str) -> Option<Said> {
     let lines = log.lines().filter_map(|line| line.strip_prefix(SPEAKER));
     let mut said: Option<Said> = None;
@@ -72,7 +73,8 @@ pub fn last(log: &str) -> Option<Said> {
 }
 
 impl Said {
-    /// A line that the gate repeats after a minute also stands for the further lines of its first time.
+    /// Takes over the dependencies of `before` where this line differs from it only in the time waited: the gate repeats a line after a
+    /// minute, without the further lines.
     fn after(self, before: Option<Self>) -> Self {
         let same = |it: &Self| it.news() == self.news();
         match before.filter(same) {
@@ -84,7 +86,7 @@ impl Said {
         }
     }
 
-    /// The line without the time that the gate has waited.
+    /// Returns the part of the line behind the time that the gate has waited; `None` where the line has no ` for `.
     fn news(&self) -> Option<&str> {
         Some(self.line.split_once(" for ")?.1)
     }
@@ -110,7 +112,7 @@ fn read(line: &str) -> Option<Said> {
     })
 }
 
-/// The text up to the bracket that closes it; a message may hold brackets of its own.
+/// Returns the text up to the first `)` that closes no `(` of the text, or else the whole text: a message may hold brackets of its own.
 fn within(text: &str) -> &str {
     let mut open = 0_usize;
     for (at, letter) in text.char_indices() {
@@ -124,7 +126,8 @@ fn within(text: &str) -> &str {
     text
 }
 
-/// Reads `Job/migrate: InProgress (JobNotComplete`. A dependency may hold brackets; a status is one word.
+/// Reads a statement such as `Job/migrate: InProgress (JobNotComplete: Job in progress)`; `None` for any other text. A dependency may hold
+/// brackets; a status is one word.
 fn about(text: &str) -> Option<About> {
     let is_word = |text: &str| !text.is_empty() && text.chars().all(char::is_alphanumeric);
     text.match_indices(" (").find_map(|(at, bracket)| {
@@ -209,8 +212,8 @@ fn others(count: usize) -> String {
     }
 }
 
-/// Returns one line of at most `limit` characters. Control characters, and characters that reorder the text on a
-/// terminal, are escaped. A longer text ends in `...`.
+/// Returns the text as one line, without blanks around it. A text longer than `limit` characters is cut there and ends in `...`. Control characters,
+/// and characters that reorder the text on a terminal, are escaped.
 pub fn clean(text: &str, limit: usize) -> String {
     let mut line = String::new();
     for (place, character) in text.trim().chars().enumerate() {

@@ -85,7 +85,7 @@ fn trouble(client: &mut Client) -> String {
         .to_string()
 }
 
-/// No process accepts: the kernel completes the connection, and the handshake gets no reply.
+/// The client gives up where no process accepts: the kernel completes the connection, and the handshake gets no reply.
 #[test]
 fn has_a_deadline() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -99,7 +99,7 @@ fn has_a_deadline() {
     );
 }
 
-/// Every byte arrives well within the deadline, but the record that they begin is never complete.
+/// The client gives up at its deadline although bytes keep arriving, if the record of TLS that they begin is never complete.
 #[test]
 fn has_one_deadline_for_everything() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -22,7 +22,7 @@ const RESET_WITHIN: Duration = Duration::from_millis(100);
 /// The longest status line that is read, in bytes.
 const LINE: usize = 1024;
 
-/// Tries addresses.
+/// Tries addresses: looks names up through a resolver, and connects.
 pub(crate) struct Dialer {
     resolver: Resolver,
     /// The configuration for TLS, made when the first address needs one.
@@ -35,7 +35,7 @@ impl Dialer {
         Self { resolver, tls }
     }
 
-    /// Tries a target and returns the outcome.
+    /// Tries a target once, for 5 s at most, and returns the outcome.
     pub(crate) fn dial(&self, target: &Target) -> Outcome {
         let until = Instant::now() + WITHIN;
         let found = match target {
@@ -129,7 +129,8 @@ fn to_first(addresses: &[IpAddr], port: u16, until: Instant) -> Result<TcpStream
     Err(last)
 }
 
-/// Whether a connection is not reset as soon as it is made. The check takes no bytes from the connection.
+/// Returns [`Outcome::Reset`] as an error if the peer resets the connection within [`RESET_WITHIN`]. The check takes no bytes from the
+/// connection.
 fn stays(stream: &TcpStream) -> Result<(), Outcome> {
     let seen = stream
         .set_read_timeout(Some(RESET_WITHIN))
@@ -157,7 +158,7 @@ fn request(place: &Place, tls: bool, path: &str) -> String {
     )
 }
 
-/// Sends a request, and reads the status out of the first line of the answer.
+/// Sends a request, and returns the status code in the first line of the answer. The error is the outcome of a try without such a line.
 fn status_of(stream: &mut (impl Read + Write), request: &str) -> Result<Outcome, Outcome> {
     stream
         .write_all(request.as_bytes())

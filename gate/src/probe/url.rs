@@ -8,7 +8,7 @@ use wire::probe::{Outcome, Probe, what};
 pub(crate) enum Target {
     /// One of these places has to accept a connection; never empty.
     Connection(Vec<Place>),
-    /// A server has to answer one request with a right status.
+    /// A server has to answer one HTTP request; the controller decides which status is right.
     Answer {
         place: Place,
         tls: bool,
@@ -63,7 +63,7 @@ const PORTS: [(&str, u16); 31] = [
 ];
 
 impl Target {
-    /// The target of a probe; `get` returns the value of a variable.
+    /// Reads the target of a probe from its text; `get` returns the value of a variable of the environment.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Target {
     }
 }
 
-/// The text with each `$(NAME)` replaced by the value of the variable.
+/// Returns the text with each `$(NAME)` replaced by the trimmed value of the variable; an error for a variable that is missing or empty.
 fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, Outcome> {
     let mut out = String::new();
     let mut rest = text;
@@ -105,7 +105,8 @@ fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, 
     Ok(out)
 }
 
-/// The target of `HOST:PORT` or of a URL. The URL of a database may list several hosts, and one of them is enough.
+/// Reads the target of a try for a connection from `HOST:PORT` or a URL; `None` for any other text. The URL of a database may list several
+/// hosts, and one of them is enough.
 fn connection(text: &str) -> Option<Target> {
     let (default, rest) = match text.split_once("://") {
         None => (None, text),
@@ -118,7 +119,7 @@ fn connection(text: &str) -> Option<Target> {
     places.map(Target::Connection)
 }
 
-/// The port of a scheme, where it is known. Clients put more before the scheme (`jdbc:postgresql`), and behind it
+/// Returns the default port of a URL's scheme, where [`PORTS`] has it. Clients put more before the scheme (`jdbc:postgresql`), and behind it
 /// (`postgresql+psycopg2`).
 fn port_of(scheme: &str) -> Option<u16> {
     let scheme = scheme.rsplit(':').next().unwrap_or(scheme);
@@ -128,7 +129,8 @@ fn port_of(scheme: &str) -> Option<u16> {
     known.map(|(_, port)| *port)
 }
 
-/// The part of an address between the scheme and the path or query, without the user: a password may hold an `@` of its own.
+/// Returns the hosts and ports of a URL without its scheme: the part before the path or query, behind the last `@`, since a password may hold an
+/// `@` of its own.
 fn authority(text: &str) -> &str {
     let end = text.find(['/', '?', '#', ';']).unwrap_or(text.len());
     let text = &text[..end];
@@ -158,7 +160,8 @@ fn place(text: &str, default: Option<u16>) -> Option<Place> {
     })
 }
 
-/// The target of a URL for a request. The value of a variable may begin with a scheme of its own, which then counts.
+/// Reads the target of a try for an HTTP answer from a URL; `None` for a scheme other than `http` and `https`, or a bad host or port. The value
+/// of a variable may begin with a scheme of its own, which then counts.
 fn answer(text: &str) -> Option<Target> {
     let mut text = text;
     let mut tls = false;
@@ -186,7 +189,7 @@ fn answer(text: &str) -> Option<Target> {
     Some(Target::Answer { place, tls, path })
 }
 
-/// The target of a name: the host of a URL, or of a text `HOST:PORT`.
+/// Reads the target of a try for a name's address: the host of a URL, or of `HOST` or `HOST:PORT`.
 fn name(text: &str) -> Option<Target> {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     place(authority(rest), Some(1)).map(|place| Target::Name(place.host))

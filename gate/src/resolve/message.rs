@@ -29,7 +29,7 @@ const IN: u16 = 1;
 const POINTER: u8 = 0xc0;
 
 impl Family {
-    /// The type of a record.
+    /// The number of the record type for this family in a DNS message: A or AAAA.
     fn code(self) -> u16 {
         match self {
             Self::V4 => 1,
@@ -38,7 +38,7 @@ impl Family {
     }
 }
 
-/// A question for a name without the dot at its end; `None` for a text that the DNS cannot have as a name.
+/// Writes the message that asks for the addresses of `name`, which has no dot at its end; `None` for a text that the DNS cannot have as a name.
 pub(super) fn query(id: u16, name: &str, family: Family) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(HEADER + name.len() + 6);
     bytes.extend(id.to_be_bytes());
@@ -55,7 +55,7 @@ pub(super) fn query(id: u16, name: &str, family: Family) -> Option<Vec<u8>> {
     (name.len() <= 253).then_some(bytes)
 }
 
-/// The content of a response to `query`; `None` for a message that is no such response.
+/// Reads the content of a response to the message `query`; `None` for bytes that are no response to it.
 pub(super) fn read(bytes: &[u8], query: &[u8], family: Family) -> Option<Said> {
     let question = &query[HEADER..];
     let echoes = bytes.get(..2)? == query.get(..2)?

@@ -82,7 +82,7 @@ impl Clock for FakeClock {
     }
 }
 
-/// The actions of the loop.
+/// The record of one run of the loop: its outcome, its log, and the questions that it asked.
 struct Run {
     outcome: Outcome,
     log: Vec<String>,

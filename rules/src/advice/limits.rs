@@ -1,4 +1,4 @@
-//! Limits of the workload itself that end the wait, or make it impossible.
+//! Advice on limits of the workload itself that end the wait, or make it impossible.
 
 use super::{Advice, Workload};
 use crate::annotation;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::cell::LazyCell;
 use std::time::Duration;
 
-/// The progress deadline that the API server writes where there is none.
+/// The progress deadline, in seconds, of a Deployment or Rollout that sets none.
 const DEFAULT_PROGRESS_DEADLINE: i64 = 600;
 
 /// Advice on a name that the gate needs, on the deadlines that run while the gate is shut, and on a missing timeout.

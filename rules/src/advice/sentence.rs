@@ -221,7 +221,7 @@ fn foreign(out: &mut fmt::Formatter<'_>, key: &str, ours: &str) -> fmt::Result {
     }
 }
 
-/// An update that ends although its dependency may come a moment later.
+/// Writes the advice about a Rollout's `progressDeadlineAbort`: it ends an update although a dependency may become ready a moment later.
 fn progress_abort(out: &mut fmt::Formatter<'_>, seconds: i64) -> fmt::Result {
     write!(
         out,

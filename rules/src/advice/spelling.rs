@@ -6,7 +6,8 @@ use crate::keys;
 use crate::suggest;
 use serde_json::{Map, Value};
 
-/// Advice on the keys in `metadata`: of an object of this kind, or of a template in it (`kind` is then empty).
+/// Advice on the annotations and labels in `metadata` that look like sluice's, but have no effect there. `metadata` is that of an object of
+/// this kind, or of a template in it (`kind` is then empty).
 pub fn of_metadata(kind: &str, metadata: &Value) -> Vec<Advice> {
     let keys = |of: &str| {
         metadata[of]
@@ -35,17 +36,17 @@ pub fn of_metadata(kind: &str, metadata: &Value) -> Vec<Advice> {
         .collect()
 }
 
-/// Advice on a list under the key of cli-utils, a key that other tools use too.
+/// Advice on a `config.kubernetes.io/depends-on` whose value is no list of cli-utils: other tools use that key, too.
 pub fn of_list(annotations: &Map<String, Value>) -> Option<Advice> {
     annotation::foreign(annotations).map(|entry| Advice::ForeignList(entry.to_owned()))
 }
 
-/// Whether the API server refuses the key: it takes one slash.
+/// Whether the API server refuses the key of an annotation: it allows one slash at most.
 pub(super) fn is_refused(key: &str) -> bool {
     key.matches('/').count() > 1
 }
 
-/// Our spelling of the key that the author most likely meant.
+/// The key of sluice that the author of an annotation most likely meant; `None` for a key of sluice or of any other product.
 fn ours(key: &str) -> Option<String> {
     let (prefix, rest) = key.split_once('/')?;
     if prefix == "helm.sh" {
@@ -60,7 +61,7 @@ fn domain() -> &'static str {
     keys::PREFIX.trim_end_matches('/')
 }
 
-/// Our key for a name that HIP-0025, HIP-0999 or an older proposal gives it.
+/// The key of sluice for a key `helm.sh/REST` of HIP-0025, HIP-0999 or an older proposal for Helm; `None` for any other `REST`.
 fn of_helm(rest: &str) -> Option<String> {
     let list = keys::DEPENDS_ON;
     match rest.split_once('/').unwrap_or((rest, "")) {
@@ -74,7 +75,7 @@ fn of_helm(rest: &str) -> Option<String> {
     }
 }
 
-/// Whether a key says something as an annotation, and nothing as a label.
+/// Whether sluice reads this key of an annotation. The marker of a gated pod is left out, since it is a label too.
 fn counts_as_annotation(key: &str) -> bool {
     let others = [
         keys::CONFIG_DEPENDS_ON,

@@ -1,4 +1,4 @@
-//! Advice on the dependencies: their form, and their fate.
+//! Advice on each dependency of a workload: that it never comes, comes too late, goes away soon, or counts as ready too early.
 
 use super::{Advice, Removal, Seen, Served, Target, Workload, is_here, is_itself};
 use crate::dependency::{Dependency, ObjectRef, Part, Parts, Reference, Selection, State};
@@ -10,7 +10,7 @@ use crate::rollout;
 use crate::selector::Selector;
 use serde_json::Value;
 
-/// A Job that stays at least this long after its end is there when a later pod asks.
+/// The shortest time, in seconds, for which a Job should stay after its end, so that it is still there when a later pod asks.
 const LONG_ENOUGH: i64 = 24 * 60 * 60;
 
 /// Advice on one dependency of a workload.
@@ -52,7 +52,8 @@ pub(super) fn of(
     }
 }
 
-/// A sub-chart that is elsewhere counts as one that is no part of the release.
+/// Warns of a sub-chart whose objects the release has in another namespace: an entry without a namespace does not look there, so the sub-chart
+/// counts as no part of the release.
 fn of_part(workload: &Workload<'_>, parts: &Parts, known: &dyn Seen) -> Vec<Advice> {
     let (Part::SubChart(subchart), None) = (&parts.part, &parts.namespace) else {
         return Vec::new();
@@ -90,7 +91,7 @@ impl AskedOfTarget<'_> {
         }
     }
 
-    /// Each of the objects has to be there, so each of them may be the one that never comes.
+    /// Advice on each object that a selector finds, since each of them has to be ready. With `min` some of them are enough, and there is none.
     fn selected(&self, selection: &Selection) -> Vec<Advice> {
         let Lookup::Found(targets) = self.known.selected(self.workload, selection) else {
             return Vec::new();
@@ -111,8 +112,8 @@ impl AskedOfTarget<'_> {
         targets.iter().filter_map(of).flatten().collect()
     }
 
-    /// Warns of a wait that starts before the release exists: an installer runs some hooks before it makes any other object.
-    /// Whether the object is still to come, or another tool makes it, is unknown here.
+    /// Warns of a dependency that does not exist yet, where the workload is a hook that an installer runs before it makes any other object.
+    /// Whether another tool makes the dependency is unknown here.
     fn absent(&self, named: &ObjectRef) -> Option<Advice> {
         let installer = installer::runs_first(self.workload.object)?;
         Some(Advice::RunsBefore {
@@ -134,18 +135,18 @@ impl AskedOfTarget<'_> {
         removed(named.to_string(), found)
     }
 
-    /// Whether the rule of the kind says when the dependency is ready.
+    /// Whether the rule of the dependency's kind decides: the edge asks for `ready` or `available`, and has no expression.
     fn asks_the_kind(&self) -> bool {
         matches!(self.state, State::Ready | State::Available) && self.judged_by_kind
     }
 
-    /// Warns of a CronJob, whatever becomes of its Jobs. It may well not be known: its kind says enough.
+    /// Warns of a CronJob, which counts as ready as soon as it exists. The kind says enough, so the object need not be known.
     fn only_exists(&self, named: &ObjectRef) -> Option<Advice> {
         let is_cron = is_of(&named.kind, "batch", &["CronJob"]);
         (is_cron && self.asks_the_kind()).then(|| Advice::OnlyExists(named.to_string()))
     }
 
-    /// Warns of a workload that is ready without a pod, since it has no replicas, or by pods that nothing asks.
+    /// Warns of a workload that counts as ready without a pod, since it is scaled to zero, or without a readiness probe.
     fn of_workload(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
         let kinds = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
         let is_workload = is_of(&named.kind, "apps", &kinds)
@@ -159,7 +160,8 @@ impl AskedOfTarget<'_> {
         rollout::is_unasked(found).then(|| Advice::NoReadinessProbe(named.to_string()))
     }
 
-    /// Warns of a Service without pods, where the state needs endpoints.
+    /// Warns, where the state needs endpoints, of a Service that no pod ever serves or only the workload's own, of one whose workloads are scaled to
+    /// zero, and of one without a selector, which counts as ready at once.
     fn service(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
         if !named.kind.is_service() || !self.asks_the_kind() {
             return None;
@@ -186,7 +188,8 @@ fn is_of(kind: &Kind, group: &str, kinds: &[&str]) -> bool {
     matches!(kind, Kind::Builtin(it) if it.group == group && kinds.contains(&it.kind))
 }
 
-/// Advice on a dependency that the installer makes too late for its dependent.
+/// Advice on a dependency, `target`, that an installer makes too late for its dependent, or not at all. `None` where it comes in time, or where the
+/// two are of different releases.
 pub fn too_late(dependent: &Value, dependency: String, target: &Target) -> Option<Advice> {
     if target.same_release == Some(false) {
         return None;
@@ -219,7 +222,7 @@ pub fn too_late(dependent: &Value, dependency: String, target: &Target) -> Optio
     })
 }
 
-/// A Job that is taken away after its end.
+/// Warns of a Job that is removed less than a day after its end, or as soon as it succeeds.
 fn removed(dependency: String, found: &Value) -> Option<Advice> {
     let ttl = found["spec"]["ttlSecondsAfterFinished"].as_i64();
     let removal = match ttl {

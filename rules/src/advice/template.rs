@@ -5,7 +5,8 @@ use crate::annotation::{self, GatePosition};
 use crate::keys;
 use serde_json::{Map, Value};
 
-/// Advice on [`keys::GATE_POSITION`], which counts on the pod template alone.
+/// Advice on [`keys::GATE_POSITION`] that stands on a workload itself and not on its pod template, or that names an init container that the
+/// template lacks.
 pub fn of_position(workload: &Workload<'_>) -> Option<Advice> {
     let [own, template] = [workload.object, workload.template]
         .map(|object| object["metadata"]["annotations"].as_object());

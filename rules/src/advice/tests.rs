@@ -26,7 +26,7 @@ fn deployment(annotations: &Value) -> Value {
     })
 }
 
-/// The sentences for an object of this kind, each of which has to fit into a header behind its name.
+/// The sentences of all advice on an object of this kind with this list. Each has to fit into a header behind the object's name.
 fn said(kind: &str, object: &Value, list: &str, known: &dyn Seen) -> Vec<String> {
     let group = match kind {
         "Deployment" => "apps",

@@ -1,4 +1,5 @@
-//! Addresses outside of the cluster: `tcp://db.example.com:5432`, `https://...`, `dns://...`, and the same as keys of an item.
+//! Addresses outside of the cluster: `tcp://db.example.com:5432`, `https://...` and `dns://...` in the short form of a list, and the keys `tcp`,
+//! `http` and `dns` of an item in the long form.
 
 use super::fault::AddressFault;
 use super::names::{self, NameRule};
@@ -70,7 +71,7 @@ pub(super) fn of_key(key: &str, written: Piece<'_>) -> Result<Address, Flaw> {
     })
 }
 
-/// Reads the status codes of an answer, `200` or `200-399`, from 100 to 599.
+/// Reads one status code or a range, `200` or `200-399`, from 100 to 599; `None` for any other text.
 pub(super) fn codes(text: &str) -> Option<Codes> {
     let code = |text: &str| {
         let digits = text.len() == 3 && text.bytes().all(|it| it.is_ascii_digit());
@@ -85,7 +86,7 @@ pub(super) fn codes(text: &str) -> Option<Codes> {
     (codes.from <= codes.to).then_some(codes)
 }
 
-/// The scheme, if a word stands before `://`, and the text behind it.
+/// The scheme and the text behind `://`, if a word of letters and digits stands before it; else no scheme and the whole text.
 fn scheme(written: Piece<'_>) -> (Option<&str>, Piece<'_>) {
     const MARK: &str = "://";
     let is_scheme = |word: &str| word.bytes().all(|it| it.is_ascii_alphanumeric());
@@ -97,7 +98,7 @@ fn scheme(written: Piece<'_>) -> (Option<&str>, Piece<'_>) {
     }
 }
 
-/// A text without this scheme, in any letter case.
+/// The text behind the scheme `wanted`, in any letter case; the whole text where it has another scheme or none.
 fn without<'t>(wanted: &str, written: Piece<'t>) -> Piece<'t> {
     match scheme(written) {
         (Some(word), rest) if word.eq_ignore_ascii_case(wanted) => rest,
@@ -105,7 +106,8 @@ fn without<'t>(wanted: &str, written: Piece<'t>) -> Piece<'t> {
     }
 }
 
-/// Reads a URL. One without a scheme is of `http`; the value of a variable may have a scheme of its own.
+/// Checks a URL of `http` or `https`, and returns it with its scheme. A URL without one gets `http`: the value of a variable may have a scheme of
+/// its own.
 fn url(written: Piece<'_>) -> Result<String, Flaw> {
     let (word, rest) = scheme(written);
     let scheme = word.unwrap_or("http").to_ascii_lowercase();
@@ -123,7 +125,8 @@ fn url(written: Piece<'_>) -> Result<String, Flaw> {
     Ok(format!("{scheme}://{}{slash}{}", place.text, path.text))
 }
 
-/// Checks `HOST:PORT`, where each may be a variable, and one variable may stand for both.
+/// Checks `HOST:PORT`, where each may be a variable, and one variable may stand for both. With `needs_port` a host without a port and without a
+/// variable is an error.
 fn host_and_port(written: Piece<'_>, needs_port: bool) -> Result<(), Flaw> {
     if written.text.contains('@') {
         return Err(bad(written, 0, AddressFault::Credentials));
@@ -156,7 +159,8 @@ fn host_and_port(written: Piece<'_>, needs_port: bool) -> Result<(), Flaw> {
     }
 }
 
-/// The host, and the port behind the colon that stands in no brackets.
+/// Splits `HOST:PORT` or `[IPV6]:PORT` into the host, with its brackets, and the port; no port where there is no colon. An IPv6 address without
+/// brackets is an error.
 fn split(written: Piece<'_>) -> Result<(Piece<'_>, Option<Piece<'_>>), Flaw> {
     let unbracketed = || bad(written, 0, AddressFault::Unbracketed);
     if written.text.starts_with('[') {

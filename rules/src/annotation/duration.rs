@@ -17,7 +17,7 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Reads a duration of at most 2^63-1 nanoseconds, as Go's is.
+/// Reads a duration above zero and of at most 2^63-1 nanoseconds, the longest one of Go.
 pub(super) fn duration(piece: Piece<'_>) -> Result<Duration, Flaw> {
     read(piece.text).map_err(|(at, fault)| {
         let text = piece.text.to_owned();
@@ -25,7 +25,7 @@ pub(super) fn duration(piece: Piece<'_>) -> Result<Duration, Flaw> {
     })
 }
 
-/// Reads a duration that may be zero; otherwise the rules of [`duration`] apply.
+/// Reads a duration that, unlike one of [`duration`], may be zero.
 pub(super) fn duration_or_zero(piece: Piece<'_>) -> Result<Duration, Flaw> {
     match read(piece.text) {
         Err((_, DurationFault::Zero)) => Ok(Duration::ZERO),
@@ -63,7 +63,7 @@ fn read(text: &str) -> Result<Duration, Fault> {
     Ok(Duration::from_nanos(total))
 }
 
-/// A number and its unit at the start of `text`, and the rest of the text.
+/// Reads a number with its unit at the start of `text`. Returns its nanoseconds, and the text behind it.
 fn part(text: &str) -> Result<(u64, &str), Fault> {
     let (whole, rest) = digits(text);
     let (fraction, rest) = rest.strip_prefix('.').map_or(("", rest), digits);
@@ -93,7 +93,7 @@ fn part(text: &str) -> Result<(u64, &str), Fault> {
         .ok_or((0, DurationFault::TooLong))
 }
 
-/// `0.fraction` of a length, cut off to whole nanoseconds; beyond 14 digits nothing is left of an hour.
+/// The nanoseconds of `0.FRACTION` of a unit of this length, cut off to whole ones. Digits beyond the 14th are worth nothing even of an hour.
 fn share(fraction: &str, length: u64) -> u64 {
     let (mut part, mut of): (u128, u128) = (0, 1);
     for digit in fraction.bytes().take(14) {

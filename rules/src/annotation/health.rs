@@ -38,7 +38,7 @@ pub fn health(annotations: &Map<String, Json>) -> Result<Vec<(&str, Expression)>
     Ok(expressions)
 }
 
-/// The expression of a key for one path.
+/// Reads the expression of one annotation `sluice.dev/health.PATH`: `path` is in the key, the operator and the value are in `value`.
 fn one(key: &str, path: &str, value: &str) -> Result<Expression, ParseError> {
     Expression::parse_key(path, value).map_err(|ExpressionError { at, problem }| ParseError {
         key: key.to_owned(),
@@ -47,7 +47,8 @@ fn one(key: &str, path: &str, value: &str) -> Result<Expression, ParseError> {
     })
 }
 
-/// Reads a YAML or JSON list of texts. No expression begins like such a list, so any other text has one expression on each line.
+/// Reads the expressions of a `sluice.dev/health`: a YAML or JSON list of texts, or else one expression on each line. No expression begins like
+/// such a list.
 fn list(text: Piece<'_>) -> Result<Vec<Expression>, Flaw> {
     let mut expressions = Vec::new();
     if yaml::applies(text) {
@@ -79,8 +80,8 @@ fn without_comment(line: Piece<'_>) -> Piece<'_> {
     line.split_at(end).0
 }
 
-/// The health expressions of an item of a list: one expression or a list of them. Each must be able to look at the objects that
-/// it names. `elsewhere`: the item names another namespace.
+/// Reads the health expressions of an item of a list: one expression or a list of them. An expression on a field that sluice never reads of this
+/// kind is an error. With `elsewhere` (the item names another namespace) so is one on a field outside of the status.
 pub(super) fn of_an_item(
     node: &Node<'_>,
     kind: &Kind,

@@ -59,7 +59,7 @@ pub fn holds_creation(annotations: &Map<String, Value>) -> bool {
 ///
 /// # Errors
 ///
-/// A value that is none of the words that any object may say.
+/// A value other than `true`, `false`, `suspend` and `create`.
 pub fn suspends(annotations: &Map<String, Value>) -> Result<bool, ParseError> {
     let key = keys::HOLD;
     let Some(value) = annotations.get(key) else {

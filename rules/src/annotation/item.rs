@@ -47,7 +47,7 @@ pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     items.iter().map(|node| item(node, &mut count)).collect()
 }
 
-/// Reads one item, of the list or of another item's `any`. It is no deeper than the YAML, so than `MAX_LEVELS`.
+/// Reads one item, of the list or of another item's `any`, and counts it in `count`. The YAML bounds how deep the items of `any` nest.
 pub(super) fn item(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
     count.one_more(node.at)?;
     match &node.value {
@@ -76,7 +76,7 @@ fn alternative(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
 }
 
 impl<'n> Fields<'n> {
-    /// Reads the mapping as one entry.
+    /// Reads the mapping as one entry of a list. A flaw in a value gets the key of the value.
     fn dependency(&self, count: &mut Count) -> Result<Dependency, Flaw> {
         self.whole(count).map_err(|flaw| self.with_its_key(flaw))
     }
@@ -169,7 +169,7 @@ impl<'n> Fields<'n> {
         })
     }
 
-    /// The object or the objects of this kind, by name or by selector.
+    /// Reads the reference to one object of this kind by `name`, or to several by `selector`. Both together, or neither, is an error.
     fn reference(&self, kind: Kind) -> Result<Reference, Flaw> {
         let namespace = self.text("namespace")?;
         if let Some(namespace) = namespace {
@@ -253,7 +253,7 @@ impl<'n> Fields<'n> {
             .ok_or_else(|| field.bad(TAKES, Quoted(text).to_string()))
     }
 
-    /// Reads whether the item has `optional: status`.
+    /// Reads whether the item has `optional: status`: then the need is optional, in any other case it is required.
     fn need_of_status(&self) -> Need {
         match self.find("optional").map(|field| &field.value.value) {
             Some(Value::Text(text)) if text.piece().text == "status" => Need::Optional,
@@ -269,7 +269,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// Reads a number of digits alone; Rust would take a sign, too.
+/// Reads a number that consists of digits alone; `None` for any other text, also one with a sign, which Rust would take.
 fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
     let plain = text.bytes().all(|it| it.is_ascii_digit());
     plain.then(|| text.parse().ok())?

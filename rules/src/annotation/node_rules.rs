@@ -30,7 +30,7 @@ const PODS: &str = "pods";
 ///
 /// # Errors
 ///
-/// A text that is no such list, or a rule that does not name one `DaemonSet` with its namespace and `sameNode: true`.
+/// A text that is no list of rules, or a rule that does not name one `DaemonSet` with its namespace and `sameNode: true`.
 pub fn node_rules(text: &str) -> Result<NodeRules, ParseError> {
     parse(NODE_RULES, text, |text| {
         let root = yaml::document(text.text)?;
@@ -80,7 +80,7 @@ fn rule(node: Node<'_>, count: &mut Count) -> Result<NodeRule, Flaw> {
     }
 }
 
-/// Reads `{selector: …}`.
+/// Reads the labels of the pods that a rule holds, from `{selector: …}`. A label that tells apart the pods of one workload is an error.
 fn labels(value: &Node<'_>) -> Result<Selector, Flaw> {
     let Value::Mapping(pairs) = &value.value else {
         return Err(flaw(value.at, NodeRuleFault::Lacks("pods: {selector: …}")));

@@ -1,4 +1,4 @@
-//! The text of a plan: a YAML mapping from the parts of a release to the parts that come before each.
+//! Reads the text of a plan: a YAML mapping from each part of a release to the entries that come before it.
 
 use super::item::{self, Count};
 use super::names::{self, NameRule};
@@ -13,11 +13,11 @@ use crate::kinds;
 use crate::variables::{self, VariableFault};
 use std::collections::HashMap;
 
-/// Reads the value of [`ORDER`].
+/// Reads the text of a plan, which is the value of [`ORDER`]. A text without content is a plan without steps.
 ///
 /// # Errors
 ///
-/// A text that is no such mapping, or in which a step waits for itself, directly or through others.
+/// A text that is no mapping from parts to what comes before each, or in which a step waits for itself, directly or through others.
 pub fn order(text: &str) -> Result<Plan, ParseError> {
     parse(ORDER, text, |text| {
         if says_nothing(text) {
@@ -60,7 +60,7 @@ pub fn order(text: &str) -> Result<Plan, ParseError> {
     })
 }
 
-/// Whether a key of the mapping is [`EVERY_POD`], which no chart can be called: its name would be in lower case.
+/// Whether a key of the mapping is [`EVERY_POD`]. No sub-chart has that name, since names of charts are in lower case.
 fn is_every_pod(key: &Node<'_>) -> bool {
     matches!(&key.value, Value::Text(text) if text.piece().text == EVERY_POD)
 }
@@ -143,7 +143,8 @@ fn entry(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
     }
 }
 
-/// `postgresql`, `airflow/postgresql`, or as in a list: `group/data`, `job/migrate`, `deployment/api:available`.
+/// Reads a name of a plan: a sub-chart, as `postgresql` or `airflow/postgresql`, or else an entry of the short form, such as `group/data`,
+/// `job/migrate` or `deployment/api:available`.
 fn named(written: Piece<'_>) -> Result<Dependency, Flaw> {
     let words: Vec<_> = written.split('/').take(3).collect();
     let chart = match words.as_slice() {
@@ -165,7 +166,7 @@ fn named(written: Piece<'_>) -> Result<Dependency, Flaw> {
     })))
 }
 
-/// Whether the first of two words is meant as a kind, even a misspelt one: no chart has such a name.
+/// Whether the first of two words with a slash between them is meant as a kind, even a misspelt one, and not as the name of a chart.
 fn is_kind(word: &str) -> bool {
     PartWord::of(word).is_some()
         || word.contains('.')
@@ -173,7 +174,8 @@ fn is_kind(word: &str) -> bool {
         || kinds::nearest(word).is_some()
 }
 
-/// Refuses an order with a cycle, and names every step of the cycle of the first step that has one.
+/// Refuses steps that wait for each other in a cycle, each with its byte in the text. The refusal names every step of the cycle of the first step
+/// that is in one.
 fn acyclic(steps: &[(usize, Step)]) -> Result<(), Flaw> {
     let before = indexed(steps);
     let round = |start: usize| Some((start, way_round(&before, start)?));
@@ -188,7 +190,8 @@ fn acyclic(steps: &[(usize, Step)]) -> Result<(), Flaw> {
     ))
 }
 
-/// The steps that come before each step, by their indexes. An entry that is no step waits for nothing, so it is in no cycle.
+/// For each step of a plan the indexes of the steps that come before it. An entry that is the subject of no step is left out, since it is in no
+/// cycle.
 fn indexed(steps: &[(usize, Step)]) -> Vec<Vec<usize>> {
     let subjects = steps.iter().map(|(_, step)| &step.subject);
     let places: HashMap<&Reference, usize> = subjects.zip(0..).collect();
@@ -197,7 +200,7 @@ fn indexed(steps: &[(usize, Step)]) -> Vec<Vec<usize>> {
     steps.iter().map(before).collect()
 }
 
-/// The path from a step through the steps before it back to itself.
+/// The path from the step `start` through the steps before it back to itself, by their indexes; `None` where there is no such path.
 ///
 /// Each step is a start of its own: one search through all steps would find some cycle, but not the first step's. A plan has no
 /// more than 64 steps, and here they are numbers.

@@ -45,13 +45,13 @@ impl<'t> Piece<'t> {
         (self.moved(before, 0), self.moved(behind, offset))
     }
 
-    /// The parts of the piece before and behind the first separator.
+    /// The parts of the piece before and behind the first separator; `None` without one.
     pub(super) fn split_once(self, separator: char) -> Option<(Self, Self)> {
         let (before, behind) = self.text.split_once(separator)?;
         Some(self.around(before, behind))
     }
 
-    /// The parts of the piece before and behind the last separator.
+    /// The parts of the piece before and behind the last separator; `None` without one.
     pub(super) fn rsplit_once(self, separator: char) -> Option<(Self, Self)> {
         let (before, behind) = self.text.rsplit_once(separator)?;
         Some(self.around(before, behind))
@@ -73,7 +73,7 @@ impl<'t> Piece<'t> {
         self.moved(text.trim_end(), self.text.len() - text.len())
     }
 
-    /// The part of the piece behind a prefix.
+    /// The part of the piece behind a prefix; `None` where the piece does not begin with the prefix.
     pub(super) fn strip_prefix(self, prefix: &str) -> Option<Self> {
         let text = self.text.strip_prefix(prefix)?;
         Some(self.moved(text, prefix.len()))
@@ -83,7 +83,7 @@ impl<'t> Piece<'t> {
         self.text.is_empty()
     }
 
-    /// Makes pieces of the start and the end of this piece's text.
+    /// Makes two pieces of this piece's text: its part `start`, which begins where this piece begins, and its part `end`, which ends where it ends.
     fn around(self, start: &'t str, end: &'t str) -> (Self, Self) {
         let offset = self.text.len() - end.len();
         (self.moved(start, 0), self.moved(end, offset))

@@ -1,4 +1,4 @@
-//! Every sentence that refuses a list.
+//! The faults of an annotation, and for each of them the sentence with which admission refuses it.
 
 mod cli_utils;
 mod hold;
@@ -16,7 +16,7 @@ use crate::text::Quoted;
 use crate::variables::VariableFault;
 use phrase::{Misspelt, did_you_mean, group_named, near, one_of_the_states};
 
-/// A problem, and the byte of the text at which it is.
+/// A problem, and the byte of the annotation's value at which it is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
     pub(super) at: usize,
@@ -352,7 +352,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether the sentence says that it is about this key: `name "Seed" has ...`, `"min" takes ...`, `unknown kind "Jb"`, `in a
+    /// Whether the problem's sentence already names this key of an item: `name "Seed" has ...`, `"min" takes ...`, `unknown kind "Jb"`, `in a
     /// selector ...`.
     pub(super) fn names(&self, key: &str) -> bool {
         let sentence = self.to_string();

@@ -31,7 +31,7 @@ pub(super) struct PartWord {
 }
 
 impl PartWord {
-    /// The word of [`PARTS`] that `word` is in any letter case.
+    /// The entry of [`PARTS`] whose word is `word`, in any letter case; `None` for any other word.
     pub(super) fn of(word: &str) -> Option<Self> {
         let mut words = PARTS.into_iter();
         words.find(|it| it.word.eq_ignore_ascii_case(word))
@@ -62,7 +62,7 @@ pub(super) fn parts(
     }))
 }
 
-/// Refuses a namespace beside a group; the caller places the problem.
+/// Refuses a namespace beside a group. A sub-chart or a release may have one.
 pub(super) fn namespace_of_part(part: &Part) -> Result<(), Problem> {
     match part {
         Part::Group(name) => Err(Problem::NamespacedGroup(name.clone())),
@@ -70,7 +70,7 @@ pub(super) fn namespace_of_part(part: &Part) -> Result<(), Problem> {
     }
 }
 
-/// Refuses a state, written as `word`, that only objects of a few kinds can have.
+/// Refuses a state, written as `word`, that the objects of a part cannot all have: `complete`, `addressed` or `connects`.
 pub(super) fn state_of_part(word: Piece<'_>, state: State, part: &Part) -> Result<(), Flaw> {
     match state {
         State::Present | State::Started | State::Ready | State::Available => Ok(()),
@@ -81,7 +81,7 @@ pub(super) fn state_of_part(word: Piece<'_>, state: State, part: &Part) -> Resul
     }
 }
 
-/// A kind as kubectl takes it: `deploy`, `deployments.apps`, `Certificate.cert-manager.io`.
+/// Reads a kind as kubectl takes it: `deploy`, `deployments.apps`, `Certificate.cert-manager.io`. A kind without a group has to be a built-in one.
 pub(super) fn kind(written: Piece<'_>) -> Result<Kind, Flaw> {
     match written.split_once('.') {
         None => bare(written.text).map_err(|problem| written.flaw(problem)),
@@ -114,8 +114,8 @@ fn unknown(kind: &str) -> Problem {
     }
 }
 
-/// Finds a built-in kind, also by kubectl's `deployments.v1.apps`. Elsewhere `v1.` stays a part of the group: nothing there tells
-/// a version from a group.
+/// Finds a built-in kind by its word and group; in kubectl's `deployments.v1.apps` the version before the group is left out. Of a custom kind
+/// `v1.` stays a part of the group, since nothing tells a version from a group there.
 fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
     kinds::by_word_in(group, word).or_else(|| {
         let (version, rest) = group.split_once('.')?;
@@ -127,7 +127,7 @@ fn by_word_in(group: &str, word: &str) -> Option<&'static Builtin> {
     })
 }
 
-/// Checks the name of an API group that is not the core group.
+/// Checks the name of an API group other than the core group: it has a dot, or is one of Kubernetes' own.
 pub(super) fn group(written: Piece<'_>) -> Result<(), Flaw> {
     names::check("group", written, NameRule::Subdomain)?;
     let text = written.text;
@@ -140,7 +140,7 @@ pub(super) fn group(written: Piece<'_>) -> Result<(), Flaw> {
     Err(written.flaw(Problem::UnknownGroup { group, likely }))
 }
 
-/// The group in an `apiVersion`: `apps` in `apps/v1`, and the core group, which is empty, in `v1`.
+/// Reads the group of an `apiVersion`: `apps` of `apps/v1`, and the empty text, the core group, of `v1`. Any other form is an error.
 pub(super) fn group_of(api_version: Piece<'_>) -> Result<&str, Flaw> {
     let (core, _) = api_version.split_at(0);
     let (group, version) = api_version.rsplit_once('/').unwrap_or((core, api_version));
@@ -159,7 +159,8 @@ pub(super) fn group_of(api_version: Piece<'_>) -> Result<&str, Flaw> {
     Ok(group.text)
 }
 
-/// The kind `word` of `group`, which is empty for the core group. `found` is the built-in kind of that name, if there is one.
+/// Returns the kind `word` of `group`, which is empty for the core group: `found`, the built-in kind of that name, if there is one, or else a
+/// custom kind. A kind that a group of Kubernetes cannot have is an error.
 pub(super) fn in_group(
     found: Option<&'static Builtin>,
     group: &str,
@@ -237,7 +238,7 @@ pub(super) fn state_of_kind(word: Piece<'_>, state: State, kind: &Kind) -> Resul
     Err(word.flaw(Problem::IdleState { state, kind, only }))
 }
 
-/// Refuses the one state that only a built-in kind can have.
+/// Refuses `connects` for a custom kind: only a Service can have that state.
 fn state_of_custom(word: Piece<'_>, state: State) -> Result<(), Flaw> {
     if state != State::Connects {
         return Ok(());
@@ -261,7 +262,7 @@ pub(super) fn name(kind: &Kind, name: Piece<'_>) -> Result<(), Flaw> {
     names::check("name", name, NameRule::of(kind))
 }
 
-/// Checks the namespace of an object of this kind.
+/// Checks the namespace of an object of this kind. One beside a built-in kind that has no namespaces is an error.
 pub(super) fn namespace(kind: &Kind, written: Piece<'_>) -> Result<(), Flaw> {
     names::check("namespace", written, NameRule::Label)?;
     match kind {

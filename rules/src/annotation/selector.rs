@@ -8,7 +8,7 @@ use crate::text::Quoted;
 
 const OPERATOR: &str = "=, ==, !=, in, notin, a comma or the end";
 
-/// Reads a label selector with at least one requirement: a text that selects everything is more often a missing value.
+/// Reads a label selector. An empty text, which in Kubernetes selects everything, is an error: more often than not a value is missing.
 pub(super) fn selector(written: Piece<'_>) -> Result<Selector, Flaw> {
     if written.trim().is_empty() {
         return Err(written.flaw(Problem::Empty { what: "selector" }));
@@ -122,7 +122,7 @@ impl<'t> Tokens<'t> {
     /// The symbols of a selector's text, the longer ones first.
     const SYMBOLS: [&'static str; 7] = ["!=", "==", "=", "!", "(", ")", ","];
 
-    /// The next token and its text, which stays the next one.
+    /// The next token with its text, without a step behind it.
     fn peek(&self) -> (Piece<'t>, Token) {
         let (text, token, _) = self.split();
         (text, token)
@@ -134,7 +134,7 @@ impl<'t> Tokens<'t> {
         (text, token)
     }
 
-    /// The text of the next token, the token and the rest behind it.
+    /// The text of the next token, the token, and the text behind the token.
     fn split(&self) -> (Piece<'t>, Token, Piece<'t>) {
         let space = |it: char| it.is_ascii_whitespace();
         let blank = self.rest.text.find(|it| !space(it));

@@ -7,8 +7,8 @@ use crate::kinds::Kind;
 /// The label behind the namespace in the DNS name of a Service.
 const SVC: &str = "svc";
 
-/// Returns the written namespace and name of an object of this kind. For a Service, reads both out of `db.prod.svc`,
-/// `db.prod.svc.cluster.local` or the like under any cluster domain.
+/// Returns the namespace and the name of an object of this kind as they are written, but for a Service with a DNS name: from `db.prod.svc`, or
+/// `db.prod.svc.cluster.local` under any cluster domain, it reads both.
 ///
 /// # Errors
 ///

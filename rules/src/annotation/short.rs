@@ -10,7 +10,8 @@ use crate::dependency::{Dependency, State};
 use crate::kinds::Kind;
 use std::ops::Range;
 
-/// Entries between commas and line breaks; blank ones and comments do not count.
+/// Reads the entries of a list in the short form, which stand between commas and line breaks. Blank entries and comments are skipped; more than
+/// [`MAX_ENTRIES`] are an error.
 pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     let mut list = Vec::new();
     for piece in entries(text) {
@@ -30,12 +31,12 @@ pub(super) fn entries(text: Piece<'_>) -> impl Iterator<Item = Piece<'_>> {
         .filter(|entry| !entry.is_empty())
 }
 
-/// A comment begins where a word could: `svc/redis#x` is a bad name, not a comment that hides half of it.
+/// The part of a line before its comment. A comment begins only where a word could: `svc/redis#x` is a bad name, not a name with a comment.
 pub(super) fn without_comment(line: Piece<'_>) -> Piece<'_> {
     line.split_at(comment(line.text, &(0..0))).0
 }
 
-/// The index at which the comment of a line begins, or the line ends; a `#` within `text` begins none.
+/// The byte at which the comment of a line begins, or the line ends. A `#` in the range `text`, a quoted text of the line, begins no comment.
 pub(super) fn comment(line: &str, text: &Range<usize>) -> usize {
     let marks = line.match_indices('#').map(|(at, _)| at);
     let mut comments = marks.filter(|at| {
@@ -110,8 +111,8 @@ fn part(namespace: Option<Piece<'_>>, word: PartWord, rest: Piece<'_>) -> Result
     })
 }
 
-/// The state behind the last colon. Names of RBAC kinds have colons of their own (`system:node`): there only a word that
-/// is a state is taken for one.
+/// Splits an entry's `name:state` at the last colon; the state is the default one where there is no colon. Names of RBAC kinds have colons of
+/// their own (`system:node`): there a word that is no state belongs to the name, elsewhere it is an error.
 fn split_state<'t>(kind: &Kind, written: Piece<'t>) -> Result<(Piece<'t>, State), Flaw> {
     let Some((name, word)) = written.rsplit_once(':') else {
         return Ok((written, State::default()));

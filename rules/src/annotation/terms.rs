@@ -17,7 +17,7 @@ pub(super) const FLAGS: [&str; 2] = ["true", "false"];
 /// The longest revision, in bytes: as much as the name of an object.
 const MAX_REVISION: usize = 253;
 
-/// Writes the value of the annotation `key`, one of [`keys::TERMS`], into `terms`.
+/// Reads the value of the annotation `key`, one of [`keys::TERMS`], into `terms`. The keys that other modules read are only checked here.
 pub(super) fn write(terms: &mut Terms, key: &str, text: Piece<'_>) -> Result<(), Flaw> {
     match key {
         keys::TIMEOUT => terms.timeout = Some(duration::duration(text)?),
@@ -38,18 +38,18 @@ pub(super) fn write(terms: &mut Terms, key: &str, text: Piece<'_>) -> Result<(),
     Ok(())
 }
 
-/// The wave that [`keys::WEIGHT`] says; `None` for a text that admission refuses.
+/// Reads the value of [`keys::WEIGHT`], the number of a wave; `None` for a text that is no integer of 64 bits, which admission refuses.
 pub fn weight(text: &str) -> Option<i64> {
     integer(Piece::whole(text)).ok()
 }
 
-/// The cap that [`keys::PARALLELISM`] says, at least 1; `None` for a text that admission refuses.
+/// Reads the value of [`keys::PARALLELISM`], a cap: a number below 1 means 1. `None` for a text that is no integer, which admission refuses.
 pub fn parallelism(text: &str) -> Option<usize> {
     let most = cap(Piece::whole(text)).ok()?.max(1);
     Some(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
-/// A number of any size: a number beyond 64 bits means as much as the nearest end.
+/// Reads an integer of any size; one beyond 64 bits becomes the least or the greatest of 64 bits.
 fn cap(text: Piece<'_>) -> Result<i64, Flaw> {
     integer(text).or_else(|flaw| match flaw.problem {
         Problem::LargeInteger(number) if number.starts_with('-') => Ok(i64::MIN),
@@ -79,7 +79,7 @@ fn groups(text: Piece<'_>) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// An opaque text; it is compared and never read.
+/// Checks the value of [`keys::REVISION`]: not empty, not a template, not too long. It is an opaque text, which is only ever compared.
 fn revision(written: Piece<'_>) -> Result<(), Flaw> {
     if written.trim().is_empty() {
         return Err(written.flaw(Problem::Empty { what: "revision" }));
@@ -96,7 +96,7 @@ fn revision(written: Piece<'_>) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Reads the value that one of `words` stands for, spelled exactly.
+/// Reads a value from its word, spelled exactly. The refusal of any other text lists `words`, and the likely one of them.
 pub(super) fn word<T: FromStr>(
     written: Piece<'_>,
     words: &'static [&'static str],

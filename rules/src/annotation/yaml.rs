@@ -20,7 +20,7 @@ pub(super) enum Value<'t> {
     Mapping(Vec<(Node<'t>, Node<'t>)>),
 }
 
-/// A scalar. The few that are not texts are read where they are expected.
+/// A scalar of YAML, as the text that it has in the source. Numbers and booleans are read out of that text where they are expected.
 #[derive(Debug)]
 pub(super) struct Text<'t> {
     content: Cow<'t, str>,
@@ -57,7 +57,7 @@ pub(super) fn applies(text: Piece<'_>) -> bool {
     first.is_some_and(|it| matches!(it, '-' | '[' | '{'))
 }
 
-/// Reads the only document in the text of a whole annotation.
+/// Reads the text of a whole annotation as one YAML document. A second document is an error, and so are anchors, aliases and tags.
 pub(super) fn document(text: &str) -> Result<Node<'_>, Flaw> {
     let mut options = options! {
         disallow_directives: true,
@@ -92,7 +92,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// The next event; an event that a list may not use is a flaw.
+    /// The parser's next event. An alias, an anchor or a tag is a flaw, since a list may not use them, and so is text that is no YAML.
     fn next(&mut self) -> Result<(Event<'t>, Span), Flaw> {
         let (event, span) = match self.events.next_event() {
             Some(Ok(next)) => next,

@@ -1,14 +1,14 @@
-//! The objects behind an object: the pods that a Service selects, those that a workload made, and those that an object of another
-//! kind had made.
+//! Tells which objects to read for the cause why an object is not ready: the pods that a Service selects, the pods of a workload, and the pods,
+//! Jobs and claims that a custom object owns.
 
 use super::MOST;
 use crate::kinds::{self, Builtin, Kind};
 use crate::selector::Selector;
 use serde_json::Value;
 
-/// The most objects of a namespace that are read where only their owners tell whether they belong to the object.
+/// The most objects of a namespace that are read in one list where no label narrows the list.
 const MOST_OWNED: u16 = 200;
-/// A field selector without the pods that have succeeded: they hold nothing up.
+/// The field selector for all pods but those that have succeeded: these cause no wait.
 const NOT_DONE: &str = "status.phase!=Succeeded";
 
 /// The objects to read for the cause why one object is not ready.
@@ -16,26 +16,26 @@ const NOT_DONE: &str = "status.phase!=Succeeded";
 pub struct Behind {
     /// The namespace of the objects to read.
     pub namespace: String,
-    /// The labels to read by; empty when anything of the namespace may belong to the object.
+    /// The label selector of the lists; empty where no label tells which objects of the namespace belong to the object.
     pub selector: Selector,
-    /// The UID of the object that made them, directly or through others; `None` when the labels alone decide.
+    /// The UID of the unready object, to which the owners of the objects must lead; `None` for a Service, where the labels alone decide.
     pub owner: Option<String>,
-    /// The relation of the objects to read to the object that is not ready.
+    /// The relation of the objects that are read to the object that is not ready.
     pub by: By,
 }
 
 /// The relation between an object and the objects behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum By {
-    /// The objects are pods that have the labels of the object's selector.
+    /// The objects are pods that have the labels of the Service's or workload's selector.
     Labels,
     /// The objects are pods, Jobs and claims whose owners lead to the object.
     Owners,
-    /// The object makes no pods, but objects of these kinds, each the owner of the next.
+    /// The objects are of these custom kinds, and no pods: the unready object owns those of the first kind, and those own the ones of the next.
     Steps(&'static [Builtin]),
 }
 
-/// One list to read: the objects of a kind.
+/// One list of objects of a kind to request from the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// The kind of the objects to read.
@@ -84,7 +84,7 @@ const fn of_cert_manager(group: &'static str, kind: &'static str, plural: &'stat
     }
 }
 
-/// How a Certificate of cert-manager gets issued.
+/// The kinds by which cert-manager issues a Certificate: the Certificate owns a request, the request an order, the order challenges.
 static ISSUANCE: [Builtin; 3] = [
     of_cert_manager(
         "cert-manager.io",
@@ -96,8 +96,8 @@ static ISSUANCE: [Builtin; 3] = [
 ];
 
 impl Behind {
-    /// The objects to read behind a Service, a workload or a custom object of this namespace; `None` where nothing tells which
-    /// they are.
+    /// The objects to read for the cause why a Service, a workload or a custom object of this namespace is not ready. `None` for a Service
+    /// without a selector, for any other built-in object without `spec.selector.matchLabels`, and for an object without a UID.
     pub fn of(kind: &Kind, object: &Value, namespace: &str) -> Option<Self> {
         let selector = &object["spec"]["selector"];
         let labelled = |labels: &Value, owner: Option<String>| {
@@ -132,8 +132,8 @@ impl Behind {
         })
     }
 
-    /// The lists that may be read, in order: each is read where the one before it holds nothing of the object, and for
-    /// [`By::Steps`] where it does.
+    /// The lists to read, in order. A further list is read only where the list before it held no object that belongs to the unready one; for
+    /// [`By::Steps`] only where it held one.
     pub(crate) fn pages(&self) -> Vec<Page> {
         let page = |kind, fields, most| Page { kind, fields, most };
         let most = if self.selector.0.is_empty() {
@@ -154,7 +154,7 @@ impl Behind {
 }
 
 impl Page {
-    /// The kind of the list, as the rules name kinds.
+    /// The kind of the objects in the list, as a [`Kind`]: a kind that is not built in becomes a custom kind.
     pub fn kind(&self) -> Kind {
         match kinds::builtin(self.kind.group, self.kind.kind) {
             Some(builtin) => Kind::Builtin(builtin),

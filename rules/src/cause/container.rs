@@ -1,4 +1,4 @@
-//! One container of a pod, as the kubelet keeps its status.
+//! The cause of one container of a pod, from the status that the kubelet writes.
 
 use super::registry::its_word;
 use super::{Cause, IMAGE, MADE, SAYS, STARTS, older, text};
@@ -26,12 +26,12 @@ const NEVER_BEGAN: [&str; 2] = ["StartError", "ContainerCannotRun"];
 pub(super) struct Kept<'p> {
     pub(super) name: &'p str,
     status: &'p Value,
-    /// Whether the others begin only once it has ended.
+    /// Whether the container is an init container that must end before the next container starts.
     first: bool,
 }
 
 impl<'p> Kept<'p> {
-    /// The gate of a pod.
+    /// The status of the gate's container in a pod; `None` where the kubelet has not written it.
     pub(super) fn gate(pod: &'p Value) -> Option<Self> {
         let mut statuses = pod["status"]["initContainerStatuses"].as_array()?.iter();
         let status = statuses.find(|it| it["name"] == keys::GATE_CONTAINER)?;
@@ -42,7 +42,7 @@ impl<'p> Kept<'p> {
         })
     }
 
-    /// The containers of a pod but the gate, in the order in which they start.
+    /// The statuses of a pod's containers except the gate: first the init containers, then the others.
     pub(super) fn all(pod: &'p Value) -> impl Iterator<Item = Self> {
         let of = |field: &str| pod["status"][field].as_array().into_iter().flatten();
         let init = of("initContainerStatuses").map(|status| (status, !goes_on(pod, status)));
@@ -55,7 +55,7 @@ impl<'p> Kept<'p> {
             })
     }
 
-    /// The trouble of the container, if it has any.
+    /// The cause why the container keeps its pod from being ready; `None` where it does not, or has only just started.
     pub(super) fn trouble(&self, now: Timestamp) -> Option<Cause> {
         let state = &self.status["state"];
         let name = || clean(self.name, SAYS);
@@ -84,7 +84,8 @@ impl<'p> Kept<'p> {
         self.running(now)
     }
 
-    /// The cause why a running container is not ready.
+    /// The cause of a running container: an init container that runs for longer than 30 seconds, a crash before this run, or a probe that has
+    /// not succeeded. `None` for a container that is ready, or does not run.
     fn running(&self, now: Timestamp) -> Option<Cause> {
         let running = &self.status["state"]["running"];
         if !running.is_object() {
@@ -98,7 +99,7 @@ impl<'p> Kept<'p> {
         if self.status["ready"] == true {
             return None;
         }
-        // Between two crashes it is the crash that tells.
+        // A container that runs between two crashes has the crash as its cause.
         if let Some(end) = end(&self.status["lastState"]["terminated"]) {
             let name = self.name.to_owned();
             return Some(Cause::Crash { name, end });
@@ -110,24 +111,24 @@ impl<'p> Kept<'p> {
         older(began, STARTS, now).then(|| cause(self.name.to_owned()))
     }
 
-    /// Whether the others wait for its end, and it runs.
+    /// Whether this is a running init container whose end the next container waits for.
     pub(super) fn is_at_work(&self) -> bool {
         self.first && self.status["state"]["running"].is_object()
     }
 
-    /// The failure of the container, if it has ended with one.
+    /// The sentence on how the container failed; `None` unless it has ended with an exit code other than 0.
     pub(super) fn failed(&self) -> Option<String> {
         end(&self.status["state"]["terminated"])
     }
 
-    /// The last end of the container, well or not.
+    /// The sentence on how the last run of the container ended, also with exit code 0; `None` for a container in its first run.
     fn last_end(&self) -> Option<String> {
         let last = &self.status["lastState"]["terminated"];
         last.is_object().then(|| ended(last))
     }
 }
 
-/// Whether an init container goes on running beside the others.
+/// Whether the init container with this status is a sidecar (restartPolicy `Always`), which runs on beside the other containers.
 fn goes_on(pod: &Value, status: &Value) -> bool {
     let containers = pod["spec"]["initContainers"].as_array();
     let own = containers
@@ -137,7 +138,7 @@ fn goes_on(pod: &Value, status: &Value) -> bool {
     own.is_some_and(|it| it["restartPolicy"] == "Always")
 }
 
-/// The sentence on how a container has ended; `None` if it has ended well.
+/// The sentence on how a container failed; `None` for exit code 0, and for a container that has not ended.
 fn end(terminated: &Value) -> Option<String> {
     let failed = terminated["exitCode"]
         .as_i64()

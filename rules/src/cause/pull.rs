@@ -1,4 +1,4 @@
-//! The early pulls of a pod's images, by the kubelet's Events: no status of a container tells of them.
+//! The state of the images that a gated pod pulls as image volumes while it waits, from the kubelet's Events: no container's status tells it.
 
 use super::registry::its_word;
 use super::{IMAGE, SAYS, text};
@@ -26,8 +26,8 @@ pub struct Pull {
     pub at: String,
 }
 
-/// Those of the images that are not on the node of a pod, as far as Events about the pod tell. `images` are those of its image
-/// volumes ([`crate::gate::prefetched`]).
+/// The images among `images` that are being pulled or cannot be pulled, by the newest Event about each. An image without an Event is left out.
+/// `images` are those of a pod's image volumes ([`crate::gate::prefetched`]), `events` are about that pod.
 pub fn pulls(images: &[String], events: &[Value]) -> Vec<Pull> {
     let images = images.iter();
     images.filter_map(|image| of_image(image, events)).collect()
@@ -62,7 +62,7 @@ fn of_image(image: &str, events: &[Value]) -> Option<Pull> {
     })
 }
 
-/// The time of the newest occurrence of an Event.
+/// The time of the last occurrence of an Event, as the API server writes it; empty where it has none.
 fn at(event: &Value) -> &str {
     let times = ["/series/lastObservedTime", "/lastTimestamp", "/eventTime"];
     let times = times.map(|it| text(event.pointer(it).unwrap_or(&Value::Null)));

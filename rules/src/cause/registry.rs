@@ -1,7 +1,7 @@
 //! The registry's own message, taken out of the kubelet's.
 
-/// The registry's own message. The kubelet and the runtime wrap it in sentences that quote the image. Empty where they do not
-/// pass the message on.
+/// The registry's own words (`not found`) in the kubelet's `message` on an image: the kubelet and the runtime wrap them in sentences that quote
+/// the image. Empty where they do not pass them on.
 pub(super) fn its_word(message: &str) -> &str {
     let wrapped = ["Back-off pulling image ", "Failed to pull image "];
     let rest = match message.rsplit_once("\": ") {
@@ -12,7 +12,7 @@ pub(super) fn its_word(message: &str) -> &str {
     let rest = rest.rsplit_once("desc = ").map_or(rest, |(_, rest)| rest);
     let rest = rest.strip_prefix("ErrImagePull: ").unwrap_or(rest);
     match rest.split_once(": ") {
-        // The image once more.
+        // Drops the name of the image before the registry's words.
         Some((image, word)) if image.contains('/') && !image.contains(' ') => word,
         _ => rest,
     }

@@ -7,21 +7,21 @@ use std::fmt;
 /// The end of the chain from an unsatisfied edge: an object that waits for no other, or the last one that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RootCause {
-    /// The object: `Deployment/db`, or an entry as the list has it.
+    /// The object at the end of the chain: `Deployment/db`, or an entry of a list as `Display` writes it.
     pub object: String,
-    /// The pod of the object that has the trouble; `None` where no pod has.
+    /// The name of the object's pod that has the trouble; `None` where the trouble is not that of a pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<String>,
-    /// A word for the trouble: that of a [`Cause`], or of a reason.
+    /// A word for the trouble: [`Cause::word`], or the label of the edge's reason.
     pub reason: String,
-    /// Whether the object will not become ready by time alone.
+    /// Whether a user has to do something: time alone does not make the object ready.
     pub broken: bool,
-    /// The trouble, as it follows the name of the pod, or of the object where there is no pod.
+    /// The trouble in words that follow the name of the pod, or of the object where there is no pod.
     pub message: String,
 }
 
 impl RootCause {
-    /// The trouble of a pod of an object.
+    /// The root cause for `object`, from the cause of its pod; an empty `pod` gives no pod.
     pub fn of_pod(object: String, pod: &str, cause: &Cause) -> Self {
         Self {
             object,
@@ -32,7 +32,7 @@ impl RootCause {
         }
     }
 
-    /// The trouble that was found behind an object.
+    /// The root cause for `object`, from the pod, or other object, that was found behind it. An object other than a pod is named in the message.
     pub fn of_stuck(object: String, stuck: &Stuck) -> Self {
         match stuck.kind {
             "Pod" => Self::of_pod(object, &stuck.name, &stuck.cause),
@@ -83,7 +83,7 @@ impl Cause {
         }
     }
 
-    /// Whether a user has to do something. A pod that starts slowly needs time alone, although a probe fails until then.
+    /// Whether a user has to do something. `false` for a gate, an init container, a probe and a pod in the making: those may only need time.
     pub fn is_broken(&self) -> bool {
         match self {
             Self::Image { .. }

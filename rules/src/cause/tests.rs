@@ -1,4 +1,4 @@
-//! Each cause, out of a status as the kubelet and the scheduler write it.
+//! Each cause, from a status as the kubelet and the scheduler write it.
 
 mod container;
 mod workload;
@@ -48,12 +48,12 @@ fn runs(since: &str) -> Value {
     json!({"running": {"startedAt": since}})
 }
 
-/// The sentence for a pod.
+/// The sentence that is shown for a pod; empty where it has no cause.
 fn told(pod: &Value) -> String {
     Stuck::among([pod], now()).map_or_else(String::new, |it| it.to_string())
 }
 
-/// The sentence for a pod with this one container.
+/// The sentence that is shown for a pod in this phase with this one container; empty where it has no cause.
 fn told_of(phase: &str, container: &Value) -> String {
     told(&pod(phase, &json!([container])))
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fmt;
 use wire::said::clean;
 
-/// A container that has crashed, and that no probe asks.
+/// A container that has crashed and has no readiness probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unprobed {
     /// The name of the container.
@@ -14,8 +14,8 @@ pub struct Unprobed {
     pub restarts: u64,
 }
 
-/// The container of a pod that has crashed and was started again, while nothing asks whether it is ready. `None` for a pod that ends,
-/// as that of a Job does, and for a pod whose spec does not tell.
+/// The first container of a pod that has crashed and was started again, and has no readiness probe. `None` for a pod that is not always
+/// restarted, as that of a Job, for a pod with readiness gates, and where the spec does not name the container.
 pub fn unprobed(pod: &Value) -> Option<Unprobed> {
     let spec = &pod["spec"];
     let ends = matches!(spec["restartPolicy"].as_str(), Some("Never" | "OnFailure"));
@@ -36,7 +36,7 @@ pub fn unprobed(pod: &Value) -> Option<Unprobed> {
     })
 }
 
-/// Whether a probe asks a container if it is ready; a container that the spec does not name counts as asked.
+/// Whether a container has a readiness probe. `true` for a container that the spec does not name.
 fn is_probed(spec: &Value, name: &str) -> bool {
     let containers = spec["containers"].as_array();
     let mut containers = containers.into_iter().flatten();
@@ -45,7 +45,7 @@ fn is_probed(spec: &Value, name: &str) -> bool {
         .is_none_or(|it| it["readinessProbe"].is_object())
 }
 
-/// Writes it as it follows the name of the pod.
+/// Writes the words that follow the name of the pod: `has restarted 7 times after a crash: its container "db" has no readiness probe, ...`.
 impl fmt::Display for Unprobed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

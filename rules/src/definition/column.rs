@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-/// Paths that are longer, in bytes, are not read; names are cut.
+/// The longest path and heading of a column, in bytes: a column with a longer path is not read, and a longer heading is cut.
 const LONGEST: usize = 200;
 
 /// A printer column of a CustomResourceDefinition.
@@ -29,7 +29,7 @@ pub enum Shown {
 }
 
 impl Column {
-    /// An entry of `additionalPrinterColumns`, if it shows something of the status.
+    /// Reads an entry of `additionalPrinterColumns`; `None` where it shows nothing of the status, or by a path of another shape.
     pub(super) fn read(column: &Value) -> Option<Self> {
         let path = ["jsonPath", "JSONPath"]
             .iter()
@@ -42,7 +42,7 @@ impl Column {
     }
 }
 
-/// Keeps the parts of a printer column that sluice reads.
+/// Reduces an entry of `additionalPrinterColumns` to its heading, which is cut, and its path.
 pub(super) fn shorten(column: &mut Value) {
     let path = ["jsonPath", "JSONPath"]
         .iter()
@@ -70,7 +70,8 @@ fn shown(path: &str) -> Option<Shown> {
     }
 }
 
-/// A filter by the type names a condition; an index, a wildcard and a filter by something else do not.
+/// The condition that a filter by the type names, such as `?(@.type=="Ready")].status`. An index, a wildcard or a filter by another field shows a
+/// condition of any type.
 fn condition(filter: &str) -> Shown {
     let named = || {
         let filter = filter.strip_prefix('?')?;

@@ -136,7 +136,7 @@ fn of_the_schema_the_names_of_fields_are_kept() {
     );
 }
 
-/// The definitions of all kinds are kept at once.
+/// Little is kept of a large definition, because the definitions of all kinds are kept at once.
 #[test]
 fn little_is_kept_of_a_large_definition() {
     let mut fields = Map::new();

@@ -1,10 +1,10 @@
-//! An address outside of the cluster: the kind of the try, and the probe by which a gate, which alone can try it, is told of it.
+//! An address that a gate tries, such as `tcp://db.example.com:5432`, and the probe that the status service sends to the gate for it.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wire::probe::{self, Probe};
 
-/// An address outside of the cluster, and the kind of its try.
+/// An address that the gate tries from its pod, and the kind of the try. Most are outside of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
     /// The kind of try that the gate makes at the address.
@@ -12,7 +12,7 @@ pub struct Address {
     /// The text of the address: `db.example.com:5432` for [`Asks::Connection`], a URL with its scheme for [`Asks::Answer`], a name
     /// for [`Asks::Name`]. Each may hold variables, `$(NAME)`.
     pub to: String,
-    /// The container whose variables count; `None` for the first container that has each of them.
+    /// The container whose environment variables count. With `None`, each variable is that of the first container that has it.
     pub container: Option<String>,
 }
 
@@ -21,9 +21,9 @@ pub struct Address {
 pub enum Asks {
     /// A try that succeeds when a TCP connection is accepted.
     Connection,
-    /// A try that succeeds when an HTTP request gets an answer with one of these status codes.
+    /// A try that succeeds when an HTTP or HTTPS request gets an answer with one of these status codes.
     Answer(Codes),
-    /// A try that succeeds when a name has an address.
+    /// A try that succeeds when the DNS name has an address.
     Name,
 }
 
@@ -37,7 +37,7 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// The codes of success of the kubelet's probes; the default of a list.
+    /// The codes 200 to 399: success for the kubelet's probes, and the default of a list.
     pub const SUCCESS: Self = Self { from: 200, to: 399 };
 
     /// Whether this status code is one of the range.
@@ -71,7 +71,7 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// A connection to a host, which may be an IPv6 address in brackets, and a port.
+    /// The address `host:port` for a try of a TCP connection, without a container. An IPv6 address as `host` must be in brackets.
     pub fn connection(host: &str, port: u16) -> Self {
         Self {
             asks: Asks::Connection,
@@ -80,8 +80,8 @@ impl Address {
         }
     }
 
-    /// The probe by which a gate tries the address. Two entries with one address and one kind of try share a probe, even if their
-    /// other keys differ.
+    /// The probe by which a gate tries the address. Two entries with one address and one kind of try get one probe ID, even if their status
+    /// codes or containers differ.
     pub fn probe(&self) -> Probe {
         let what = match self.asks {
             Asks::Connection => probe::what::TCP,
@@ -98,13 +98,13 @@ impl Address {
         }
     }
 
-    /// The names of the variables that the address holds.
+    /// The names of the environment variables that the address holds as `$(NAME)`.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         variables(&self.to)
     }
 }
 
-/// The names between `$(` and `)` in a text, each of which may be the name of a variable.
+/// The names between `$(` and `)` in a text. Skips each that cannot be the name of a variable ([`is_variable`]).
 pub fn variables(text: &str) -> impl Iterator<Item = &str> {
     text.split("$(").skip(1).filter_map(|rest| {
         let (name, _) = rest.split_once(')')?;
@@ -112,7 +112,7 @@ pub fn variables(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether an environment variable can be called so in a list: as a C identifier.
+/// Whether a list may use an environment variable of this name: ASCII letters, digits and `_`, without a digit at the beginning.
 pub fn is_variable(name: &str) -> bool {
     let mut letters = name.bytes();
     let first = letters

@@ -1,4 +1,4 @@
-//! How people read the model: one spelling for logs, events and answers.
+//! The `Display` of dependencies: one spelling for logs, Events and answers, close to that of a list.
 
 use super::{Alternatives, Dependency, Edge, Min, ObjectRef, Part, Reference, Selection, State};
 use std::fmt;
@@ -55,7 +55,7 @@ impl fmt::Display for Min {
     }
 }
 
-/// An entry in the spelling of a list; `every weight below 2`; `one of 3 slots`; `storage/DaemonSet/csi-node (node rule)`.
+/// Writes the edge: an entry as a list spells it, `every weight below 2`, `one of 3 slots`, or `storage/DaemonSet/csi-node (node rule)`.
 impl fmt::Display for Edge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -67,7 +67,8 @@ impl fmt::Display for Edge {
     }
 }
 
-/// The short form: the object or objects, and `:state` unless that is `ready`. The short form has no words for the other fields.
+/// Writes the short form of the entry: the object or objects, and `:state` unless that is `ready`. Alternatives and addresses have no state. All
+/// other fields, such as `optional`, are left out.
 impl fmt::Display for Dependency {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A ClusterRole may be called `audit:present`: there the state is always written, so that the text reads back.

@@ -1,10 +1,10 @@
-//! Pods that are alike: a verdict on one of them is a verdict on all.
+//! Pods that are alike: their controller and all fields that a verdict may rest on are equal, so a verdict on one pod is the verdict on all.
 
 use crate::object::{OWN_LABELS, controller_of};
 use serde_json::{Value, json};
 
-/// The part of a pod that all pods of its controller share: without its name, its UID, its node and its start. A dependent is
-/// resolved from this part as from a pod, so its verdict rests on nothing else. `None` for a pod without a controller.
+/// A copy of a pod without its name, UID, node and start, and without the labels that number it. Pods of a controller with equal copies are
+/// alike: a dependent that is resolved from the copy, as from a pod, has the verdict of each. `None` for a pod without a controller.
 pub fn alike(pod: &Value) -> Option<Value> {
     controller_of(pod)?;
     let metadata = |field: &str| pod["metadata"][field].clone();

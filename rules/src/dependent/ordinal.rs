@@ -13,8 +13,8 @@ impl Dependent {
         kind.is_pod() && set.is_some_and(|set| ordinals::of(name) == Some((&set.name, 0)))
     }
 
-    /// Whether an entry of a StatefulSet's list names the set's own pod of ordinal 0: that pod does not wait for itself, and the
-    /// others do, so the verdict on one pod does not hold for another.
+    /// Whether an entry, or an alternative of it, names the pod of ordinal 0 of the dependent's own StatefulSet. That pod does not wait for
+    /// itself, but the pods of higher ordinals wait for it, so the verdict on one pod does not hold for another.
     pub(super) fn waits_for_own_ordinal(&self, entry: &Dependency) -> bool {
         match &entry.reference {
             Reference::Object(it) => {

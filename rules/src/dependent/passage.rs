@@ -1,4 +1,4 @@
-//! Whether a pod need not ask again, because a gate of its revision has opened before, and the edges that count all the same.
+//! Whether a pod starts without waiting, because a gate of its revision has opened before, and the edges for which it waits even then.
 
 use super::{Dependent, Unknown};
 use crate::dependency::{Edge, NodeRules};
@@ -9,18 +9,18 @@ use crate::node_rules::{self, HeldPod};
 use crate::terms::Regate;
 use crate::world::{World, means_same};
 
-/// The administrator's choices of what gives a dependent its edges.
+/// The administrator's settings that decide which edges a dependent has.
 #[derive(Clone, Copy)]
 pub struct EdgeSources<'p> {
     /// Whether [`keys::CONFIG_DEPENDS_ON`] counts.
     pub config_depends_on: bool,
-    /// The rules that hold pods of every labelled namespace.
+    /// The rules that make pods of every labelled namespace wait for the agents of their nodes.
     pub node_rules: &'p NodeRules,
 }
 
 impl Dependent {
-    /// Whether an edge counts for this pod although another pod of the revision has passed its gate. The slot of a Job does: its
-    /// pods come one after the other, and each of them runs.
+    /// Whether an edge counts for this pod although another pod of the revision has passed its gate: an entry with `sameNode`, an entry for
+    /// ordinal 0 of the own StatefulSet, a node rule, and the slot of a Job, whose pods come one after the other.
     fn asks_again(&self, edge: &Edge) -> bool {
         match edge {
             Edge::Listed(entry) => entry.is_per_pod() || self.waits_for_own_ordinal(entry),
@@ -30,20 +30,20 @@ impl Dependent {
         }
     }
 
-    /// Whether this pod, or another pod of the revision, has passed its gate before, and that counts. `default` applies where the
-    /// dependent has no [`keys::REGATE`].
+    /// Whether this pod need not wait again, because it or another pod of the revision has passed its gate; under [`Regate::Boot`] in the
+    /// present boot of the node, and never under [`Regate::Always`]. `default` applies where the dependent has no [`keys::REGATE`].
     pub fn has_passed(&self, default: Regate, world: &dyn World) -> Lookup<bool> {
         let passage = match self.regate(default) {
             Regate::Always => None,
-            // The marker of its own gate says so.
+            // A boot is told only by a gate that has opened before.
             Regate::Once if self.rebooted.is_some() => return Lookup::Found(true),
             Regate::Once | Regate::Boot => self.passage(),
         };
         passage.map_or(Lookup::Found(false), |it| world.has_passed(&it))
     }
 
-    /// The name by which the memory knows that a gate like this one has opened: of the revision and, after a boot of the node, of
-    /// that boot. `None` where the revision has no name.
+    /// The name under which the memory keeps that a gate of this revision has opened: the name of the revision and, where the gate tells of a
+    /// boot of the node, the boot ID. `None` where the revision has no name.
     pub fn passage(&self) -> Option<String> {
         let revision = self.revision()?;
         Some(match &self.rebooted {
@@ -52,7 +52,8 @@ impl Dependent {
         })
     }
 
-    /// Whether the gate of the pod, once open, need not ask after a boot of its node: nothing would hold it then.
+    /// Whether the gate of the pod, once open, need not ask after a boot of its node: the pod has [`Regate::Once`], and no edge of it counts
+    /// again. `false` where the edges cannot be read.
     pub(crate) fn opens_for_good(
         &self,
         default: Regate,
@@ -65,7 +66,7 @@ impl Dependent {
                 .is_ok_and(|edges| !edges.iter().any(|edge| self.asks_again(edge)))
     }
 
-    /// Whether the pod waits again. A value that cannot be read makes it wait.
+    /// The value of [`keys::REGATE`], else `default`; [`Regate::Always`] where the value cannot be read.
     fn regate(&self, default: Regate) -> Regate {
         let terms = self.terms();
         if terms.is_unreadable(keys::REGATE) {
@@ -74,14 +75,13 @@ impl Dependent {
         terms.terms.regate.unwrap_or(default)
     }
 
-    /// The edges that count for this pod: all of [`Dependent::edges`] and those of node rules, or only some once another pod of the
-    /// revision has passed its gate. A held pod leaves the edges of its node, and the addresses, to its gate, because it has no node and
-    /// no network yet. For a caller to whom the gate has told nothing: under [`Regate::Boot`] the node may have been booted, so every edge
-    /// counts.
+    /// The edges that count for this pod: all of [`Dependent::edges`] and those of node rules, or only some once another pod of the revision has
+    /// passed its gate. A held pod leaves the edges of its node, and the addresses, to its gate, because it has no node and no network yet. For
+    /// a caller that the gate has told nothing: under [`Regate::Boot`] the node may have been booted, so every edge counts.
     ///
     /// # Errors
     ///
-    /// A list or a plan that cannot be read.
+    /// A list or a plan that cannot be read, or a Namespace that cannot be read although a node rule may hold the pod.
     pub fn asked(
         &self,
         default: Regate,
@@ -104,7 +104,7 @@ impl Dependent {
     ) -> Result<Vec<Edge>, Unknown> {
         let mut edges = self.all_edges(passed, sources, world)?;
         edges.retain(|edge| !passed || self.asks_again(edge));
-        // A pod that is held has neither node nor network yet.
+        // A held pod has neither node nor network yet.
         let is_of_the_gate = |edge: &Edge| {
             let entry = edge.entry();
             entry.is_some_and(|entry| entry.is_per_pod() || entry.is_probed())
@@ -113,8 +113,8 @@ impl Dependent {
         Ok(edges)
     }
 
-    /// The edges of [`Dependent::edges`], and those of the node rules. A fault in its own list holds no pod of a revision that has
-    /// `passed`; plans that are not there to read do, and so does a fault of a plan or of a rule that may hold each pod.
+    /// The edges of [`Dependent::edges`], and those of the node rules. Where the revision has `passed`, a fault in the dependent's own list is
+    /// no error: the list then gives no edge. Plans or a Namespace that cannot be read are an error even then.
     fn all_edges(
         &self,
         passed: bool,
@@ -130,7 +130,7 @@ impl Dependent {
         Ok(edges)
     }
 
-    /// The edges that node rules give to the dependent.
+    /// The edges that node rules give to the dependent; none for a test of Helm and for an object whose creation is held.
     ///
     /// # Errors
     ///

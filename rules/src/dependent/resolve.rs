@@ -16,7 +16,7 @@ use crate::world::World;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// The built-in kinds that a controller reference is followed through: group and kind.
+/// The built-in kinds of owners that a controller reference is followed to: group and kind.
 const WORKLOADS: [(&str, &str); 7] = [
     ("apps", "ReplicaSet"),
     ("apps", "Deployment"),
@@ -27,7 +27,7 @@ const WORKLOADS: [(&str, &str); 7] = [
     ("batch", "CronJob"),
 ];
 
-/// Deeper than any chain of workloads that Kubernetes makes (CronJob, Job, Pod), and a bound on forged ones.
+/// The most owners above a pod that are followed: more than Kubernetes makes (CronJob, Job, Pod), and a bound on forged chains.
 const MAX_OWNERS: usize = 4;
 
 /// The owners above a pod, as far as they are known.
@@ -37,7 +37,7 @@ struct Climb {
     owners: Vec<Owner>,
     nearest: Option<Value>,
     topmost: Option<Value>,
-    /// Why the owner above the topmost cannot be read.
+    /// Why the owner above the last of `owners` cannot be read; `None` where there is no such owner.
     unread: Option<Unavailable>,
 }
 
@@ -51,7 +51,7 @@ impl Climb {
                 break;
             }
             match world.object(&kind, Some(&namespace), &name) {
-                // Another one has taken its name, or is about to.
+                // Another object has taken the owner's name, or is about to.
                 Lookup::Found(object) if text(&object, &["metadata", "uid"]) != uid => {
                     return Lookup::NotFound;
                 }
@@ -65,7 +65,7 @@ impl Climb {
                     climb.topmost = Some(object);
                 }
                 Lookup::NotFound => return Lookup::NotFound,
-                // A kind from elsewhere that sluice cannot read is where the climb ends.
+                // At a custom kind that sluice cannot read the climb ends.
                 Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed))
                     if matches!(kind, Kind::Custom { .. }) =>
                 {
@@ -99,7 +99,7 @@ impl Climb {
     }
 }
 
-/// The keys of the list, and of the terms beside it.
+/// The annotations that a Rollout takes over from the workload of its `spec.workloadRef`: the list, and the terms of the wait.
 const BORROWED: [&str; 9] = [
     keys::DEPENDS_ON,
     keys::CONFIG_DEPENDS_ON,
@@ -112,7 +112,8 @@ const BORROWED: [&str; 9] = [
     keys::SKIP_REASON,
 ];
 
-/// The workload whose pod template an object takes in place of one of its own: `spec.workloadRef` of a Rollout of Argo.
+/// The kind and name of the workload whose pod template an Argo Rollout uses in place of its own (`spec.workloadRef`). `None` for other objects,
+/// and for a custom kind.
 fn lender<'o>(kind: &Kind, object: &'o Value) -> Option<(Kind, &'o str)> {
     let is_rollout = (kind.group(), kind.word()) == ("argoproj.io", "Rollout");
     let reference = get(object, &["spec", "workloadRef"]).filter(|_| is_rollout)?;
@@ -122,15 +123,17 @@ fn lender<'o>(kind: &Kind, object: &'o Value) -> Option<(Kind, &'o str)> {
 }
 
 impl Dependent {
-    /// Follows the controller references of `pod` upwards.
+    /// The dependent of `pod`, with the owners that the controller references lead to.
     ///
-    /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an
-    /// owner, or its `ControllerRevision`, has not been seen yet: watches of two kinds have no order between them.
+    /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an owner, or its
+    /// `ControllerRevision`, has not been seen yet, and `Syncing` that the known owner is older than the pod: watches of two kinds have no order
+    /// between them.
     pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
         Climb::of(pod, extra, world).and_then(|climb| Self::below(climb, pod, world))
     }
 
-    /// The dependent that a pod is below the owners that were climbed.
+    /// Builds the dependent from a pod and the owners in `climb`. Unavailable where the next owner cannot be read and may carry the list, or
+    /// where the known StatefulSet is older than the pod.
     fn below(climb: Climb, pod: &Value, world: &dyn World) -> Lookup<Self> {
         let Climb {
             owners,
@@ -171,7 +174,8 @@ impl Dependent {
         })
     }
 
-    /// Whether the pod or its topmost known owner has a list.
+    /// Whether the pod or its topmost known owner has one of the two annotations with a list. A text of [`keys::CONFIG_DEPENDS_ON`] that is
+    /// another product's ([`annotation::foreign`]) does not count.
     fn has_list(&self) -> bool {
         let annotations = self.annotations();
         let honoured =
@@ -181,7 +185,7 @@ impl Dependent {
             .any(|key| annotations.contains_key(key) && honoured(key))
     }
 
-    /// The dependent that the pods of a workload will be, as far as the workload tells.
+    /// The dependent that the pods of a workload will be, without a pod: its fields about one pod, such as name, node and start, are empty.
     pub fn of_workload(kind: Kind, object: &Value, namespace: &str) -> Self {
         let template = object::template(object);
         let (scope, parts, labels) = belonging(&Value::Null, Some(object));
@@ -197,9 +201,9 @@ impl Dependent {
         }
     }
 
-    /// The dependent that an object is while its creation is held; a client tried to create it first at `tried`. Its
-    /// place is its namespace and its name, or the beginning of its name. The edges that only a
-    /// gate can judge, of a node or of an address, are left to the gates of the object's pods.
+    /// The dependent that an object is while its creation is held; `tried` is the time at which a client first tried to create it. `name` is the
+    /// object's name, or the beginning of it where the API server completes the name. The dependent counts as held, so edges of a node or an
+    /// address are left to the gates of the object's pods.
     pub fn to_create(
         kind: Kind,
         object: &Value,
@@ -237,8 +241,9 @@ impl Owner {
     }
 }
 
-/// A pod's scope, the parts of it that the pod may be in, and the labels of the object that the user wrote. A name that the user
-/// sets counts on the pod too; an installer's names count only on the object that the user made.
+/// A pod's scope, the parts of it that the pod may be in, and the labels of the object that the user wrote (`topmost`, else the pod). The
+/// annotations `sluice.dev/scope` and `sluice.dev/group` count on the pod too; an installer's names count only on the object that the user
+/// wrote.
 fn belonging(
     pod: &Value,
     topmost: Option<&Value>,
@@ -262,7 +267,7 @@ struct ControllerRef {
     uid: String,
 }
 
-/// The controller of an object, if it is of a kind that we follow.
+/// The controller of an object; `None` without a controller, or if its kind is neither one of [`WORKLOADS`] nor one of `extra`.
 fn controller(object: &Value, extra: &[(String, String)]) -> Option<ControllerRef> {
     let reference = controller_of(object)?;
     let (group, kind) = group_kind(reference);

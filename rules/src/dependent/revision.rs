@@ -14,19 +14,18 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 impl Dependent {
-    /// Names the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job. `None` for a
-    /// pod of its own, which is the only one of its revision, for an object whose creation is held, and where sluice may not read the
-    /// object that names it.
+    /// A name for the version of the template that the pod was made from: a ReplicaSet, a controller revision, one Job. `None` where the pod
+    /// asks each time: a pod without an owner or of a ReplicationController, a held creation, and a pod whose controller revision is unknown.
     ///
     /// A revision that a rollback brings back gets another name than before: its dependencies are rolled back as well.
     pub fn revision(&self) -> Option<String> {
         let nearest = self.owners.first().filter(|_| !self.to_create)?;
         let hash = &self.template_hash;
         match (&nearest.kind, nearest.kind.word()) {
-            // Only the label tells which template a pod of a kind from elsewhere has: its owner outlives each of them.
+            // Only the label tells which template a pod of a custom owner has: the owner outlives each template.
             (Kind::Custom { .. }, _) => Some(format!("{}.{}", nearest.uid, hash.as_ref()?)),
             (_, "StatefulSet" | "DaemonSet") => {
-                // Whether a rollback has brought it back cannot be told.
+                // Without the ControllerRevision it is unknown whether a rollback has brought the revision back.
                 if self.unread_revision().is_some() {
                     return None;
                 }
@@ -71,7 +70,7 @@ impl Dependent {
         self.said(keys::HELM_HOOK).is_some_and(scope::is_test)
     }
 
-    /// The value of an annotation: the pod's, else the topmost owner's.
+    /// The text of an annotation: the pod's, else the topmost owner's.
     pub(super) fn said(&self, key: &str) -> Option<&str> {
         let topmost = self.owners.last().map(|owner| &owner.annotations);
         [Some(&self.pod_annotations), topmost]
@@ -80,7 +79,7 @@ impl Dependent {
             .find_map(|annotations| annotations.get(key)?.as_str())
     }
 
-    /// The value of [`keys::REVISION`] that the dependencies must carry too.
+    /// The dependent's value of [`keys::REVISION`], which dependencies that carry this key must have too; `None` without the annotation.
     pub fn lockstep(&self) -> Option<&str> {
         self.said(keys::REVISION)
     }
@@ -116,8 +115,8 @@ impl Dependent {
         self.returned().map_or_else(|| self.revision_began(), Ok)
     }
 
-    /// The time at which the wait of this pod began: the pod's [`started`], unless the Job above it was held and its wait took
-    /// too long, or its node was booted since: then its gate began to ask anew.
+    /// The time at which the wait of this pod began: after a boot of its node the time at which its gate asked again; where the hold of its Job
+    /// timed out, the creation of the Job; else the pod's start ([`started`]).
     pub fn wait_began(&self, pod: &Value) -> Option<Timestamp> {
         let asked = self.rebooted.as_ref().map(|reboot| reboot.asked);
         asked
@@ -129,7 +128,7 @@ impl Dependent {
     /// time.
     fn returned(&self) -> Option<Timestamp> {
         match self.controller_revision {
-            // Nothing else writes one once it is there: its controller then gives it the next number.
+            // Only a rollback writes an existing ControllerRevision: the controller gives it the next number.
             Some(revision) => {
                 let Times { created, written } = revision.ok()?;
                 written.filter(|written| Some(*written) > created)
@@ -138,7 +137,8 @@ impl Dependent {
         }
     }
 
-    /// Why the name of the revision is unknown, where sluice may not read the object that its owner keeps it in.
+    /// Why the name of the revision is unknown: sluice may not read the `ControllerRevision`. `None` where sluice has read it, and for owners
+    /// that have none.
     pub fn unread_revision(&self) -> Option<Unavailable> {
         self.controller_revision?.err()
     }
@@ -153,7 +153,7 @@ impl Dependent {
             return Lookup::Found(None);
         };
         match world.object(&kind, Some(&self.namespace), &name) {
-            // The right may never come, and the terms in the owner's annotations count meanwhile.
+            // sluice may never get the right to read it, and the terms in the owner's annotations count meanwhile.
             Lookup::Unavailable(why @ (Unavailable::Forbidden | Unavailable::NotServed)) => {
                 Lookup::Found(Some(Err(why)))
             }
@@ -166,8 +166,8 @@ impl Dependent {
         }
     }
 
-    /// The `ControllerRevision` in which the owner keeps the pod's version. A `StatefulSet` labels its pods with the name of that
-    /// object, a `DaemonSet` with the last part of it.
+    /// The kind and name of the `ControllerRevision` in which the owner keeps the pod's template; `None` for other owners. A `StatefulSet`
+    /// labels its pods with the name of that object, a `DaemonSet` with the last part of it.
     fn controller_revision_name(&self) -> Option<(Kind, String)> {
         let owner = self.owners.first()?;
         let hash = self.template_hash.as_deref()?;
@@ -180,7 +180,8 @@ impl Dependent {
     }
 }
 
-/// The start of the wait of a Job's pods, where the Job's wait timed out before it had any pod: the creation of the Job.
+/// The creation of the Job above a pod, where sluice suspended the Job until its timeout: the pod has waited since then. `None` for any other
+/// pod.
 pub(super) fn waited_since(owners: &[Owner]) -> Option<Timestamp> {
     let job = owners.first()?;
     let timed_out = job.annotations.get(keys::SUSPENDED)? == keys::TIMED_OUT;

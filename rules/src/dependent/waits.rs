@@ -17,11 +17,11 @@ use serde_json::Value;
 pub struct Wait {
     /// The edge that the dependent waits for.
     pub edge: Edge,
-    /// The place that the edge comes from.
+    /// The place where the edge was written.
     pub source: Source,
 }
 
-/// The place that an edge comes from.
+/// The place where an edge was written: a list, a plan, the weights and caps, or a node rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The edge comes from a list of dependencies on the workload or on its pod template.
@@ -35,8 +35,9 @@ pub enum Source {
 }
 
 impl Dependent {
-    /// The edges of the dependent: its lists, those of the plans and, in a scope, those of lighter weights and of its slot. A test of
-    /// Helm, and an object whose creation is held, have the edges of their lists alone. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
+    /// The edges of the dependent: from its lists, from the plans and, in a scope, one for all lower weights and one for a slot where it has a
+    /// cap. A test of Helm, and an object whose creation is held, have the edges of their lists alone. Node rules are not included.
+    /// `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] is honoured.
     ///
     /// # Errors
     ///
@@ -47,7 +48,7 @@ impl Dependent {
         Ok(edges)
     }
 
-    /// The edges of the dependent's own lists.
+    /// The edges that the dependent's own annotations list. `config_depends_on` tells whether [`keys::CONFIG_DEPENDS_ON`] counts.
     ///
     /// # Errors
     ///
@@ -76,9 +77,8 @@ impl Dependent {
         Ok(waits.into_iter().map(|wait| wait.edge).collect())
     }
 
-    /// The edges of the dependent, each with its source, from the `plans` of the dependent's namespace. [`Dependent::edges`]
-    /// explains which. `is_same` tells whether two words mean one kind, `has_chart` whether the dependent's scope has objects
-    /// that carry the label of a sub-chart.
+    /// The edges of [`Dependent::edges`], each with its source. `plans` reads the plans of the dependent's namespace. `is_same` tells whether
+    /// two words mean one kind, `has_chart` whether the dependent's scope has objects that carry the label of a sub-chart.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Dependent {
         }
         match plans() {
             Lookup::Found(plans) => {
-                // A plan of no release can only be about every pod.
+                // A plan without a scope can only say something of every pod.
                 let counts = |plan: &&Value| {
                     let scope = Scope::of(plan);
                     scope.is_none() || scope == self.scope

@@ -1,13 +1,13 @@
-//! All cycles of a graph that is known as a whole.
+//! The cycles of a graph that is known as a whole.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-/// The most cycles that are reported of objects that wait for each other: each cycle that is broken shows others.
+/// The most cycles that are reported of one part of a graph, whose nodes all lead to each other. Further ones show once these are broken.
 const MOST: usize = 10;
 
-/// The cycles of a graph in which object `i` needs the objects `needs[i]`: for each edge in a cycle the shortest one over that
-/// edge. Of cycles that share members at most ten are returned. Each begins with its smallest member. No recursion: a chain may
-/// be as long as the input.
+/// Finds cycles of a graph in which object `i` needs the objects `needs[i]`: for each edge that is in no cycle found before, the shortest cycle
+/// over it, but at most ten of objects that all lead to each other. Each begins with its smallest member. No recursion: a chain may be as long
+/// as the input.
 pub fn cycles(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let parts = parts(needs);
     let mut told = vec![0; needs.len()];
@@ -53,7 +53,7 @@ fn parts(needs: &[Vec<usize>]) -> Vec<usize> {
     parts.into_iter().flatten().collect()
 }
 
-/// The nodes in the order in which a walk has finished with the needs of each.
+/// The nodes in the order in which a depth-first walk leaves them: each after all nodes that it leads to, but for those on a cycle with it.
 fn left(needs: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; needs.len()];
     let mut left = Vec::new();
@@ -78,7 +78,7 @@ fn left(needs: &[Vec<usize>]) -> Vec<usize> {
     left
 }
 
-/// The shortest path from one node to another that it leads to.
+/// The shortest path, both ends included, from one node to another that it leads to.
 fn way(needs: &[Vec<usize>], from: usize, to: usize) -> Vec<usize> {
     let mut before = HashMap::from([(from, from)]);
     let mut open = VecDeque::from([from]);

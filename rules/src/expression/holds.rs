@@ -1,4 +1,4 @@
-//! Whether an expression holds.
+//! Checks whether an expression holds on an object, and says why not.
 
 use super::Expression;
 use super::path::Segment;
@@ -7,7 +7,7 @@ use crate::suggest;
 use crate::text::Quoted;
 use serde_json::{Map, Value};
 
-/// The place at which an expression fails, gathered while the calls return: the elements of its lists that were looked at.
+/// The place at which an expression fails on an object, with the elements of the lists on the way, and the value found there.
 pub(super) struct Miss<'v> {
     /// How many steps of the expression's path were left.
     left: usize,
@@ -18,7 +18,7 @@ pub(super) struct Miss<'v> {
     found: Instead<'v>,
 }
 
-/// The value in place of the one that the expression wants.
+/// The thing that was found in place of the value that the expression asks for.
 enum Instead<'v> {
     /// No value, or no such name in this map.
     Nothing(Option<&'v Map<String, Value>>),
@@ -63,7 +63,7 @@ fn follow<'v>(path: &[Segment], value: &'v Value, expression: &Expression) -> Re
     }
 }
 
-/// The first element stands for all of them, where none holds.
+/// Follows the path behind an `any` step into each element of a list, until one holds. Where none does, returns the miss of the first element.
 fn any<'v>(items: &'v [Value], rest: &[Segment], expression: &Expression) -> Result<(), Miss<'v>> {
     let mut first = None;
     for item in items {
@@ -118,7 +118,7 @@ impl<'v> Miss<'v> {
         self
     }
 
-    /// The sentence on the value that was found: `/status/items/2/phase is "Pending"`.
+    /// Says in a few words why the expression with this path does not hold: `/status/items/2/phase is "Pending"`.
     pub(super) fn sentence(&self, path: &[Segment]) -> String {
         let place = match self.place(path) {
             place if place.is_empty() => "the object".to_owned(),
@@ -143,8 +143,8 @@ impl<'v> Miss<'v> {
         }
     }
 
-    /// The name that the user may have meant by the last step that was taken. Only found when asked for: an `any` that holds for
-    /// no element fails once for each, and the sentence shows one of these failures.
+    /// The key of the object that the user may have meant by the last step that was taken. The search runs only for a sentence: an `any` that
+    /// holds for no element fails once for each, and the sentence shows one of these failures.
     fn likely<'m>(&self, path: &[Segment], map: &'m Map<String, Value>) -> Option<&'m str> {
         let taken = path.len().saturating_sub(self.left);
         match path[..taken].last()? {

@@ -14,7 +14,7 @@ pub(super) fn is_quote(letter: char) -> bool {
     matches!(letter, '"' | '\'')
 }
 
-/// Reads an operator and a literal: `>= 1`.
+/// Reads an operator and a literal: `>= 1`. An operator of order beside a literal that is no number is an error.
 pub(super) fn read(text: &str) -> Result<(Operator, Value), ExpressionFlaw> {
     let start = text.len() - text.trim_start().len();
     let rest = &text[start..];

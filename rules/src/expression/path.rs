@@ -24,7 +24,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Segment>, ExpressionFlaw> {
     segments(path.strip_suffix('/').unwrap_or(path), '/').map_err(|(at, problem)| (at + 1, problem))
 }
 
-/// The other ways to write a path that people know: `.status.phase`, `{.status.phase}`, `status/phase`.
+/// The path that a user most likely meant by a text in another form: `.status.phase`, `{.status.phase}`, `status/phase`. `None` for any other
+/// text.
 fn likely(text: &str) -> Option<String> {
     let bare = text.trim_matches(['{', '}', '.', '$', '"', '\'']);
     let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '/' | '-');
@@ -32,7 +33,7 @@ fn likely(text: &str) -> Option<String> {
         .then(|| format!("/{}", bare.replace('.', "/")))
 }
 
-/// The steps of a path, between its separators.
+/// Reads the steps of a path, which the separator stands between. A flaw carries the byte of the step in `path`.
 pub(super) fn segments(path: &str, separator: char) -> Result<Vec<Segment>, ExpressionFlaw> {
     let mut segments = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Every sentence that refuses an expression.
+//! The faults of a health expression, and for each of them the sentence that refuses it.
 
 use super::MAX_SEGMENTS;
 use crate::text::Quoted;
@@ -13,7 +13,7 @@ pub struct ExpressionError {
     pub problem: ExpressionProblem,
 }
 
-/// A problem, and the byte at which it is.
+/// The byte of an expression's text at which a problem is, and the problem.
 pub(super) type ExpressionFlaw = (usize, ExpressionProblem);
 
 /// A fault of an expression, as a sentence that quotes it and says the way out.

@@ -17,7 +17,7 @@ pub struct NeverHolds {
     literal: String,
 }
 
-/// Fields of `metadata` that are texts, and those that hold texts.
+/// Fields of `metadata` whose values are texts.
 const METADATA: [&str; 7] = [
     "creationTimestamp",
     "deletionTimestamp",
@@ -31,8 +31,8 @@ const METADATA: [&str; 7] = [
 const CONDITION: [&str; 5] = ["lastTransitionTime", "message", "reason", "status", "type"];
 
 impl Expression {
-    /// Whether the expression can hold on no object of this API group and kind (`ConfigMap`), since the API server keeps a text
-    /// there; both are empty where they are not known.
+    /// Why the expression can hold on no object of this API group and kind (`ConfigMap`): its field is always a text, and its literal is none.
+    /// `None` where the expression may hold. Group and kind are empty where they are not known.
     pub fn never_holds(&self, group: &str, kind: &str) -> Option<NeverHolds> {
         let never = !self.literal.is_string() && self.reads_a_text(group, kind);
         never.then(|| NeverHolds {

@@ -12,7 +12,7 @@ pub(super) enum Half {
 }
 
 impl Half {
-    /// `requests.cpu`
+    /// The name that a quota has for this amount of a resource: `requests.cpu`.
     pub(super) fn key(self, resource: &str) -> String {
         format!("{}.{resource}", self.word())
     }
@@ -24,7 +24,8 @@ impl Half {
         }
     }
 
-    /// The amount that a key of a quota counts, among those that a gate has.
+    /// Reads the key of a quota: the amount that it counts, and the resource. A bare `cpu` counts requests. `None` for a resource other than
+    /// `cpu`, `memory` and `ephemeral-storage`, the only ones that a gate asks for.
     pub(super) fn of_quota(key: &str) -> Option<(Self, &str)> {
         let (half, resource) = match key.split_once('.') {
             Some(("limits", resource)) => (Self::Limits, resource),
@@ -36,7 +37,7 @@ impl Half {
     }
 }
 
-/// Amounts by half and resource.
+/// The requests and limits of a container or a pod, each as a number, by resource.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Amounts(BTreeMap<(Half, String), f64>);
 
@@ -55,7 +56,7 @@ impl Amounts {
         self.0.get(&(half, resource.to_owned())).copied()
     }
 
-    /// Adds the quantities of a map where there is none yet.
+    /// Adds the quantities of a map from resources to quantities as requests or limits, for each resource that has none of these yet.
     fn fill(&mut self, half: Half, quantities: &Value) {
         for (resource, quantity) in quantities.as_object().into_iter().flatten() {
             if let Some(amount) = quantity::read(quantity) {
@@ -65,11 +66,11 @@ impl Amounts {
     }
 }
 
-/// The containers of a pod.
+/// The containers of a pod, with the amounts of resources that each asks for.
 pub(super) struct Pod {
-    /// The init containers come first.
+    /// All containers of the pod, the init containers first.
     pub(super) containers: Vec<Container>,
-    /// Whether the pod says amounts of its own.
+    /// Whether the pod states amounts of its own, in `spec.resources`.
     says_amounts: bool,
 }
 

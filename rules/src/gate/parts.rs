@@ -19,7 +19,8 @@ pub fn is_gate(container: &Value) -> bool {
         && lists("volumeMounts", TOKEN_VOLUME)
 }
 
-/// The first of the gate's names that something else in a pod or a pod template has: `container` or `volume`, and the name.
+/// The first of the gate's names that something else in a pod or a pod template has: `container` or `volume`, and the name. `None` where no name
+/// is taken, or where the pod has its gate already.
 pub fn taken(pod: &Value) -> Option<(&'static str, &'static str)> {
     let [init_containers, containers, volumes] =
         ["initContainers", "containers", "volumes"].map(|list| items(&pod["spec"], list));

@@ -54,7 +54,7 @@ pub fn later_images<'p>(pod: &'p Value, begin: usize, gate_image: &str) -> Vec<&
     images
 }
 
-/// The image of a container that its start may pull.
+/// The image of a container, if the container's start may pull it: not with the pull policy `Never`, and not a text that can be no image.
 fn pulled(container: &Value) -> Option<&str> {
     let image = container["image"].as_str()?;
     (container["imagePullPolicy"] != "Never" && may_be_reference(image)).then_some(image)

@@ -73,7 +73,7 @@ pub struct CelExpression {
     tree: IdedExpr,
     /// The deepest nesting of loops in the CEL expression.
     nested: u32,
-    /// The longest list that is written in the expression.
+    /// The length of the longest list that is written in the CEL expression.
     literal: usize,
 }
 

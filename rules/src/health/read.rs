@@ -30,7 +30,8 @@ impl fmt::Display for RuleProblem {
     }
 }
 
-/// Adds the rules of one text to `rules`, until there are `most` of them.
+/// Adds the rules of one text, with its name, to `rules` until there are `most` of them, and each fault to `problems`. Where a fault leaves unknown
+/// which kind a rule is for, all of `rules` counts as unreadable.
 pub(super) fn text(
     rules: &mut Rules,
     most: usize,
@@ -109,7 +110,7 @@ fn documents(text: &str) -> Result<Vec<Value>, String> {
     Ok(entries)
 }
 
-/// The group and the kind that an entry of an administrator's text judges.
+/// Reads the group and the kind that an entry of an administrator's text judges; no kind stands for every kind of the group.
 pub(super) fn subject(entry: &Value) -> Result<(String, Option<String>), String> {
     let fields = entry.as_object().ok_or("is no mapping")?;
     let version = text_of(fields, "apiVersion")?.ok_or("lacks apiVersion, as group/version")?;

@@ -89,7 +89,7 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether an expression reads a generation, of any part of the object.
+    /// Whether one of the rule's expressions reads a generation of any part of the object: its text has the word in it.
     pub(super) fn reads_a_generation(&self) -> bool {
         let more = [&self.in_progress, &self.failed];
         let all = more.into_iter().flatten().chain([&self.current]);
@@ -171,7 +171,7 @@ impl Rule {
     }
 }
 
-/// The field that pauses the object, so that its controller leaves it as it is.
+/// The path of the field that pauses the object, such as `spec.paused`, so that its controller leaves it as it is; `None` where none is true.
 fn paused(object: &Value) -> Option<String> {
     const FIELDS: [&[&str]; 4] = [
         &["spec", "paused"],

@@ -31,7 +31,7 @@ fn helm(name: &str, hook: &str, weight: &str) -> Value {
     }
 }
 
-/// Whether a dependency with the hooks `theirs` is late for a dependent with the hooks `own`.
+/// Why Helm makes a dependency with the hooks `theirs` too late for a dependent with the hooks `own`; `None` where it is in time.
 fn told(own: &str, theirs: &str) -> Option<Late> {
     late(&helm("a", own, "0"), &helm("b", theirs, "-1"))
 }

@@ -250,7 +250,8 @@ fn one<'v>(values: &[&'v Value]) -> Result<Option<&'v Value>, FindError> {
     }
 }
 
-/// The order of two values of one type. An integer and a float are of two types: that is an error, as in Go's templates.
+/// Whether a comparison of two values of one type holds. An integer and a float are of two types, and two types are an error, as in Go's
+/// templates; so is the order of two booleans.
 fn compare(left: &Value, operator: Operator, right: &Value) -> Result<bool, FindError> {
     let fits = left.is_i64() == right.is_i64() && !(left.is_boolean() && operator.orders());
     let ordering = comparison::order(left, right).filter(|_| fits);

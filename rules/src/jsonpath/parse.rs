@@ -12,7 +12,7 @@ use std::fmt;
 /// A fault of a JSONPath, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathError {
-    /// The character of the text at which it is, from 1.
+    /// The character of the JSONPath at which the fault is, from 1.
     pub column: usize,
     /// The fault of the JSONPath.
     pub problem: PathProblem,
@@ -53,7 +53,7 @@ pub enum PathProblem {
     Operand(String),
 }
 
-/// A problem, and the byte at which it is.
+/// The byte of a JSONPath at which a problem is, and the problem.
 type PathFlaw = (usize, PathProblem);
 
 pub(super) fn steps(text: &str) -> Result<Vec<PathStep>, PathError> {
@@ -82,7 +82,7 @@ fn path(text: &str) -> Result<Vec<PathStep>, PathFlaw> {
     Ok(steps)
 }
 
-/// `..`, and the name that may follow at once. Returns how many bytes it took, as the others do.
+/// Reads the step `..` at the start of `rest`, and the name that may follow at once, into `steps`. Returns the number of bytes that it has read.
 fn descend(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     if steps.last() == Some(&PathStep::Descend) {
         return Err((0, PathProblem::TwiceDown));
@@ -95,7 +95,8 @@ fn descend(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     if named { field(rest, 2, steps) } else { Ok(2) }
 }
 
-/// A name, up to the first character that no name may have. A backslash keeps the next character in it.
+/// Reads a name from the byte `start` of `rest` up to the first character that no name may have into `steps`. A backslash keeps the next character
+/// in the name. Returns the byte of `rest` at which the name ends.
 fn field(rest: &str, start: usize, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     let mut name = String::new();
     let mut letters = rest[start..].char_indices();
@@ -122,7 +123,8 @@ fn ends_name(letter: char) -> bool {
     )
 }
 
-/// An index, a slice, a name in quotes, or a union of these: up to the first `]`, even one in quotes.
+/// Reads a step in brackets at the start of `rest` into `steps`: an index, a slice, a name in quotes, or a union of these, up to the first `]`,
+/// even one in quotes. Returns the number of bytes that it has read.
 fn array(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     let end = rest.find(']').ok_or((0, PathProblem::Unclosed))?;
     let within = &rest[1..end];
@@ -189,7 +191,8 @@ fn until(end: Option<i64>) -> SliceEnd {
     end.map_or(SliceEnd::Open, SliceEnd::Before)
 }
 
-/// `[?(…)]`, up to the first parenthesis outside of the one text in quotes that it may hold.
+/// Reads a filter `[?(…)]` at the start of `rest` into `steps`, up to the first parenthesis outside of the one text in quotes that it may hold.
+/// Returns the number of bytes that it has read.
 fn filter(rest: &str, steps: &mut Vec<PathStep>) -> Result<usize, PathFlaw> {
     const START: usize = "[?(".len();
     let close = closing(&rest[START..]).ok_or((0, PathProblem::Unclosed))?;
@@ -253,7 +256,7 @@ fn operand(text: &str) -> Result<Operand, PathFlaw> {
     literal.map(Operand::Literal).ok_or_else(refused)
 }
 
-/// Digits and dots: every other spelling is no number here, and a number with a dot is a float.
+/// Reads a number of digits and dots, with one sign at most: an integer, or a float if it has a dot. `None` for every other spelling.
 fn number(word: &str) -> Option<Number> {
     let digits = word.trim_start_matches(['+', '-']);
     let plain = digits.bytes().all(|it| it.is_ascii_digit() || it == b'.');
@@ -264,7 +267,7 @@ fn number(word: &str) -> Option<Number> {
     integer.or_else(|| Number::from_f64(word.parse().ok()?))
 }
 
-/// Reads a text in quotes: returns the text between them, with its escapes decoded.
+/// Returns the text between two quotes, with its escapes decoded; `None` where a quote is missing or an escape is unknown.
 fn unquoted(word: &str, quote: char) -> Option<String> {
     let within = word.strip_prefix(quote)?.strip_suffix(quote)?;
     let mut text = String::new();

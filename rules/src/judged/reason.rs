@@ -5,7 +5,7 @@ mod sentence;
 use crate::lookup::Unavailable;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// Why an edge is satisfied or not: the closed set that may leave the process.
+/// Why an edge is satisfied or not. Gates, Events and metrics are told no other words than these.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray,
 )]
@@ -42,11 +42,11 @@ pub enum Reason {
     ClaimNotBound,
     /// The object is a load balancer or an ingress without an address.
     NoAddress,
-    /// An expression on the object does not hold yet.
+    /// An expression on the object, or in the entry, does not hold yet.
     HealthNotMet,
     /// An expression on the object says that it has failed.
     HealthFailed,
-    /// The kind has a status that no controller has written yet.
+    /// The kind declares a status, and no controller has written that of the object yet.
     NoStatusYet,
     /// The API server does not serve this kind yet.
     KindNotServed,
@@ -75,7 +75,7 @@ pub enum Reason {
     NoSlot,
     /// A pod of the dependency fits on no node.
     Unschedulable,
-    /// The dependent waits for an object that waits for the dependent.
+    /// The dependent waits for an object that waits, directly or over further objects, for the dependent.
     Cycle,
     /// The dependent waits for itself.
     SelfReference,
@@ -83,19 +83,19 @@ pub enum Reason {
     Syncing,
     /// The API server cannot be reached; the known state may be stale.
     Stale,
-    /// The kind is read whole by turns, and another object has the turn.
+    /// The object must be read with every field, which is done by turns, and other objects of the namespace have the turn.
     AwaitsTurn,
     /// The dependencies of the namespace's dependents fill its share of the memory.
     OverBudget,
-    /// The object is longer than sluice reads of one.
+    /// The object is longer than sluice reads of one object.
     TooLarge,
-    /// The object, or an expression on it, cannot be read as it is.
+    /// A field of the object, or an expression on it, has a fault; or the user of the command line may not read the kind.
     Unjudgeable,
     /// The object asks for something that this version does not do.
     NotSupported,
     /// The health rule of the object's kind is broken, or cannot be evaluated on the object.
     RuleError,
-    /// The gate has not told yet what came of an address that it is to try.
+    /// The gate has not reported the outcome of its try of an address yet.
     NotProbed,
     /// The gate is of a version that cannot try such an address.
     CannotProbe,
@@ -115,11 +115,11 @@ pub enum Reason {
     NoTls,
     /// The server at an address does not speak HTTP.
     NoHttp,
-    /// An address answers with another status than those that are asked for.
+    /// An address answers with an HTTP status other than the entry asks for.
     HttpStatus,
-    /// The gate has no variable of a name that an address is made of.
+    /// The gate has no environment variable of a name in the address.
     NoVariable,
-    /// The variables that an address holds do not make up an address.
+    /// The values of the variables in an address do not make up a valid address.
     BadVariable,
 }
 
@@ -127,7 +127,7 @@ impl Reason {
     /// Every reason, in the order of the enum.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
-    /// Whether the reason tells of a failure without recovery.
+    /// Whether the reason is a failure for good: that of a Job, or of an object that ends like a Job.
     pub fn is_final_failure(self) -> bool {
         matches!(self, Self::JobFailed | Self::FailedForGood)
     }
@@ -138,7 +138,7 @@ impl Reason {
     }
 }
 
-/// The reason of an edge that waits because nothing is known of its kind.
+/// Names the reason of an edge that waits because its object or kind cannot be read.
 impl From<Unavailable> for Reason {
     fn from(why: Unavailable) -> Self {
         match why {

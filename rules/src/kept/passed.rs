@@ -44,7 +44,7 @@ fn trim_gate(status: &mut Value) {
     }
 }
 
-/// Removes the fields of the metadata that only a controller and the API server read.
+/// Removes the fields of a pod's metadata that only controllers and the API server read, and no rule.
 fn trim_metadata(metadata: &mut Map<String, Value>) {
     const UNREAD: [&str; 3] = ["finalizers", "generateName", "generation"];
     metadata.retain(|field, _| !UNREAD.contains(&field.as_str()));

@@ -40,7 +40,7 @@ fn of_a_pod_template_only_what_it_says_of_the_object_stays() {
     );
 }
 
-/// Admission warns of such a workload, and its pod template is not kept.
+/// A workload without a readiness probe is marked when it is trimmed: admission warns of it, and its pod template is not kept.
 #[test]
 fn a_workload_whose_pods_nothing_asks_is_marked() {
     let of = |container: Value| {

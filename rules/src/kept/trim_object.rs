@@ -48,7 +48,8 @@ pub fn trim_object_within(kind: &Kind, object: &mut Value, has_room: impl FnOnce
     shorten(object.get_mut("data"));
 }
 
-/// Cuts a value that is longer than any that a rule accepts. The cut value is still too long, so every reader refuses it.
+/// Cuts, in a map of annotations or data, each value that a rule reads and that is longer than any rule accepts, to one byte more than that. So
+/// every reader still refuses it.
 fn shorten(values: Option<&mut Value>) {
     let values = values.and_then(Value::as_object_mut);
     for (key, value) in values.into_iter().flatten() {

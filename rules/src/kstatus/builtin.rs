@@ -3,7 +3,7 @@
 use super::field::group_and_kind;
 use super::{Evaluation, KstatusError, Observed, pod, simple, workload};
 
-/// The verdict of the kind's own rule, final; `None` for a kind without one.
+/// Judges an object by kstatus' rule for its built-in kind, which is final; `None` for a kind without a rule.
 pub(super) fn judge(subject: &Observed<'_>) -> Option<Result<Evaluation, KstatusError>> {
     let evaluation = match group_and_kind(subject.object) {
         ("apps" | "extensions", "Deployment") => workload::deployment(subject),

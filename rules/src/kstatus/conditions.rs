@@ -55,7 +55,7 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// The object's first condition of that type and status.
+    /// The object's first condition of that type and status; `None` without one.
     pub(crate) fn find(self, kind: &str, status: &str) -> Option<Condition<'a>> {
         self.iter()
             .find(|condition| condition.kind == kind && condition.status == status)

@@ -9,7 +9,7 @@ use super::go::{Printed, type_name};
 use crate::path::get;
 use serde_json::Value;
 
-/// An integer of at most 64 bits, else the default. `1.0` is a float, so the default.
+/// The integer of at most 64 bits at a path of an object, else the default, also for the float `1.0`.
 pub(crate) fn int(object: &Value, path: &[&str], default: i64) -> i64 {
     get(object, path).and_then(Value::as_i64).unwrap_or(default)
 }
@@ -36,7 +36,8 @@ pub(crate) fn group_and_kind(object: &Value) -> (&str, &str) {
     }
 }
 
-/// The value at a path of an object, with the errors of Go's library.
+/// The value at a path of an object; `None` where it is missing, or a value on the way is `null`. Any other value on the way that is no map is an
+/// error, as in Go's library.
 pub(super) fn nested<'a>(
     object: &'a Value,
     path: &[&str],
@@ -58,12 +59,12 @@ pub(super) fn nested<'a>(
     Ok(Some(value))
 }
 
-/// The integer of at most 64 bits at a path of an object.
+/// The integer of at most 64 bits at a path of an object; `None` where it is missing. Any other value there, also `null`, is an error.
 pub(super) fn nested_int(object: &Value, path: &[&str]) -> Result<Option<i64>, KstatusError> {
     insist(object, path, Value::as_i64, "int64").map_err(|error| looking_up(path, &error))
 }
 
-/// The text at a path of an object.
+/// The text at a path of an object; `None` where it is missing. Any other value there, also `null`, is an error.
 pub(super) fn nested_text<'a>(
     object: &'a Value,
     path: &[&str],
@@ -71,7 +72,7 @@ pub(super) fn nested_text<'a>(
     insist(object, path, Value::as_str, "string").map_err(|error| looking_up(path, &error))
 }
 
-/// The list at a path of an object.
+/// The list at a path of an object; `None` where it is missing. Any other value there, also `null`, is an error.
 pub(super) fn nested_list<'a>(
     object: &'a Value,
     path: &[&str],

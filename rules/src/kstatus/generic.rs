@@ -5,10 +5,10 @@ use super::{Conditions, Evaluation, KstatusError, Status};
 use crate::path::get;
 use serde_json::Value;
 
-/// The standard condition of an object that works towards its spec.
+/// The type of the standard condition that is `True` while an object works towards its spec.
 pub(super) const RECONCILING: &str = "Reconciling";
 
-/// The standard condition of an object that cannot get there.
+/// The type of the standard condition that is `True` while an object cannot reach the state of its spec.
 pub(super) const STALLED: &str = "Stalled";
 
 /// The reason where the controller has not seen the latest spec.
@@ -24,7 +24,8 @@ pub(super) fn deleted(object: &Value) -> Result<Option<Evaluation>, KstatusError
         .map(|_| Evaluation::new(Status::Terminating, "", "Resource scheduled for deletion")))
 }
 
-/// Differs in either direction; skipped where either number is absent.
+/// In progress while `status.observedGeneration` differs from `metadata.generation`, in either direction; `None` where they are equal or one is
+/// absent.
 pub(super) fn generation(object: &Value) -> Result<Option<Evaluation>, KstatusError> {
     let Some(generation) = nested_int(object, &GENERATION)? else {
         return Ok(None);
@@ -60,7 +61,7 @@ pub(super) fn generation_set(object: &Value) -> Option<Evaluation> {
     ))
 }
 
-/// `Reconciling` and `Stalled`: whichever is true first in the list.
+/// In progress by a condition `Reconciling`, or failed by a condition `Stalled`, by the first of these that is `True`; `None` without one.
 pub(super) fn standard(conditions: Conditions<'_>) -> Option<Evaluation> {
     conditions
         .iter()
@@ -73,7 +74,7 @@ pub(super) fn standard(conditions: Conditions<'_>) -> Option<Evaluation> {
         })
 }
 
-/// The first `Ready` that says one of the three words; an odd text is passed over.
+/// Current or in progress by the first condition `Ready` whose status is `True`, `False` or `Unknown`; `None` without one.
 pub(super) fn ready(conditions: Conditions<'_>) -> Option<Evaluation> {
     conditions
         .iter()

@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 use std::fmt;
 
-/// Go's `%T`. An integer beyond 64 bits signed is a float there.
+/// The name of a value's type as Go's `%T` prints it. An integer that is no signed one of 64 bits is a float there.
 pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -58,8 +58,8 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// Go prints the shortest digits that read back, like Rust, but takes the exponent form outside 1e-4..1e6 and
-/// writes it with a sign and two digits.
+/// Prints a number as Go's `%v` does. Like Rust, Go prints the shortest digits that read back, but it takes the exponent form outside
+/// 1e-4..1e6 and writes the exponent with a sign and two digits.
 fn print_number(number: &Number, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     if let Some(integer) = number.as_i64() {
         return write!(out, "{integer}");

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 
-/// The time in UTC; `None` where Go's `time.Parse(time.RFC3339, …)` fails.
+/// Reads a time in RFC 3339, and returns it in UTC; `None` where Go's `time.Parse(time.RFC3339, …)` fails.
 ///
 /// Not jiff's own parser, which also takes a space for the `T`, short offsets and a leap second. Civil time, because
 /// the years 0 and 9999 in full are more than a [`jiff::Timestamp`] holds.
@@ -29,7 +29,7 @@ pub(crate) fn instant(text: &str) -> Option<DateTime> {
     Some(local.saturating_sub(offset(rest)?))
 }
 
-/// Digits only; at most four of them are ever asked for.
+/// Reads a number of at most four digits; `None` where a byte is no digit.
 fn number(digits: &[u8]) -> Option<i16> {
     digits.iter().try_fold(0, |sum: i16, byte| {
         let digit = byte.is_ascii_digit().then(|| i16::from(byte - b'0'))?;
@@ -37,7 +37,8 @@ fn number(digits: &[u8]) -> Option<i16> {
     })
 }
 
-/// An optional fraction after `.` or `,`, cut to nanoseconds, and the rest of the text.
+/// Reads an optional fraction of a second behind `.` or `,`. Returns its nanoseconds, cut off or 0, and the text behind it; `None` where no digit
+/// follows the sign.
 fn fraction(rest: &[u8]) -> Option<(i32, &[u8])> {
     let [b'.' | b',', digits @ ..] = rest else {
         return Some((0, rest));
@@ -57,7 +58,7 @@ fn fraction(rest: &[u8]) -> Option<(i32, &[u8])> {
     Some((nanos, rest))
 }
 
-/// Reads the offset of a time, `Z` or `+hh:mm`, with Go's bounds.
+/// Reads the offset of a time, `Z` or `+hh:mm`, with Go's bounds of 24 hours and 60 minutes; `None` for any other text.
 fn offset(text: &[u8]) -> Option<SignedDuration> {
     let (sign, hours, minutes) = match text {
         b"Z" => return Some(SignedDuration::ZERO),

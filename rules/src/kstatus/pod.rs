@@ -1,4 +1,4 @@
-//! Pod.
+//! The rule of kstatus for a Pod.
 
 use super::field::{nested_list, text};
 use super::{Evaluation, KstatusError, Observed, instant};

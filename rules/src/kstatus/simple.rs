@@ -1,4 +1,4 @@
-//! `PersistentVolumeClaim`, Job, Service, `CustomResourceDefinition`.
+//! The rules of kstatus for a `PersistentVolumeClaim`, a Job, a Service and a `CustomResourceDefinition`.
 
 use super::field::{flag, int, text};
 use super::{Evaluation, Observed};
@@ -51,7 +51,8 @@ pub(super) fn job(subject: &Observed<'_>) -> Evaluation {
     ))
 }
 
-/// Only the cluster IP of a load balancer is waited for: neither endpoints nor the balancer's address.
+/// The status of a Service: in progress while one of type `LoadBalancer` has no cluster IP, else current. Neither endpoints nor the address of
+/// the load balancer count.
 pub(super) fn service(subject: &Observed<'_>) -> Evaluation {
     let field = |name| text(subject.object, &["spec", name], "");
     if field("type") == "LoadBalancer" && field("clusterIP").is_empty() {

@@ -165,7 +165,7 @@ fn a_condition_may_say_more_than_the_message() {
     );
 }
 
-/// The library answers most of these with a panic.
+/// A container status of a wrong type is skipped, where the library of kstatus mostly panics.
 #[test]
 fn odd_container_statuses_are_passed_over() {
     let pod = |statuses: Value| json!({ "apiVersion": "v1", "kind": "Pod", "status": { "phase": "Running", "containerStatuses": statuses } });

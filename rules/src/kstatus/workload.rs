@@ -5,7 +5,7 @@ use super::field::{int, text};
 use super::{Evaluation, Observed, generic};
 use serde_json::Value;
 
-/// The controller's word for "no deadline".
+/// The value of `progressDeadlineSeconds` by which the controller of Deployments means that there is no deadline.
 const NO_DEADLINE: i64 = i32::MAX as i64;
 
 fn spec(object: &Value, field: &str, default: i64) -> i64 {
@@ -16,12 +16,12 @@ fn status(object: &Value, field: &str) -> i64 {
     int(object, &["status", field], 0)
 }
 
-/// In progress with `{label}: {have}/{want}` where `want` is more than `have`.
+/// In progress with the message `{label}: {have}/{want}` where `want` is more than `have`, else `None`.
 fn fewer(want: i64, have: i64, reason: &str, label: &str) -> Option<Evaluation> {
     (want > have).then(|| Evaluation::in_progress(reason, format!("{label}: {have}/{want}")))
 }
 
-/// In progress while more pods are left than asked for.
+/// In progress while there are more pods than the workload asks for, else `None`.
 fn extra(have: i64, want: i64) -> Option<Evaluation> {
     (have > want).then(|| {
         let left = have.wrapping_sub(want);

@@ -61,7 +61,7 @@ fn a_plan_names_objects_and_selectors() {
     );
 }
 
-/// A template that had nothing to render leaves that.
+/// A text without content is an empty plan: a template that had nothing to render leaves such a text.
 #[test]
 fn what_says_nothing_is_a_plan_of_nothing() {
     for text in ["", " \n", "# nothing\n", "null", "---\n", "{}"] {
@@ -253,7 +253,7 @@ fn what_a_plan_orders_is_known_by_any_of_its_names() {
     }
 }
 
-/// Two exporters of a database would wait for each other.
+/// The label of the application counts only where no chart has that name: otherwise two exporters of a database would wait for each other.
 #[test]
 fn the_label_of_the_application_orders_where_no_chart_is_called_so() {
     let plan = json!({
@@ -302,7 +302,7 @@ fn a_plan_holds_every_pod_of_its_namespace() {
         let held = ask(release, &format!("{cni}\napi: [postgresql]"));
         assert_eq!(held, ["kube-system/DaemonSet/cni"]);
     }
-    // What one of the entries means waits for none: they may need each other.
+    // A pod that one of the entries means waits for none of them: they may need each other.
     for meant in [
         "deployment/r-airflow-db",
         "{kind: Deployment, selector: tier=db}",
@@ -332,7 +332,7 @@ fn every_pod_is_said_once_and_of_objects() {
     assert!(refused("everyPod: [{tcp: $(URL)}]").contains("is a variable of one pod's containers"));
 }
 
-/// Where it is unknown whether a plan holds every pod, no pod of the namespace starts early; a plan that cannot is of its release alone.
+/// An unreadable plan that may hold every pod keeps every pod of its namespace from starting early; one that cannot counts for its release alone.
 #[test]
 fn a_plan_that_cannot_be_read_and_may_hold_every_pod_counts_for_every_pod() {
     let labels = Map::new();

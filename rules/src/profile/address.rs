@@ -1,4 +1,4 @@
-//! State `addressed`: the object can be reached from outside.
+//! Judges the state `addressed`: the object has an address at which it can be reached from outside.
 
 use super::{Subject, satisfied, waiting};
 use crate::judged::{Judged, Reason};
@@ -6,7 +6,8 @@ use crate::kstatus::{group_and_kind, text};
 use crate::path::get;
 use serde_json::Value;
 
-/// An entry in `status.loadBalancer.ingress` (Service, Ingress) or in `status.addresses` (Gateway).
+/// Judges whether an object has an address: an IP, a host name or a value in `status.loadBalancer.ingress` (Service, Ingress) or in
+/// `status.addresses` (Gateway).
 pub(super) fn addressed(subject: &Subject<'_>) -> Judged {
     let object = subject.object;
     let balancer = entries(object, &["status", "loadBalancer", "ingress"]);

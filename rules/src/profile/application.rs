@@ -6,7 +6,8 @@ use crate::kstatus::text;
 use crate::path::get;
 use serde_json::Value;
 
-/// Healthy and synced by the source that the spec has now, and no operation running or asked for.
+/// Judges whether an Application is ready: healthy and synced by the source that the spec has now, and no operation running or asked for. One that
+/// is `Degraded` has failed.
 pub(super) fn ready(subject: &Subject<'_>) -> Judged {
     let field = |path: &[&str]| text(subject.object, path, "");
     let health = field(&["status", "health", "status"]);

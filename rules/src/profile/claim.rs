@@ -1,4 +1,4 @@
-//! `PersistentVolumeClaim`: bound, or waiting for the very pod that waits for it.
+//! Judges whether a `PersistentVolumeClaim` is ready: bound, or waiting for the very pod that waits for it.
 
 use super::judged::unavailable;
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
@@ -13,8 +13,8 @@ use crate::text::Quoted;
 use crate::world::Objects;
 use serde_json::Value;
 
-/// Bound; or Pending under `WaitForFirstConsumer` while no consumer has been placed, since such a claim may be waiting
-/// for the gated pod itself. `Lost` is failed, where kstatus calls it in progress.
+/// Judges a claim: ready where it is bound, or is pending under `WaitForFirstConsumer` while no consumer has been placed, since such a claim may be
+/// waiting for the gated pod itself. One that is `Lost` has failed, where kstatus calls it in progress.
 pub(super) fn ready(subject: Subject<'_>) -> Judged {
     let Subject {
         object,
@@ -35,10 +35,10 @@ pub(super) fn ready(subject: Subject<'_>) -> Judged {
     }
 }
 
-/// The claim's Events are not read: they hold the provisioner's messages.
+/// The message about a claim whose StorageClass has to make the volume. The provisioner's own messages are in Events, which sluice does not read.
 const NO_VOLUME: &str =
     "its StorageClass has made no volume yet: \"kubectl describe pvc\" says why";
-/// The way to ask for a volume that exists already.
+/// The message about a claim without a class, which asks for a PersistentVolume that exists already.
 const BY_HAND: &str =
     "its storageClassName is \"\", and no PersistentVolume that somebody made fits it";
 
@@ -95,7 +95,7 @@ fn binding(claim: &Value, world: &dyn Objects) -> Binding {
     }
 }
 
-/// The default class: of several, Kubernetes takes the newest, then the first by name.
+/// The default StorageClass; `NotFound` without one. Of several, Kubernetes takes the newest, then the first by name.
 fn default_class(kind: &Kind, world: &dyn Objects) -> Lookup<Value> {
     let is_default = |class: &Value| {
         keys::DEFAULT_CLASS

@@ -119,7 +119,7 @@ fn generic(subject: &Subject<'_>) -> Option<Hindrance> {
         .or_else(|| untold(subject))
 }
 
-/// The field that the definition announces and the status lacks.
+/// The hindrance of an object whose status lacks the summary that the definition announces; `None` for an object without any status.
 fn untold(subject: &Subject<'_>) -> Option<Hindrance> {
     let kind = kind_of(subject);
     if has_no_status(subject.object) {
@@ -137,13 +137,14 @@ fn untold(subject: &Subject<'_>) -> Option<Hindrance> {
     summary::missing(kind, subject.object, subject.conditions, &declared)
 }
 
-/// The name of the kind, not how a list spells it.
+/// The name of the kind as the object itself has it, else the word by which a list names the kind.
 fn kind_of<'a>(subject: &'a Subject<'_>) -> &'a str {
     let kind = subject.object.get("kind").and_then(Value::as_str);
     kind.unwrap_or(subject.kind.word())
 }
 
-/// The hindrance of an object of any kind, even of one with a rule in the library.
+/// Judges an object as not ready where one of its conditions is of an older generation or contradicts another of its type, or one of its parts is
+/// not ready; else `None`. The check applies to every kind, even to one with a rule in the library.
 pub(super) fn hindered(object: &Value) -> Option<Judged> {
     let conditions = Conditions::read(object).unwrap_or_default();
     let hindrance = conditions::outdated(object)
@@ -152,12 +153,13 @@ pub(super) fn hindered(object: &Value) -> Option<Judged> {
     hindrance.map(Judged::from)
 }
 
-/// The object's own explanation of a status that is not `Current`.
+/// The object's own explanation of a status that is not `Current`; `None` where it has none.
 pub(super) fn told(object: &Value, status: Status) -> Option<String> {
     told::told(object, status)
 }
 
-/// A list of conditions that is still empty, where no word, no set flag and no complete count says anything either.
+/// The hindrance of an object whose list of conditions is there and still empty, and whose status has no word, no set flag and no complete count
+/// either.
 fn nothing_reported(object: &Value) -> Option<Hindrance> {
     let conditions = get(object, &["status", "conditions"])?.as_array()?;
     (conditions.is_empty() && !words::any(object) && !counts::is_met(object))
@@ -207,8 +209,8 @@ fn expects_status(subject: &Subject<'_>) -> bool {
     }
 }
 
-/// Whether a controller looks at objects of the kind only when they are used. A kind whose definition shows the status is looked
-/// at before.
+/// Whether a controller looks at objects of the kind only when they are used: its name ends in `Template`, and no printer column of its definition
+/// shows the status.
 fn is_template(kind: &str, declared: &Declared) -> bool {
     let summary = declared.summary.as_ref();
     kind.ends_with("Template") && summary.is_none_or(|summary| summary.columns.is_empty())

@@ -23,7 +23,7 @@ fn is_generation(field: &str) -> bool {
     field.to_ascii_lowercase().ends_with("generation")
 }
 
-/// Whether a field holds a number. Some kinds write a number as a text.
+/// Whether the value of a field for a generation is a number, or a text that is not empty, since some kinds write a number as a text.
 fn is_said(value: &Value) -> bool {
     value.is_number() || value.as_str().is_some_and(|text| !text.is_empty())
 }

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 pub(super) struct Health {
     /// `None` where the annotations ask for nothing, and the kind's rule decides.
     pub(super) judged: Option<Judged>,
-    /// An annotation that has no effect as it is.
+    /// The sentence about a readiness annotation that has no effect as it is written.
     pub(super) warning: Option<String>,
 }
 
@@ -68,8 +68,8 @@ fn look_beyond(kind: &Kind, object: &Value, by_edge: &[Expression]) -> bool {
     }
 }
 
-/// Judges failure first; then every other expression must hold. An unreadable annotation never holds: to ignore it would open a
-/// gate that its author meant to close.
+/// Judges an object by the health expressions in its annotations: failure first, then every other expression must hold. An unreadable annotation
+/// makes the object unknown: to ignore it would open a gate that its author meant to close.
 pub(super) fn judge(kind: &Kind, object: &Value) -> Health {
     let Some(annotations) = annotations(object) else {
         return Health::default();
@@ -99,7 +99,7 @@ pub(super) fn by_edge(object: &Value, expressions: &[Expression]) -> Option<Judg
     Some(failed.unwrap_or_else(|| satisfied("its health expressions hold")))
 }
 
-/// The result of an expression that does not hold. `place`: the annotation or field that holds the expression.
+/// The finding about an expression that does not hold on an object; `None` where it holds. `place`: the annotation or field with the expression.
 fn unmet(place: &str, expression: &Expression, object: &Value) -> Option<Judged> {
     let Held::Fails(why) = expression.holds(object) else {
         return None;

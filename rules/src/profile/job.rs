@@ -1,12 +1,12 @@
-//! Job: only its terminal conditions count, never its counters.
+//! Judges whether a Job has started or completed: only its terminal conditions count, never its counters.
 
 use super::{Subject, failed, from_kstatus, kueue, satisfied, waiting};
 use crate::job::{self, End};
 use crate::judged::{Judged, Reason};
 use crate::kstatus::{Status, flag, text};
 
-/// Running, or complete. A suspended Job is neither, even while its controller has not put its pods away yet; and one
-/// that failed has failed for good here, too.
+/// Judges whether a Job has started: it runs, or is complete. A suspended Job has not, even while its controller has not put its pods away yet; and
+/// one that failed has failed for good here, too.
 pub(super) fn started(subject: Subject<'_>) -> Judged {
     let over = complete(&subject);
     let current = subject.evaluation.status == Status::Current;
@@ -17,7 +17,7 @@ pub(super) fn started(subject: Subject<'_>) -> Judged {
     from_kstatus(subject.evaluation)
 }
 
-/// Completed. `SuccessCriteriaMet` alone is not enough, since pods may still run.
+/// Judges whether a Job has completed. `SuccessCriteriaMet` alone is not enough, since pods may still run. A Job that failed has failed for good.
 pub(super) fn complete(subject: &Subject<'_>) -> Judged {
     let Subject {
         object,

@@ -22,7 +22,8 @@ pub(super) fn failed(reason: Reason, message: impl Into<String>) -> Judged {
     }
 }
 
-/// The word of kstatus as it is. A message is never empty: a condition without one gives its reason.
+/// Takes over the result of kstatus as it is: satisfied only where it is `Current`. The message is never empty: a condition without one gives its
+/// reason.
 pub(super) fn from_kstatus(evaluation: Evaluation) -> Judged {
     let Evaluation {
         status,

@@ -14,8 +14,8 @@ const QUEUE_NAME: &str = "kueue.x-k8s.io/queue-name";
 /// The label of a Workload that has the UID of the Job that it stands for.
 const JOB_UID: &str = "kueue.x-k8s.io/job-uid";
 
-/// `queued in LocalQueue "team"; its Workload says QuotaReserved is False: Pending: insufficient unused quota`; `None` of a Job that is in
-/// no queue. The Workload is looked at where the administrator lets sluice read Workloads.
+/// The message about a Job that waits in a queue of Kueue: `queued in LocalQueue "team"; its Workload says QuotaReserved is False: Pending:
+/// insufficient unused quota`; `None` for a Job in no queue. The Workload is read only where the administrator lets sluice read Workloads.
 pub(super) fn queued(job: &Value, world: &Evidence<'_>) -> Option<String> {
     let queue = job["metadata"]["labels"][QUEUE_NAME].as_str()?;
     let queued = format!("queued in LocalQueue {}", Quoted(queue));
@@ -25,7 +25,7 @@ pub(super) fn queued(job: &Value, world: &Evidence<'_>) -> Option<String> {
     })
 }
 
-/// The message of a Job's Workload on its quota, while it has none.
+/// The message of a Job's Workload while it has no quota; `None` where it has, or where sluice cannot read it.
 fn reserved(job: &Value, world: &Evidence<'_>) -> Option<String> {
     let kind = Kind::Custom {
         group: "kueue.x-k8s.io".to_owned(),

@@ -1,4 +1,4 @@
-//! Service: an endpoint must serve.
+//! Judges whether a Service is ready: an endpoint of it must serve.
 
 use super::judged::unavailable;
 use super::{Subject, from_kstatus, satisfied, waiting};
@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 /// The label by which the slices of a Service are found.
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
-/// With a selector: at least one endpoint serves. Without one, or as an `ExternalName`: it exists.
+/// Judges a Service: with a selector it is ready where at least one endpoint serves; without one, or as an `ExternalName`, as soon as it exists. A
+/// load balancer also needs its cluster IP.
 pub(super) fn ready(subject: Subject<'_>) -> Judged {
     let Subject {
         object,
@@ -90,8 +91,8 @@ fn serving(slices: &[Value]) -> Judged {
     }
 }
 
-/// `serving` and not `ready`, because `publishNotReadyAddresses` makes every endpoint ready; unset means ready, and
-/// that unset means yes (discovery/v1 `EndpointConditions`).
+/// Whether an endpoint serves and is not terminating. Its condition `serving` counts and not `ready`, because `publishNotReadyAddresses` makes every
+/// endpoint ready. Without `serving` the condition `ready` counts, and without both the answer is yes (discovery/v1 `EndpointConditions`).
 fn serves(endpoint: &Value) -> bool {
     let condition = |name| get(endpoint, &["conditions", name]).and_then(Value::as_bool);
     let serving = condition("serving").or_else(|| condition("ready"));

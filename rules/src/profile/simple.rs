@@ -1,4 +1,4 @@
-//! Namespace, `CustomResourceDefinition`, `APIService`, `PodDisruptionBudget`.
+//! Judges whether a Namespace, a `CustomResourceDefinition`, an `APIService` or a `PodDisruptionBudget` is ready.
 
 use super::{Subject, failed, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
@@ -40,8 +40,8 @@ pub(super) fn api_service(subject: &Subject<'_>) -> Judged {
     }
 }
 
-/// Condition `DisruptionAllowed` is `False` for a budget that is used up, which is its purpose, and for one whose computation
-/// failed, which is a failure. kstatus looks at neither.
+/// Judges a PodDisruptionBudget by its condition `DisruptionAllowed`, which kstatus does not read: ready once it is there, whether True or False,
+/// because a budget that is used up serves its purpose. With the reason `SyncFailed` it has failed.
 pub(super) fn budget(subject: Subject<'_>) -> Judged {
     let mut conditions = subject.conditions.iter();
     match conditions.find(|condition| condition.kind == "DisruptionAllowed") {

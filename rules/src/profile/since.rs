@@ -46,7 +46,7 @@ pub fn since(
     (written(object)? <= newest).then_some(newest)
 }
 
-/// The conditions that decide alone; `None` where something else decides, too.
+/// The types of the conditions that alone decide whether an object is satisfied; `None` where anything else decides, too.
 fn deciding(
     kind: &Kind,
     object: &Value,
@@ -117,7 +117,7 @@ fn of_custom(object: &Value) -> Option<Vec<&'static str>> {
     Some(of_the_spec.chain(["Ready"]).collect())
 }
 
-/// When the one condition of this type became true; `None` where there is none, or several.
+/// When the one condition of this type became `True`; `None` where it is not `True`, is missing, or is there twice.
 fn changed(object: &Value, word: &str) -> Option<Timestamp> {
     let conditions = Conditions::read(object).ok()?;
     let mut found = conditions

@@ -139,7 +139,7 @@ fn ask(object: &Value, state: State, world: &Cluster) -> Judged {
     judge(&kind_of(object), object, state, &world.world(), noon())
 }
 
-/// `Current Satisfied: message`, of state `ready`, in a cluster without anything.
+/// Judges an object for the state `ready` in an empty cluster, and writes the result as `Current Satisfied: message`.
 fn told(object: &Value) -> String {
     told_as(object, State::Ready, &Cluster::empty())
 }

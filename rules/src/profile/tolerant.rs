@@ -73,7 +73,8 @@ fn is_clean_condition(condition: &Value) -> bool {
             .all(|field| condition.get(field).is_none_or(Value::is_string))
 }
 
-/// Entries of a list carry neither `apiVersion` nor `kind`, and kstatus would take them for a kind without a rule.
+/// Adds `apiVersion` and `kind` to an object of a built-in kind: entries of a list carry neither, and kstatus would take them for a kind without
+/// a rule.
 fn name(kind: &Kind, fields: &mut Map<String, Value>) {
     let Kind::Builtin(builtin) = kind else { return };
     let version = match builtin.group {
@@ -111,8 +112,8 @@ fn repair(fields: &mut Map<String, Value>) {
     }
 }
 
-/// A text only holds an object back while it is behind: some controllers put a hash there, which may be all digits,
-/// and such a number is never the generation.
+/// Reads `status.observedGeneration` from a number, or from a text of digits. A text above the object's generation counts as the generation: some
+/// controllers put a hash there, which may be all digits and must not hold the object back for ever. `None` for any other value.
 fn observed_generation(value: &Value, generation: Option<i64>) -> Option<i64> {
     match value {
         Value::String(text) => {
@@ -123,7 +124,7 @@ fn observed_generation(value: &Value, generation: Option<i64>) -> Option<i64> {
     }
 }
 
-/// Reads an integer, also one written `2.0`.
+/// Reads an integer, also one written `2.0`; `None` for any other value.
 fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let float = value.as_f64()?;

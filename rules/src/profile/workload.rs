@@ -1,4 +1,4 @@
-//! Deployment, `StatefulSet`, `DaemonSet`, `ReplicationController`. (`ReplicaSet` follows kstatus.)
+//! Judges whether a Deployment, a `StatefulSet`, a `DaemonSet` or a `ReplicationController` is ready. (A `ReplicaSet` is judged by kstatus alone.)
 
 use super::{Subject, from_kstatus, satisfied, waiting};
 use crate::judged::{Judged, Reason};
@@ -14,7 +14,7 @@ fn is_on_delete(object: &Value) -> bool {
     text(object, &["spec", "updateStrategy", "type"], "") == "OnDelete"
 }
 
-/// Waits with `{label}: {have}/{want}` where `want` is more than `have`.
+/// In progress with the message `{label}: {have}/{want}` where `want` is more than `have`, else `None`.
 fn fewer(want: i64, have: i64, label: &str) -> Option<Judged> {
     (want > have).then(|| waiting(Reason::InProgress, format!("{label}: {have}/{want}")))
 }
@@ -36,8 +36,8 @@ pub(super) fn deployment(subject: Subject<'_>) -> Judged {
     judged
 }
 
-/// Judges by condition `Available`: neither the end of the old pods nor a rollout under way holds a dependent back. Without that
-/// condition kstatus never says `Current`, and its message names the missing part.
+/// Judges a Deployment for the state `available`, by condition `Available`: neither the end of the old pods nor a rollout under way holds a
+/// dependent back. Without that condition kstatus never says `Current`, and its message names the missing part.
 pub(super) fn available(subject: Subject<'_>) -> Judged {
     if subject.conditions.is_true("Available") {
         return satisfied("Deployment is available");
@@ -82,7 +82,8 @@ fn due(object: &Value, want: i64) -> i64 {
     want.saturating_sub(below)
 }
 
-/// Waits where `spec.minReadySeconds` has a pod stand for a while before it is available, and too few of `want` have.
+/// In progress where `spec.minReadySeconds` asks that a pod be ready for a while before it is available, and fewer than `want` pods are available;
+/// else `None`.
 fn unavailable(object: &Value, want: i64) -> Option<Judged> {
     let stands = int(object, &["spec", "minReadySeconds"], 0) > 0;
     let available = || status(object, "availableReplicas");
@@ -112,7 +113,7 @@ pub(super) fn daemon_set(subject: Subject<'_>) -> Judged {
     }
 }
 
-/// Judges by the rule of a `ReplicaSet` without the labels, because kstatus has no rule for this kind.
+/// Judges a ReplicationController, for which kstatus has no rule, as kstatus judges a ReplicaSet, but without the count of labelled replicas.
 pub(super) fn replication_controller(subject: &Subject<'_>) -> Judged {
     let object = subject.object;
     if get(object, &["status", "observedGeneration"]).is_none() {

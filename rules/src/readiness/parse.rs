@@ -1,4 +1,4 @@
-//! The text of HIP-0025's expressions.
+//! Reads the text of HIP-0025's expressions.
 
 use super::ReadinessExpression;
 use crate::annotation::{MAX_BYTES, MAX_ENTRIES};
@@ -72,7 +72,7 @@ pub fn lint(annotation: &str) -> Result<(), ReadinessProblem> {
     Ok(())
 }
 
-/// The JSONPath of a written path: below `.status`, unless it begins there.
+/// Makes the JSONPath, from the root of the object, of the path in a readiness expression: it gets `.status` in front, unless it begins with that.
 ///
 /// # Errors
 ///

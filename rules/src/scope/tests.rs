@@ -1,4 +1,4 @@
-//! Objects as installers write them.
+//! The scope, wave, groups and chart of objects as installers write them.
 
 use super::*;
 use serde_json::json;

@@ -32,7 +32,8 @@ fn explore(objects: usize, most: usize, steps: &[Step], way: Way) -> Result<Hash
     Ok(reached)
 }
 
-/// Walks through every state, of which there must be more than `least`.
+/// Fails a test if the steps lead to a state in which too many objects run, or, of every [`SAMPLE`]th state, to one in which a slot is lost. There
+/// must be more than `least` states.
 fn holds(steps: &[Step], least: usize) {
     let reached = explore(2, 1, steps, Way::Built);
     let reached = reached.unwrap_or_else(|state| panic!("too many run: {state:?}"));

@@ -138,7 +138,7 @@ fn a_pod_that_has_ended_gives_its_slot_back() {
     );
 }
 
-/// A CronJob is ready in any state of its Jobs.
+/// A Job claims a slot for itself, also where a CronJob made it: a CronJob is ready in any state of its Jobs.
 #[test]
 fn a_job_claims_for_itself_whoever_made_it() {
     let named = |kind: &str, name: &str, owner: Value| {
@@ -229,7 +229,7 @@ impl Objects for All {
     }
 }
 
-/// The pods of such an owner are ready together or not at all, and nothing tells its revisions apart.
+/// The pods of an owner whose revisions have no names share one slot: they are ready together or not at all.
 #[test]
 fn an_owner_whose_revision_has_no_name_holds_one_slot() {
     for owner in [

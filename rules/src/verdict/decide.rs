@@ -26,7 +26,7 @@ pub struct Verdict {
     /// Whether the answer only says that something is still being read. A better answer follows in a moment, so the service does not send
     /// this one at once.
     pub provisional: bool,
-    /// The earliest time at which time alone may change the verdict: a timeout passes, or an old object has stood for a moment.
+    /// The earliest time at which time alone may change the verdict, such as the end of a timeout; `None` where time changes nothing.
     pub again: Option<Timestamp>,
 }
 
@@ -38,18 +38,19 @@ pub struct Found {
     judgement: Judgement,
     /// Whether the memory that tells whether a pod of the revision has passed is still being read.
     unread: bool,
-    /// The verdict where no edge is judged: the gate opens without asking, or the list cannot be read.
+    /// The verdict where no edge decides: the gate is skipped, has passed, or is marked without a list, or the list cannot be read. `None` where
+    /// the edges decide.
     without_edges: Option<Verdict>,
-    /// Whether a boot of the node will change nothing for the pod, once its gate has opened.
+    /// Whether the gate, once open, need not ask again after a boot of the node.
     for_good: bool,
     /// Whether these findings hold for every pod that is alike: none is about one pod alone.
     pub of_all_alike: bool,
 }
 
-/// Decides for a dependent.
+/// Judges every edge of a dependent and decides whether its gate waits, opens or refuses.
 ///
-/// `patient`: kinds that are still being read get their time before a timeout ends the wait. A controller that has just
-/// started knows nothing yet, and a refusal would blame a dependency that may long be ready.
+/// `patient`: no timeout ends the wait while a kind, or the memory, is still being read. A controller that has just started knows nothing yet,
+/// and a refusal would blame a dependency that may long be ready.
 pub fn decide(
     dependent: &Dependent,
     policy: &Policy,
@@ -60,9 +61,10 @@ pub fn decide(
     find(dependent, policy, world, now).decided(dependent.started, now, patient)
 }
 
-/// Judges every edge of a dependent.
+/// Judges every edge of a dependent, without its timeouts. Where `sluice.dev/skip` is set, or the list cannot be read, no edge is judged, and
+/// the verdict is found at once.
 pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Timestamp) -> Found {
-    // A dependent without an owner is called by its pod's name.
+    // The findings about a dependent without an owner name its pod, so they hold for that pod alone.
     let mut found = Found {
         terms: dependent.terms().terms,
         judgement: Judgement::default(),
@@ -153,7 +155,7 @@ impl Found {
         }
     }
 
-    /// The earliest time at which time alone may change these findings.
+    /// The earliest time at which time alone may change these findings, timeouts apart; `None` where time changes nothing.
     pub fn again(&self) -> Option<Timestamp> {
         let again = self.judgement.again;
         again.filter(|_| self.without_edges.is_none())
@@ -167,7 +169,8 @@ impl Verdict {
         Self::without_edges(Why::Skipped, note)
     }
 
-    /// The verdict while something is on its way to sluice; `note` follows "waiting for".
+    /// The verdict to wait until something has reached sluice, such as a pod that its watch has not seen; `note` follows "waiting for". It is
+    /// provisional.
     pub fn awaiting(note: &str) -> Self {
         Self {
             provisional: true,
@@ -175,7 +178,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict while `what` cannot be read, and with it not even the terms of the wait.
+    /// The verdict to wait while `what` cannot be read, without regard to the terms of the wait. It is provisional while `what` is still being
+    /// read.
     pub fn unread(what: &str, why: Unavailable) -> Self {
         Self {
             provisional: why == Unavailable::Syncing,
@@ -193,7 +197,7 @@ impl Verdict {
         Self::without_edges(Why::Passed, note.to_owned())
     }
 
-    /// The verdict on a dependent that is marked for a gate and has nothing to wait for.
+    /// The verdict to open for a dependent that is marked for a gate and has no edge; the note names the annotation that `name` lacks.
     fn unlisted(name: &str) -> Self {
         let note = format!(
             "a list: its pod template is marked ({}), and no list, plan, weight or cap is found for {name}; write {} on {name} or on \
@@ -204,7 +208,7 @@ impl Verdict {
         Self::without_edges(Why::Unlisted, note)
     }
 
-    /// The verdict while the list of a dependent cannot be read.
+    /// The verdict to wait while the edges of a dependent are unknown, because a list, a plan or the Namespace cannot be read.
     fn without_list(error: &Unknown) -> Self {
         match error {
             Unknown::Plans(why) => Self::unread("the plans", *why),
@@ -216,7 +220,7 @@ impl Verdict {
         }
     }
 
-    /// A verdict without dependencies. The note is worded to follow "waiting for", or "open without".
+    /// A verdict for this reason without any edge. The words of `note` follow "waiting for", or "open without".
     fn without_edges(why: Why, note: String) -> Self {
         Self {
             answer: Answer {
@@ -234,8 +238,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a wait for something that cannot be read, as the terms of the wait have it: the gate waits until its timeout.
-    /// `patient` as in [`decide`].
+    /// Applies the timeout of the wait to a verdict without edges: before the timeout the verdict stays, and then `on-timeout` decides.
+    /// `patient`: a provisional verdict stays in any case.
     #[must_use]
     pub fn under(
         self,
@@ -260,7 +264,7 @@ impl Verdict {
     }
 }
 
-/// When the timeout of the whole wait passes; `None` where it has passed.
+/// The time at which the timeout of the whole wait passes; `None` where it has passed, or there is none.
 fn deadline(terms: &Terms, started: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let deadline = terms.deadline(started);
     deadline.filter(|deadline| now < *deadline)
@@ -277,7 +281,7 @@ fn told(overdue: &[Overdue], why: &Why) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Says what a gate waits for while `what` cannot be read. The words follow "waiting for".
+/// Writes the note of a gate that waits because `what` cannot be read. The words follow "waiting for".
 fn reading(what: &str, why: Unavailable) -> String {
     match why {
         Unavailable::Syncing => format!("sluice to read {what}"),

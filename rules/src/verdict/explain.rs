@@ -1,4 +1,5 @@
-//! Words that a judgement alone does not have: causes, cycles, slips of the pen. Nothing here makes an edge satisfied.
+//! Adds to unsatisfied edges the words that the finding alone does not have: root causes, cycles, misspelt names. Nothing here makes an edge
+//! satisfied.
 //!
 //! Floors, top to bottom; a file calls and imports only files below its own, and the files of `judge`:
 //! * `edges`: all edges of a dependent

@@ -1,14 +1,14 @@
-//! Facts: the finding about each edge of one dependent.
+//! Finds whether each edge of one dependent is satisfied, and why.
 //!
 //! Floors, top to bottom; a file calls and imports only files below its own:
 //! * `edges`: all edges of a dependent, each an entry of the list, the wave or the slot
 //! * `entry`: one entry, and alternatives, which are entries themselves
 //! * `named`, `selected`, `part`, `wave`, `slot`: the objects that an edge means
-//! * `object`: one object that is there
+//! * `object`: one object that exists
 //! * `address`, `node`, `remembered`: an address outside of the cluster, the pod of a DaemonSet on one node, an object that is gone
 //! * `absent`, `missing_status`, `observed`, `recovered`, `since_boot`, `stable`: one reason each to wait on
 //! * `settle`, `same_workload`: whether the object may be replaced, or waits itself
-//! * `lockstep`: whether an object is of the dependent's revision
+//! * `lockstep`: whether an object is of the dependent's revision, and as new as `fresh` asks
 //! * `home`, `several`, `patience`: the place of an object, the finding about several objects, the timeout of an entry
 //! * `basis`: the dependent, the policy, the world and the time by which every edge is judged
 //! * `consent`, `finding`, `judgement`: the right to be told of an object, the finding about an entry, the findings about a dependent

@@ -1,4 +1,4 @@
-//! Turns a judgement into the answer that a gate gets.
+//! Turns the findings about the edges into the answer that a gate gets.
 
 use super::judge::{JudgedEdge, Turn};
 use crate::annotation::MAX_ENTRIES;
@@ -6,7 +6,7 @@ use crate::text::one_line;
 use jiff::{RoundMode, TimestampRound, Unit};
 use wire::Answer;
 
-/// The longest message that is reported of one edge, in bytes. A message may tell of several objects.
+/// The longest message in the report of one edge, in bytes; a longer one is cut. A message may tell of several objects.
 pub(super) const LONGEST_REPORT: usize = 2048;
 /// The longest report of an edge without its message, in bytes: its names come from lists, which are short.
 const BESIDE_A_REPORT: usize = 1024;
@@ -14,7 +14,8 @@ const BESIDE_A_REPORT: usize = 1024;
 const _: () =
     assert!(2 * MAX_ENTRIES * (2 * LONGEST_REPORT + BESIDE_A_REPORT) < wire::LONGEST_ANSWER);
 
-/// The answer to a gate with these edges. An empty list opens: a marker without a list is inert.
+/// The answer to a gate: `open` if all edges are satisfied or there is none, else `wait`; with a report for each edge, and without note, digest
+/// and probes.
 pub fn answer(edges: &[JudgedEdge]) -> Answer {
     let verdict = if edges.iter().all(|edge| edge.judged.satisfied) {
         wire::Decision::Open

@@ -1,4 +1,4 @@
-//! The way from a pod to the answer to its gate, in a cluster that is a list of objects.
+//! Tests the whole way from a pod to the answer that its gate gets, in a fake cluster that is a list of objects.
 
 mod any;
 mod behind;
@@ -85,7 +85,7 @@ fn owned(kind: &str, name: &str, by: Option<(&str, &str)>, annotations: Value) -
     object
 }
 
-/// The namespace of the dependents, which is older than everything in it.
+/// The Namespace `shop` of the dependents, which is older than every object in it.
 fn home() -> Value {
     json!({"kind": "Namespace", "metadata": {"name": "shop", "creationTimestamp": "1969-01-01T00:00:00Z"}})
 }
@@ -98,7 +98,7 @@ fn config_map(namespace: &str, name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": namespace, "name": name}})
 }
 
-/// A pod of its own with this list.
+/// The pod `p`, which has no owner, with this list.
 fn pod(text: &str) -> Value {
     owned("Pod", "p", None, list(text))
 }

@@ -1,4 +1,5 @@
-//! The reasons for a gate to wait, to open or to refuse. The terms of a dependent decide which of these ends a wait.
+//! The reasons for a gate to wait, to open or to refuse, and the choice among them by the terms of the wait: timeouts, `on-timeout` and
+//! `on-failure`.
 
 use super::judge::{JudgedEdge, Overdue};
 use crate::keys;
@@ -15,9 +16,9 @@ pub enum Why {
     Unmet,
     /// The gate waits: its pod, its owner or its list cannot be read.
     Unread,
-    /// The gate waits on although its timeout has passed.
+    /// The gate waits on although its timeout, of this length, has passed.
     Late(Duration),
-    /// The gate waits on although the timeout of an entry has passed: for this entry, or for the others.
+    /// The gate waits on although the timeout of an entry has passed: for this entry, or for other entries.
     EntryLate,
     /// The gate opens: its dependencies are satisfied.
     Satisfied,
@@ -27,17 +28,17 @@ pub enum Why {
     Passed,
     /// The gate opens: its pod is marked for a gate, and no list, plan, weight or cap is found for it.
     Unlisted,
-    /// The gate opens: [`keys::SKIP`] says so.
+    /// The gate opens: [`keys::SKIP`] is "true" on the pod or its owner.
     Skipped,
     /// The gate opens: every entry that still held it back was given up.
     GivenUp,
-    /// The gate opens although a dependency is not satisfied: its timeout has passed.
+    /// The gate opens although a dependency is not satisfied: its timeout, of this length, has passed, and `on-timeout` is `proceed`.
     Proceeded(Duration),
-    /// The gate refuses: the timeout of an entry has passed.
+    /// The gate refuses: the timeout of an entry whose `on-timeout` is `fail` has passed.
     EntryTimedOut,
-    /// The gate refuses: its timeout has passed.
+    /// The gate refuses: its timeout, of this length, has passed, and `on-timeout` is `fail`.
     TimedOut(Duration),
-    /// The gate refuses: this dependency has failed for good.
+    /// The gate refuses: this dependency has failed for good, and `on-failure` is `fail`.
     DependencyFailed(String),
 }
 
@@ -45,8 +46,8 @@ impl Why {
     /// The reason for the verdict on a dependent that `edges` hold back: at least one edge is not satisfied, or there is no edge because
     /// the list cannot be read. `overdue` are the entries whose own timeout has passed. [`Why::Unmet`] where the terms change nothing.
     ///
-    /// A final failure wins over a timeout: a dependency that has failed for good ends the wait, whether or not a timeout has passed since.
-    /// Of two timeouts the shorter one decides.
+    /// A final failure wins over a timeout: a dependency that has failed for good ends the wait, whether or not a timeout has passed since. Of a
+    /// whole timeout that says `proceed` and the timeout of an entry that says `fail` the shorter one decides.
     pub fn of_a_wait(
         terms: &Terms,
         started: Option<Timestamp>,
@@ -107,7 +108,8 @@ impl Why {
         }
     }
 
-    /// The cause that ended a wait which the dependencies alone would not have ended, for metrics: `skip`, `timeout` or `failure`.
+    /// The cause that ended a wait which the dependencies alone would not have ended, for metrics: `skip`, `timeout` or `failure`. `None` for
+    /// any other verdict.
     pub fn cut(&self) -> Option<&'static str> {
         match self {
             Self::Skipped => Some("skip"),
@@ -129,7 +131,8 @@ impl Why {
         matches!(self, Self::Late(_) | Self::EntryLate)
     }
 
-    /// The answer with this decision, and with a note that says why and names the way out.
+    /// Changes the answer to this decision, and adds to its note the sentence on why, with the way out. Where the reason has no sentence the
+    /// note stays.
     #[must_use]
     pub fn over(&self, mut answer: Answer) -> Answer {
         answer.verdict = self.decision();
@@ -146,7 +149,8 @@ impl Why {
     }
 }
 
-/// A sentence that names the annotation, its value and the way out; empty where the reports of the entries say all.
+/// Writes a sentence that names the annotation, its value and the way out, for a timeout and a failed dependency; writes nothing for any other
+/// reason.
 impl fmt::Display for Why {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (timeout, on_timeout) = (keys::TIMEOUT, keys::ON_TIMEOUT);

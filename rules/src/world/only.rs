@@ -1,4 +1,4 @@
-//! A world of objects alone, for tests.
+//! A fake [`World`] for tests: real objects, and fixed answers to every other question.
 
 use super::{Definitions, Hints, Objects, Pending, Remembered, Scopes, World};
 use crate::definition::Declared;
@@ -14,7 +14,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A world of objects and nothing else: no plan, no holder of a slot, no hints. A test sets a field to have more.
+/// A fake world for tests. `objects` answers questions about objects, the other fields are fixed answers, and everything without a field is
+/// empty: no plan, no holder of a slot, no hints.
 pub struct Only<T> {
     /// The objects that the fake world knows.
     pub objects: T,
@@ -35,8 +36,8 @@ pub struct Only<T> {
 type HealthRule = Box<dyn Fn(&Value, bool) -> Option<Judged>>;
 
 impl<T> Only<T> {
-    /// The fake world with these objects: nothing happens, nothing is remembered, there is no definition and no health
-    /// rule.
+    /// The fake world with these objects: no change in any scope, no records of Helm, no completed Job, no passed gate, no definition and no
+    /// health rule.
     pub fn of(objects: T) -> Self {
         Self {
             objects,

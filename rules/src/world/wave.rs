@@ -1,4 +1,4 @@
-//! The objects of a scope that come first.
+//! The search for the first object of a scope, among those of lower weight, that is not ready.
 
 use super::{Scopes, is_ordered, leaves_out};
 use crate::kinds::Kind;
@@ -7,12 +7,12 @@ use crate::scope::{Position, Scope};
 use crate::selector::Selector;
 use serde_json::Value;
 
-/// Whether an object of a wave is ready, and for how long that holds.
+/// Whether an object of a wave is ready, and whether that answer may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ready {
     /// Whether the object is ready, until the object itself changes.
     Lasting(bool),
-    /// Whether the object is ready now; that also rests on the time, or on another object.
+    /// Whether the object is ready now. The answer also rests on the time or on another object, so it must not be kept.
     Momentary(bool),
 }
 
@@ -25,10 +25,12 @@ impl Ready {
     }
 }
 
-/// The first object of a scope that is not ready, with its kind and where it stands; or the kind that cannot be read, and why.
+/// The first object of a scope that is not ready, with its position in the order and its kind; `None` where all are ready; or the kind that
+/// cannot be read, and why.
 pub type FirstUnready = Result<Option<(Position, Kind, Value)>, (Kind, Unavailable)>;
 
-/// [`Scopes::first_unready`] from lists alone, without an index and without a memory.
+/// Answers [`Scopes::first_unready`] from [`crate::world::Objects::list_where`] alone: reads all objects anew, without an index and without kept
+/// answers.
 pub fn first_unready<W: Scopes + ?Sized>(
     world: &W,
     kinds: &[Kind],

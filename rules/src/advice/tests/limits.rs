@@ -1,4 +1,4 @@
-//! Limits of the workload itself that end the wait, or make it impossible.
+//! Advice on limits of the workload itself that end the wait, or make it impossible.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_progress_deadline_is_told_of_where_somebody_chose_it() {
     assert!(job.is_empty(), "a Job has no such deadline: {job:?}");
 }
 
-/// An aborted update stays aborted when its dependency becomes ready.
+/// A progress deadline that aborts an update always gets an advice: the update stays aborted when its dependency becomes ready.
 #[test]
 fn a_progress_deadline_that_aborts_is_always_told_of() {
     let told = |kind: &str, abort: bool, seconds: Option<i64>| {

@@ -35,7 +35,7 @@ pub(in crate::annotation) static KEYS: [&str; 24] = [
     "container",
 ];
 
-/// The number of entries so far, including those inside of others.
+/// The number of entries that were read so far from one annotation, including those within `any` of other entries.
 #[derive(Default)]
 pub(in crate::annotation) struct Count(usize);
 
@@ -85,7 +85,8 @@ impl<'n> Fields<'n> {
         Ok(fields)
     }
 
-    /// Reads a flag, in quotes too: a template may put every value in quotes, and its user cannot change that.
+    /// Reads whether the flag `key` is true; a missing key is false. A value in quotes counts too: a template may put every value in quotes,
+    /// and its user cannot change that.
     pub(super) fn flag(&self, key: &'static str) -> Result<bool, Flaw> {
         const TAKES: &str = "true or false";
         let Some(field) = self.find(key) else {
@@ -102,7 +103,8 @@ impl<'n> Fields<'n> {
         self.find(key).map(|field| field.text("a text")).transpose()
     }
 
-    /// The flaw of a value with its key, where the sentence does not name the key. An item within `any` has keys of its own.
+    /// Adds, to a flaw in the value of one of these fields, the field's key, where the sentence does not name the key yet. A flaw in the value of
+    /// `any` stays as it is: the items in it have keys of their own.
     pub(super) fn with_its_key(&self, Flaw { at, problem }: Flaw) -> Flaw {
         let before = self.pairs.iter().filter(|field| field.at <= at);
         let field = before.max_by_key(|field| field.at);

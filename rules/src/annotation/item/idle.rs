@@ -59,8 +59,7 @@ impl Fields<'_> {
     }
 }
 
-/// Whether objects of this kind may lack the status that this state needs. Every other kind always has a status, and every other
-/// state reads none.
+/// Whether objects of this kind may lack the status that this state needs: the kind is custom, and the state is `ready` or `available`.
 fn has_status_to_wait_for(kind: &Kind, state: State) -> bool {
     matches!(kind, Kind::Custom { .. }) && matches!(state, State::Ready | State::Available)
 }

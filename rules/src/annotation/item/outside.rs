@@ -7,11 +7,12 @@ use super::fields::{Field, Fields};
 use crate::dependency::{Asks, Dependency, Reference};
 use crate::text::Quoted;
 
-/// The keys that such an item may have beside it.
+/// The keys that an item may have beside the one that names an address.
 const BESIDE: [&str; 5] = ["status", "container", "timeout", "on-timeout", "stable"];
 
 impl<'n> Fields<'n> {
-    /// Reads an address outside of the cluster out of `field`.
+    /// Reads an item that names an address outside of the cluster in `field`, whose key is `tcp`, `http` or `dns`. A key that means nothing
+    /// beside it is an error.
     pub(super) fn address(&self, field: &Field<'n>) -> Result<Dependency, Flaw> {
         if let Some(optional) = self.find("optional") {
             return Err(Flaw::at(optional.at, Problem::OptionalAddress));

@@ -10,7 +10,7 @@ use std::time::Duration;
 use strum::VariantNames;
 
 impl Fields<'_> {
-    /// Reads `timeout` and `on-timeout` of an item.
+    /// Reads `timeout` and `on-timeout` of an item; `None` where it has neither. `on-timeout` without `timeout` is an error.
     pub(super) fn patience(&self) -> Result<Option<Patience>, Flaw> {
         let then = match self.find("on-timeout") {
             None => None,
@@ -32,7 +32,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Reads `stable` of an item. Zero asks for no time.
+    /// Reads `stable` of an item, which may be zero; `None` where the item does not have it.
     pub(super) fn stable(&self) -> Result<Option<Duration>, Flaw> {
         self.duration("stable", duration::duration_or_zero)
     }

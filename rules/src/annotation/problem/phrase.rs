@@ -4,7 +4,7 @@ use crate::dependency::State;
 use crate::text::Quoted;
 use std::fmt;
 
-/// A quoted word that is unknown. A letter outside ASCII is named, because it may look like the right one.
+/// Writes an unknown word in quotes, and behind it the number of its first letter outside of ASCII, because that may look like the right letter.
 pub(super) struct Misspelt<'t>(pub(super) &'t str);
 
 impl fmt::Display for Misspelt<'_> {

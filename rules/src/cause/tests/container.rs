@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Nothing behind a gate starts before it does, so what keeps the gate from starting is the cause.
+/// No container after the gate starts before the gate does, so the trouble of the gate is the cause.
 #[test]
 fn a_gate_that_cannot_start_says_why() {
     let gate = |reason: &str, message: &str| {

@@ -1,9 +1,10 @@
-//! The sentence of each reason.
+//! The sentence that explains each reason to a user.
 
 use super::Reason;
 
 impl Reason {
-    /// The meaning, with the way out where there is one, for a place that may not quote the object.
+    /// The meaning of the reason, in words that follow the name of the object, with the way out where there is one. The words quote nothing of
+    /// the object, so any namespace may see them.
     #[expect(clippy::too_many_lines, reason = "one sentence for each reason")]
     pub fn sentence(self) -> &'static str {
         match self {

@@ -65,7 +65,7 @@ pub(super) const NO_FIELDS: [&str; 50] = [
     "workloadRef",
 ];
 
-/// Labels. All of them are kept.
+/// Keys in the source of the rules that are labels. Trimming keeps every label.
 pub(super) const LABELS: [&str; 14] = [
     "app.kubernetes.io/instance",
     "app.kubernetes.io/name",

@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use types::{ends_in, is_positive, is_step, is_under_way};
 
-/// Types that are `True` on an object that comes to an end, while it has not: it has not ended with any of these.
+/// Condition types that are `True` while an object of a kind that comes to an end works, and so has not ended.
 const UNDER_WAY: [&str; 8] = [
     "Active",
     "Created",
@@ -51,13 +51,13 @@ const ONCE: [&str; 2] = [
     "PGBackRestManualBackupSuccessful",
 ];
 
-/// The first condition of a known type that tells of an older generation, in an object's status.
+/// The hindrance by the first condition of a known type, in an object's status, whose `observedGeneration` is below the object's generation.
 pub(super) fn outdated(object: &Value) -> Option<Hindrance> {
     let generation = get(object, &["metadata", "generation"]).and_then(Value::as_i64);
     outdated_of(get(object, &["status", "conditions"]), generation)
 }
 
-/// The first condition of a known type that tells of an older generation, in any list of conditions.
+/// The hindrance by the first condition of a known type, in any list of conditions, whose `observedGeneration` is below `generation`.
 pub(super) fn outdated_of(
     conditions: Option<&Value>,
     generation: Option<i64>,
@@ -88,7 +88,7 @@ pub(super) fn outdated_of(
     })
 }
 
-/// The spec was refused, or is not known to be applied.
+/// The hindrance by the first condition of [`OF_THE_SPEC`] that is `False`: the latest spec was refused, or is not applied yet.
 pub(super) fn unapplied(conditions: Conditions<'_>) -> Option<Hindrance> {
     conditions
         .iter()
@@ -103,7 +103,8 @@ pub(in crate::profile) fn is_ready(conditions: Conditions<'_>) -> bool {
     each.peek().is_some() && each.all(|it| it.status == "True")
 }
 
-/// A condition that is `True` and `False` at once: it tells of several objects, and not of all.
+/// The hindrance by a condition that is there twice, `True` and `False`, and should be `True`: it tells of several objects, and not all of them are
+/// well.
 pub(super) fn contradicted(conditions: Conditions<'_>) -> Option<Hindrance> {
     let of = |status: &'static str| conditions.iter().filter(move |it| it.status == status);
     let hold: HashSet<&str> = of("True").map(|it| it.kind).collect();
@@ -112,7 +113,7 @@ pub(super) fn contradicted(conditions: Conditions<'_>) -> Option<Hindrance> {
     Some(Hindrance::Busy(format!("{told}, and it is True as well")))
 }
 
-/// Whether a condition that sums the object up is `True`.
+/// Whether a condition that sums the object up is `True`. `owner` is the name of the object's kind.
 pub(super) fn is_well(owner: &str, conditions: Conditions<'_>) -> bool {
     let mut all = conditions.iter();
     all.any(|it| it.status == "True" && sums_up(plain(owner, it.kind)))
@@ -126,8 +127,8 @@ pub(super) fn tell(owner: &str, conditions: Conditions<'_>) -> bool {
     })
 }
 
-/// The condition `Available` that is still missing beside `Progressing` and `Degraded`: controllers that report these two report
-/// the third.
+/// The hindrance of an object with conditions `Progressing` and `Degraded` that has no condition yet that sums it up: controllers that report these
+/// two report `Available` too. `owner` is the name of the object's kind.
 pub(super) fn unfinished_triple(owner: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
     let reports = |kind: &str| conditions.iter().any(|it| plain(owner, it.kind) == kind);
     let mut types = conditions.iter().map(|it| plain(owner, it.kind));
@@ -135,7 +136,8 @@ pub(super) fn unfinished_triple(owner: &str, conditions: Conditions<'_>) -> Opti
     lacks.then(|| Hindrance::Untold("condition Available has not been written yet".to_owned()))
 }
 
-/// The worst that a condition of a known type reports, of a kind that is called `owner`.
+/// The hindrance by the conditions of known types: by the first that reports a failure, else by the first that is still to change. `owner` is the
+/// name of the object's kind.
 pub(super) fn known(owner: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
     let reports = |kind: &str| conditions.iter().any(|it| plain(owner, it.kind) == kind);
     let of_openshift = reports("Available") && reports("Degraded");
@@ -183,7 +185,7 @@ fn awaits(kind: &str, reason: &str) -> bool {
     !idle && words::is_busy(reason)
 }
 
-/// The work that has begun and has not ended, for a kind that comes to an end.
+/// The hindrance of an object of a kind that comes to an end, where a condition says that its work has begun and none says that it has ended.
 pub(super) fn unfinished(kind: &str, conditions: Conditions<'_>) -> Option<Hindrance> {
     let is_over = |condition: &Condition<'_>| {
         condition.status == "True"

@@ -26,10 +26,10 @@ const FLAGS: [&str; 18] = [
     "reconciled",
 ];
 
-/// A flag that is spelt as the status of a condition; others are a word, such as `NotReady`.
+/// The texts of a flag that is not set, where it is spelt as the status of a condition. A word such as `NotReady` is recognised by its `not`.
 const NOT_SET: [&str; 3] = ["False", "false", "Unknown"];
 
-/// Fields that are there while something is wrong. An empty text, or an object that holds only empty values, tells nothing. A
+/// Fields of a status that are there while something is wrong. An empty text, or an object that holds only empty values, tells nothing. A
 /// `lastError` may be history, so it is not among them.
 const ERRORS: [&str; 4] = ["error", "errorMessage", "failureMessage", "failureReason"];
 
@@ -48,7 +48,8 @@ const ENDED: [&str; 3] = ["succeeded", "completed", "finished"];
 /// The fields with the wanted number, where the count does not name the counted thing.
 const WANTED: [&str; 4] = ["replicas", "desired", "target", "total"];
 
-/// The first flag or count of an object's status that falls short.
+/// The hindrance by the first field of an object's status that falls short: a flag that is not set, else an error, else a count below the wanted
+/// number.
 pub(super) fn short(object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?;
     if let Some((flag, word)) = not_set(status) {
@@ -84,7 +85,7 @@ pub(super) fn not_set(part: &Value) -> Option<(&'static str, &str)> {
     })
 }
 
-/// The first flag of a part that is not set, where the part is: `status.proxyReady: false`.
+/// The name of the first field of a status that is the flag of a part, such as `proxyReady`, and is `false`.
 pub(super) fn part_not_set(status: &Value) -> Option<&str> {
     let mut fields = status.as_object().into_iter().flatten();
     let (name, _) = fields.find(|(name, value)| **value == false && is_flag_of_part(name))?;
@@ -96,7 +97,7 @@ fn is_flag_of_part(name: &str) -> bool {
     words.len() > 1 && words.last().is_some_and(|last| last == "ready")
 }
 
-/// Whether a flag says that all is well, or a count that all are there.
+/// Whether a flag of the status is set, or a count of ready things, above zero, has reached the wanted number.
 pub(super) fn is_met(object: &Value) -> bool {
     let Some(status) = object.get("status") else {
         return false;
@@ -147,7 +148,8 @@ pub(super) fn is_flag(name: &str) -> bool {
     FLAGS.contains(&name)
 }
 
-/// A handler of kopf's that has begun, and has neither succeeded nor given up. When all have ended, kopf takes the record away.
+/// The hindrance of an object on which an operator made with kopf still works: one of the handlers that kopf notes in the status has neither
+/// succeeded nor given up. When all have ended, kopf takes the record away.
 fn handled(status: &Value) -> Option<Hindrance> {
     let handlers = get(status, &["kopf", "progress"])?.as_object()?;
     let ended = |record: &Value| record["success"] == true || record["failure"] == true;
@@ -169,8 +171,8 @@ fn tells(error: &Value) -> bool {
     }
 }
 
-/// A count that is below the wanted number: `readyReplicas: 1/3`. A missing count tells nothing: not every kind with `replicas`
-/// counts the ready ones too.
+/// The first count of ready things that is below the wanted number, as text: `readyReplicas: 1/3`. A missing count tells nothing: not every kind
+/// with `replicas` counts the ready ones too.
 pub(super) fn counts(spec: Option<&Value>, status: &Value) -> Option<String> {
     let mut short = compared(spec, status).filter(|(_, have, wanted)| have < wanted);
     short
@@ -201,15 +203,15 @@ fn compared<'v>(
     })
 }
 
-/// The things that a field counts: `replicas` for `readyReplicas`.
+/// The things that a field with this prefix counts: `replicas` for `readyReplicas`. `None` for a field without the prefix.
 fn of_what(name: &str, prefix: &str) -> Option<String> {
     let what = name.strip_prefix(prefix)?;
     let first = what.chars().next().filter(char::is_ascii_uppercase)?;
     Some(format!("{}{}", first.to_ascii_lowercase(), &what[1..]))
 }
 
-/// A count of the latest revision that is below the wanted number, unless a partition holds some back on purpose. A pause does
-/// not count: a rollout that is paused half way does not match its spec, as with a Deployment.
+/// The hindrance of an object with fewer `updatedReplicas` than it asks for, unless a partition holds some back on purpose. A pause is no excuse: a
+/// rollout that is paused half way does not match its spec, as with a Deployment.
 fn updated(object: &Value, status: &Value) -> Option<Hindrance> {
     let number = |value: Option<&Value>| value.and_then(Value::as_i64);
     let partitions = [
@@ -226,14 +228,15 @@ fn updated(object: &Value, status: &Value) -> Option<Hindrance> {
     (have < wanted).then(|| Hindrance::Busy(format!("status.updatedReplicas: {have}/{wanted}")))
 }
 
-/// A count that is written out, `1/3`, beside the status' own fields or one level below.
+/// The hindrance by a count that is written as text, `1/3`, and falls short, in a field of the status or one level below.
 fn written(status: &Value) -> Option<Hindrance> {
     let mut short = written_counts(status).filter(|(_, _, have, wanted)| have < wanted);
     let (name, text, ..) = short.next()?;
     Some(Hindrance::Busy(format!("status.{name}: {text}")))
 }
 
-/// The counts that are written out, by name and text.
+/// The counts that a status writes as text, such as `1/3`, in its own fields and one level below: name, text, how many there are, and how many are
+/// wanted.
 fn written_counts(status: &Value) -> impl Iterator<Item = (&str, &str, u32, u32)> {
     let fields = status.as_object().into_iter().flatten();
     let all = fields.flat_map(|(name, value)| {

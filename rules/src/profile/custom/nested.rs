@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The fields that name an entry of a list; a list whose entries have none is skipped.
 const NAMES: [&str; 5] = ["name", "id", "component", "node", "pod"];
 
-/// The hindrance of the first part that has one.
+/// The hindrance of the first part of a status that has one, by its word, flag or count; `None` where the status itself reports the object well.
 pub(super) fn held(kind: &str, object: &Value, conditions: Conditions<'_>) -> Option<Hindrance> {
     let summed_up = conditions::is_well(kind, conditions)
         || words::is_well(kind, object)

@@ -18,7 +18,7 @@ const LISTS: [(&str, &[&str]); 4] = [
     ("controllers", &["controllerName"]),
 ];
 
-/// The hindrance of the first part that has one.
+/// The hindrance of the first part in one of [`LISTS`] that has one, by its conditions; else that of a parent which has not reported yet.
 pub(super) fn held(object: &Value) -> Option<Hindrance> {
     let missing = || missing_parent(object);
     LISTS
@@ -91,7 +91,7 @@ fn names<'v>(each: impl IntoIterator<Item = &'v Value>, path: &[&str]) -> HashSe
     each.map(|it| text(it, path, "")).collect()
 }
 
-/// Every parent of a route has to report: a route that one of its gateways has not seen does not work there.
+/// The hindrance of a route for which a parent in its spec has not reported yet: a route that one of its gateways has not seen does not work there.
 fn missing_parent(object: &Value) -> Option<Hindrance> {
     let reported = get(object, &["status", "parents"])?.as_array()?;
     let reported = names(reported, &["parentRef", "name"]);

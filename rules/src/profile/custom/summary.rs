@@ -18,7 +18,8 @@ const SUMS_UP: [&str; 4] = ["conditions", "phase", "state", "status"];
 /// The count of a status that Go leaves out while it is zero.
 const READY: &str = "readyReplicas";
 
-/// The field that the definition announces and the object lacks.
+/// The hindrance of an object that lacks the condition, field or count that its kind's definition announces as the summary of the status; `None`
+/// where it is there, or where the definition announces none.
 pub(super) fn missing(
     kind: &str,
     object: &Value,
@@ -57,7 +58,8 @@ pub(super) fn missing(
     Some(Hindrance::Untold(told))
 }
 
-/// The conditions that columns show and that sum the object up: `Ready` alone where it is among them. An empty list stands for any.
+/// The types of the conditions that printer columns show and that sum the object up: `Ready` alone where it is among them. An empty list stands for
+/// any condition; `None` where the columns show no such condition.
 fn shown_conditions<'c>(kind: &str, columns: &'c [Column]) -> Option<Vec<&'c str>> {
     let (mut types, mut steps) = (Vec::new(), Vec::new());
     let mut any = false;
@@ -81,7 +83,7 @@ fn shown_conditions<'c>(kind: &str, columns: &'c [Column]) -> Option<Vec<&'c str
     (any || !shown.is_empty()).then_some(shown)
 }
 
-/// Whether the heading says that the column tells whether the object is ready.
+/// Whether the heading of a column says that the column tells whether the object is ready: its last word is `ready`.
 fn promises(column: &Column) -> bool {
     words::split(&column.name)
         .last()
@@ -100,7 +102,7 @@ fn condition(conditions: Conditions<'_>, types: &[&str]) -> Option<Hindrance> {
     Some(Hindrance::Untold(format!("{what} has been written yet")))
 }
 
-/// The field that a column shows, if it tells whether the object is ready.
+/// The path of the field that a column shows, if by its name or the column's heading the field tells whether the object is ready.
 fn shown_field(column: &Column) -> Option<Vec<&str>> {
     let Shown::Field(names) = &column.shown else {
         return None;
@@ -124,7 +126,8 @@ fn field(object: &Value, shown: &[Vec<&str>]) -> Option<Hindrance> {
     )))
 }
 
-/// Replicas are asked for, the definition knows a count of those that are ready, and there is none: none is ready.
+/// The hindrance of an object that asks for replicas and has no `readyReplicas`, although the kind's definition knows that count: no replica is
+/// ready yet.
 fn uncounted(object: &Value, summary: &Summary) -> Option<Hindrance> {
     let shown = |column: &Column| matches!(&column.shown, Shown::Field(names) if *names == [READY]);
     let counts =

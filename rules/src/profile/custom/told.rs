@@ -78,7 +78,7 @@ fn unmet(conditions: Conditions<'_>) -> Option<Condition<'_>> {
     found.or_else(|| conditions.iter().find(lacks))
 }
 
-/// Whether a reason says that it is over, and not well.
+/// Whether the reason of a condition tells of a failure, or of a limit that was exceeded.
 fn is_failure(reason: &str) -> bool {
     words::is_bad(reason) || reason.ends_with("Exceeded")
 }
@@ -92,12 +92,13 @@ fn summary<'c>(
         .find_map(|kind| conditions.iter().find(|it| it.kind == *kind && which(it)))
 }
 
-/// Whether a condition says no more than its words do.
+/// Whether a text already contains the message of a condition, so that the condition need not be told as well.
 fn repeats(told: &str, condition: &Condition<'_>) -> bool {
     !condition.message.is_empty() && told.contains(condition.message)
 }
 
-/// Writes the word of a status: `status.phase is Setting up primary: Creating primary instance orders-1`.
+/// Writes the word of a status with its reason: `status.phase is Setting up primary: Creating primary instance orders-1`. `None` for a status without
+/// a word.
 fn word(object: &Value) -> Option<String> {
     let (field, word) = WORDS
         .iter()
@@ -112,7 +113,7 @@ fn word(object: &Value) -> Option<String> {
     Some(told)
 }
 
-/// Writes the first of the `fields` of a status: `status.message: CanaryPauseStep`.
+/// Writes the first of these `fields` that a status has: `status.message: CanaryPauseStep`. `None` where it has none of them.
 fn sentence(object: &Value, fields: &[&str]) -> Option<String> {
     let found = fields.iter().find_map(|it| Some((it, text(object, it)?)));
     found.map(|(field, text)| format!("status.{field}: {text}"))

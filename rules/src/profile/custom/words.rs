@@ -17,7 +17,7 @@ use super::Hindrance;
 use sense::{Sense, sense};
 use serde_json::{Map, Value};
 
-/// The last words of a field's name that hold such a word.
+/// The last words of the names of fields that hold one word about how the object is.
 const FIELDS: [&str; 7] = [
     "phase",
     "state",
@@ -28,14 +28,14 @@ const FIELDS: [&str; 7] = [
     "condition",
 ];
 
-/// The worst that the words of the object's status say.
+/// The worst hindrance by the words in the fields of an object's status, for an object of this kind; `None` where no word holds it back.
 pub(super) fn told(kind: &str, object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?.as_object()?;
     let findings = texts(status).filter_map(|(path, text)| read(kind, &path, text));
     worst(findings)
 }
 
-/// The hindrance of one word, which stands at this path.
+/// The hindrance by one word, which stands at this path, for an object of this kind; `None` for a word that does not hold it back.
 fn read(kind: &str, path: &str, text: &str) -> Option<Hindrance> {
     match sense(text)? {
         Sense::Bad => Some(Hindrance::Bad(format!("{path} is {text}"))),
@@ -53,7 +53,7 @@ pub(super) fn of_part(kind: &str, path: &str, part: &Value) -> Option<Hindrance>
     worst(fields.filter_map(|(field, text)| read(kind, &format!("{path}.{field}"), text)))
 }
 
-/// Whether a part of the status has such a word.
+/// Whether a part of the status has a word in one of [`FIELDS`].
 pub(super) fn has_word(part: &Value) -> bool {
     let is_word = |field: &&str| {
         part.get(field)
@@ -75,7 +75,7 @@ fn worst(findings: impl Iterator<Item = Hindrance>) -> Option<Hindrance> {
     first
 }
 
-/// Whether a word stands in one of the status' own fields, and holds nothing back.
+/// Whether a word stands in one of the status' own fields that does not hold back an object of this kind.
 pub(super) fn is_well(kind: &str, object: &Value) -> bool {
     let status = object.get("status").and_then(Value::as_object);
     let own = status
@@ -91,7 +91,7 @@ pub(super) fn is_word(name: &str) -> bool {
     holds_a_word(name) && !is_history(name)
 }
 
-/// Whether there is any word, with a sense or without.
+/// Whether a field of the status holds a word, with a known sense or without.
 pub(super) fn any(object: &Value) -> bool {
     let status = object.get("status").and_then(Value::as_object);
     status.is_some_and(|status| texts(status).any(|(_, text)| !text.is_empty()))

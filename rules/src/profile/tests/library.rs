@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const UNCHANGING: usize = 126;
 
 /// How many kinds of the library are named after a process with an end, fail by their rules, and have no row in `ENDINGS` of `ends.rs`:
-/// some go on after they are ready, and of the others no one has read yet whether a failure is final. The number only goes down: give a
+/// some go on after they are ready, and of the others it is not yet known whether a failure is final. The number only goes down: give a
 /// new kind its row.
 const UNDECIDED: usize = 136;
 

@@ -128,7 +128,7 @@ fn a_partition_is_an_ordinal_wherever_the_ordinals_start() {
     }
 }
 
-/// Kinds that count ready pods, under every strategy.
+/// A workload whose spec has `minReadySeconds` waits until enough pods are available, in every kind that counts ready pods and under every strategy.
 #[test]
 fn what_is_ready_and_not_yet_available_is_waited_for_where_the_spec_asks_for_it() {
     let on_delete = json!({ "type": "OnDelete" });

@@ -51,7 +51,7 @@ pub(super) enum Step {
     Lose,
     /// A replica no longer believes a content that it has not heard of for a while.
     Doubt(usize),
-    /// A replica computes the running objects, once the loss is older than any belief.
+    /// A replica restores a lost ConfigMap from the running objects, once no replica believes the old content.
     Restore(usize),
     Crash(usize),
     Finish(usize),

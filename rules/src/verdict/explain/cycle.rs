@@ -1,8 +1,8 @@
 //! Cycles: a dependent that waits for an object that waits for it.
 //!
-//! A cycle is followed from an edge that is not satisfied, over the lists of the objects behind it, within the dependent's
-//! namespace: a path through another namespace would tell which objects are there. Alternatives and optional edges are no
-//! links, since they may yet be satisfied otherwise.
+//! A cycle is followed from an edge that is not satisfied, over the lists of the objects behind it, within the dependent's namespace: a path
+//! through another namespace would tell which objects are there. Alternatives and optional edges are not followed, since they may be satisfied
+//! in another way.
 
 use super::super::judge::Typed;
 use super::basis::Explain;
@@ -12,7 +12,7 @@ use crate::plan;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The most objects that are looked at in search of a cycle: a cycle among more is not found.
+/// The most objects over which a cycle is searched: a longer cycle is not found.
 const MOST: usize = 64;
 
 /// The object that a way has to reach: for a cycle, the dependent itself. The object has a UID beside its name, because a custom kind has
@@ -30,7 +30,8 @@ impl Goal<'_> {
     }
 }
 
-/// An object on the way, the names up to it, and the objects that it needs; `None` for all that it declares.
+/// An object on the way, the names on the path up to it, and the objects that it needs; where `needs` is `None`, those that its own list
+/// declares.
 struct Waypoint {
     dependent: Dependent,
     path: Vec<String>,
@@ -38,8 +39,8 @@ struct Waypoint {
 }
 
 impl Explain<'_> {
-    /// The names of the objects on a way from a dependent to the goal; `None` where there is no way. The way begins with `needs`, or with
-    /// all that the dependent declares.
+    /// The names of the objects on a chain of dependencies from a dependent to the goal, both included; `None` where no chain is found. Its
+    /// first step is to one of `needs`, or, without `needs`, to an object that the dependent's own list declares.
     pub(super) fn way(
         &self,
         from: &Dependent,
@@ -84,7 +85,8 @@ impl Explain<'_> {
         None
     }
 
-    /// The objects that have to be ready before the dependent starts, as it declares. A dependent without a gate waits for nothing.
+    /// The objects that have to be ready before the dependent starts, by its own list, the plans and the weights. Empty for a dependent without
+    /// a gate.
     fn needs(&self) -> Vec<Typed> {
         let (dependent, judge) = (self.dependent(), self.judge);
         let is_gated = dependent.asks_for_a_gate()

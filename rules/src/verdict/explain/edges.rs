@@ -25,8 +25,8 @@ pub fn judge(
     found_by(&Judge::new(dependent, policy, world, now), edges)
 }
 
-/// Judges every edge of a dependent whose gate has opened, and explains those that are not satisfied. An object that the upgrade of the
-/// dependent might have replaced is no longer in doubt: the gate has taken it.
+/// Judges every edge of a dependent whose gate has opened, and explains those that are not satisfied. A satisfied object counts at once, without
+/// the waits for an upgrade that may replace it or for a status that may change in a moment.
 pub fn judge_opened(
     dependent: &Dependent,
     edges: Vec<Edge>,
@@ -56,7 +56,7 @@ fn found_by(judge: &Judge<'_>, edges: Vec<Edge>) -> Judgement {
     }
 }
 
-/// The root cause of a cycle. It is the same for each dependent of the cycle, wherever the way begins.
+/// The root cause of a cycle with these names. It is equal for each dependent of the cycle, wherever the path begins.
 fn root_of_cycle(path: &[String], message: &str) -> RootCause {
     let objects: BTreeSet<&str> = path.iter().map(String::as_str).collect();
     let objects: Vec<&str> = objects.into_iter().collect();
@@ -75,7 +75,7 @@ fn root_of_cycle(path: &[String], message: &str) -> RootCause {
 }
 
 impl RootCause {
-    /// The root cause that the finding about an edge tells by itself.
+    /// The root cause of an edge from its own finding, without a pod: the edge, its reason and its message.
     pub(super) fn of_edge(edge: &JudgedEdge) -> Self {
         let JudgedEdge {
             edge,
@@ -163,7 +163,7 @@ impl Explain<'_> {
         RootCause::of_edge(edge)
     }
 
-    /// The words about a selector that finds no object although a workload's pods have its labels; `None` for any other edge.
+    /// The words about a selector that finds no object although a workload's pods have the labels; `None` for any other edge.
     fn labelled(&self, edge: &JudgedEdge) -> Option<String> {
         let missing = edge.judged.reason == Reason::NotFound;
         match edge.edge.entry().map(|it| &it.reference) {

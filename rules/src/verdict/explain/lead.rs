@@ -6,7 +6,8 @@ use crate::judged::Judged;
 use crate::kstatus::Status;
 
 impl Explain<'_> {
-    /// Adds the words for a lead to the message of an entry that is not satisfied.
+    /// Adds the words for a lead to the message of an entry that is not satisfied: the object that was meant, or why an installer never makes or
+    /// mends it. Without such words the message stays.
     pub(super) fn follow(&self, lead: Option<Lead>, judged: &mut Judged) {
         let told = match lead {
             None => None,

@@ -1,5 +1,5 @@
-//! The object that a list may mean by a name that does not exist, or by a namespace that has not agreed. Only objects of the dependent's
-//! own namespace are suggested.
+//! Suggests the object that a list may mean, where it names an object that does not exist or a namespace that has not consented. Only objects of
+//! the dependent's own namespace are suggested.
 
 use super::basis::Explain;
 use crate::dependency::{Dependency, Edge, ObjectRef, Reference, Selection};
@@ -11,7 +11,7 @@ use crate::suggest::{affixed, nearest, of_deployment};
 use std::slice;
 
 impl Explain<'_> {
-    /// A workload whose pods have the labels of a selector that finds no such workload: the labels are on its pod template alone.
+    /// The words about a workload of the selection's kind whose pods, but not itself, have the selected labels; `None` where there is none.
     pub(super) fn labelled_pods(&self, selection: &Selection) -> Option<String> {
         let Selection { kind, selector, .. } = selection;
         if !scope::workloads().any(|it| it == *kind) {
@@ -29,8 +29,9 @@ impl Explain<'_> {
         ))
     }
 
-    /// An object with the affixes that a tool gave every name, an object with nearly this name, or a workload of another kind with
-    /// this name: `Deployment/db`.
+    /// The object that the list may mean by the missing one, such as `Deployment/db`: one whose name has an added prefix or suffix as the
+    /// dependent's own name has, one with a similar name, or a workload of another kind with this name. Objects that the list names already are
+    /// not suggested. For an object of another namespace: the object of that name in the dependent's own.
     pub(super) fn near_miss(&self, missing: &ObjectRef) -> Option<String> {
         let ObjectRef {
             kind,
@@ -105,7 +106,7 @@ fn names_it(entry: &Dependency, kind: &Kind, name: &str, home: &str) -> bool {
     }
 }
 
-/// Whether names differ in their numbers alone: a list that names the second migration does not mean the first.
+/// Whether both names have digits and differ only in these: a list that names `migrate-2` does not mean `migrate-1`.
 fn is_another_of_a_series(name: &str, other: &str) -> bool {
     let is_figure = |letter: char| letter.is_ascii_digit();
     let same = |name: &str| {

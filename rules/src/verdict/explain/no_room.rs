@@ -1,8 +1,7 @@
-//! Room: dependencies whose pods fit on no node, and the pods at their gates that hold the resource that is lacking.
+//! Finds dependencies whose pods fit on no node, and the pods at their gates that hold the lacking resource.
 //!
-//! A pod at its gate is on a node and holds there what it requests. Where the pods of its dependency come later and find no
-//! room, both wait for ever, and neither says why. The words stay within the dependent's namespace, since they quote the
-//! scheduler.
+//! A pod at its gate has a node and holds its requests there. Where the pods of its dependency come later and find no room, both wait for ever,
+//! and neither says why. The words stay within the dependent's namespace, since they quote the scheduler.
 
 mod amount;
 
@@ -31,17 +30,18 @@ struct WithoutNode {
     says: String,
 }
 
-/// The words about a pod that finds no node.
+/// The words about a pod that fits on no node.
 pub(super) struct LackTold {
     pub(super) pod: String,
-    /// The trouble, as it follows the name of the pod.
+    /// The trouble, in words that follow the name of the pod.
     pub(super) words: String,
-    /// Whether pods that wait hold what the pod lacks.
+    /// Whether pods that wait for the workload hold a resource that the pod lacks.
     pub(super) of_waiting: bool,
 }
 
 impl Explain<'_> {
-    /// Says which pod of these workloads finds no node, where that may be the reason why they are not ready.
+    /// The words about the first pod of these workloads that fits on no node. `None` where every pod has room, or where pods cannot be the cause
+    /// of `reason`.
     pub(super) fn lack_of_room(&self, reason: Reason, workloads: &[Typed]) -> Option<LackTold> {
         if !is_about_pods(reason) {
             return None;
@@ -59,8 +59,8 @@ impl Explain<'_> {
         })
     }
 
-    /// Looks at the pods of a workload that find no node, and at all pods that wait at their gates. The result is the same for every
-    /// dependent, so one look serves all.
+    /// Finds a pod of a workload that fits on no node, the resources that the nodes lack for it, and the pods at their gates that request these.
+    /// The result is equal for every dependent, so one look serves all.
     fn look(&self, kind: &Kind, workload: &Value, goal: Goal<'_>) -> Option<Lack> {
         let without_node = self.without_node_of(kind, workload)?;
         let gated = self.gated_by(&Selector::default());
@@ -102,8 +102,8 @@ impl Explain<'_> {
         requesting.take(MOST).filter_map(occupant).collect()
     }
 
-    /// The name of the dependent of a pod, and whether the dependent waits for the goal, directly or through others. `known` keeps the
-    /// answers by the names of dependents.
+    /// The name of the dependent of a pod, and whether the dependent waits for the goal, directly or over further objects; `None` where the
+    /// owners of the pod cannot be read. `known` keeps the answers by the names of dependents.
     fn waits(
         &self,
         pod: &Value,
@@ -139,7 +139,7 @@ impl Explain<'_> {
     }
 }
 
-/// The words about a lack, for a dependent that waits for the workload.
+/// The words about a pod that fits on no node, for the dependent of this name, which waits for the pod's workload.
 fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> LackTold {
     let held = lacking
         .iter()
@@ -155,8 +155,8 @@ fn told(Lack { pod, says, lacking }: &Lack, dependent: &str) -> LackTold {
     }
 }
 
-/// How much of a resource is held by pods that wait for the workload, the dependent's own pods among them; `None` where it is
-/// nothing.
+/// The words about how much of a resource the pods hold that wait for the workload, the dependent's own pods among them, with the names of these
+/// pods; `None` where there is no such pod.
 fn held_by_waiting(resource: &str, occupants: &[Occupant], dependent: &str) -> Option<String> {
     let waiting = || {
         let waits = |it: &&Occupant| it.waits || it.dependent == dependent;
@@ -174,7 +174,7 @@ fn held_by_waiting(resource: &str, occupants: &[Occupant], dependent: &str) -> O
     (!names.is_empty()).then(told)
 }
 
-/// Whether the pods behind an object may be the cause of a finding with this reason.
+/// Whether a finding with this reason may be caused by the pods behind the object, such as `InProgress` or `NoEndpoints`.
 pub(super) fn is_about_pods(reason: Reason) -> bool {
     matches!(
         reason,

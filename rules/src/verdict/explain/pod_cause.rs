@@ -1,4 +1,4 @@
-//! Why a dependency is not ready: down to the pod that holds it up, and from a pod at its gate on to the dependency of that pod.
+//! Finds why a dependency is not ready: the pod that holds it up, and, where that pod waits at its gate, the dependency of the pod.
 //!
 //! The words stay within the dependent's namespace, since they quote the objects there.
 
@@ -27,10 +27,11 @@ const ASKED: usize = 64;
 const LOOKED: usize = 5;
 /// The longest chain of gates that is followed, from one waiting pod to the next.
 const GATES: usize = 3;
-/// The longest message of the dependency at the end of a chain of gates, in characters.
+/// The longest shown message of the dependency at the end of a chain of gates, in characters.
 const WORD: usize = 120;
 
-/// Why an object of this namespace is not ready, as its pods say; `None` where they say nothing, or in a world without hints.
+/// Why an object of this namespace is not ready, from its pods or from the refusal to create them; `None` where no cause is found, or in a world
+/// without hints.
 pub fn cause_of(
     (kind, object): (&Kind, &Value),
     namespace: &str,
@@ -64,8 +65,8 @@ impl BehindTold {
 }
 
 impl Explain<'_> {
-    /// The words about why the objects that an edge means are not ready. `without_node`: the message says already that a pod finds no
-    /// node.
+    /// The words about the first unready object of an edge that has a cause. `None` for an edge to another namespace, for a reason that pods
+    /// cannot explain, and without a cause. `without_node`: the message says already that a pod finds no node, so this cause is left out.
     pub(super) fn cause(&self, edge: &JudgedEdge, without_node: bool) -> Option<BehindTold> {
         self.cause_behind(edge, without_node, GATES)
     }
@@ -113,13 +114,14 @@ impl Explain<'_> {
         self.told_of(kind, object, self.stuck(kind, object), gates)
     }
 
-    /// The pod that keeps an object from being ready, as far as the world has found it.
+    /// The pod, or other object, that keeps an object from being ready; `None` before the world has found it.
     fn stuck(&self, kind: &Kind, object: &Value) -> Option<Stuck> {
         let behind = Behind::of(kind, object, &self.dependent().namespace)?;
         self.hints.stuck(&behind, self.judge.now)
     }
 
-    /// The words about an object that is not ready; `found` is the pod that holds it up.
+    /// The words about an object that is not ready; `found` is the pod, or other object, that holds it up, if one is known. `None` without a
+    /// cause.
     fn told_of(
         &self,
         kind: &Kind,
@@ -188,7 +190,8 @@ impl Explain<'_> {
         }
     }
 
-    /// The words about an object whose pods the API server refuses to create, or about a Service with such a workload behind it.
+    /// The words about a workload whose pods the API server refuses to create, or about a Service that selects the pods of such a workload;
+    /// `None` for any other object.
     fn refused(&self, kind: &Kind, object: &Value) -> Option<String> {
         if !kind.is_service() {
             let why = cause::refused(object)?;
@@ -205,7 +208,8 @@ impl Explain<'_> {
         })
     }
 
-    /// The words about the wait of an object's gate, which `cause` names as the cause; `None` for any other cause.
+    /// The words about the dependency for which the gate of an object's pods waits, where `cause` is the gate; `None` for any other cause.
+    /// `gates` counts how many further gates may be followed.
     fn beyond(
         &self,
         cause: &Cause,
@@ -225,8 +229,8 @@ impl Explain<'_> {
         })
     }
 
-    /// The words about the wait of a pod's gate, where the pod belongs to an object by its owners: the list is read from the pod, since the
-    /// object may keep its template in any field.
+    /// The words about the dependency for which the gate of the stuck pod of a custom object waits; `None` where the cause is not its gate. The
+    /// list is read from the pod, since a custom object may keep its template in any field.
     fn beyond_pod(&self, behind: &Behind, stuck: &Stuck, gates: usize) -> Option<BehindTold> {
         if stuck.cause != Cause::Gate || gates == 0 {
             return None;
@@ -248,14 +252,14 @@ impl Explain<'_> {
         told
     }
 
-    /// The first edge of the dependent that is not satisfied, and why. The words follow "waits". Where only a slot is missing, they name its
-    /// holders.
+    /// The words about the first edge of the dependent that is not satisfied, and why. The words follow "waits". Where only a slot is missing,
+    /// they name the holders of the slots. `None` where all edges are satisfied or unknown.
     fn awaited(&self, gates: usize) -> Option<BehindTold> {
         let judge = self.judge;
         let edges = self
             .dependent()
             .edges(judge.policy.config_depends_on, judge.world);
-        // Judging a slot asks for it.
+        // To judge a slot is to ask for it, so the slots are left out.
         let (slots, edges): (Vec<Edge>, Vec<Edge>) = edges
             .ok()?
             .into_iter()
@@ -290,7 +294,8 @@ impl Explain<'_> {
         })
     }
 
-    /// The holders of the slots that the dependent lacks, where the world can tell without asking for a slot. The words follow "waits".
+    /// The words, which follow "waits", about the holders of the slots of the dependent's wave. `None` where the world cannot tell them without
+    /// asking for a slot, where there are none, and where the dependent is one of them.
     pub(super) fn held_slots(&self, most: usize) -> Option<BehindTold> {
         let claim = Claim::of(self.dependent())?;
         let holders = self.hints.slot_holders(&claim.wave)?;

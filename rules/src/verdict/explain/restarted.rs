@@ -1,4 +1,4 @@
-//! Dependencies that are satisfied, and whose pods crash: without a readiness probe a pod counts as ready whenever it runs.
+//! Finds satisfied dependencies whose pods crash: without a readiness probe a pod counts as ready whenever it runs.
 
 use super::super::judge::{Judge, JudgedEdge, Policy};
 use super::basis::Explain;
@@ -11,11 +11,11 @@ use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The most objects of one edge whose pods are looked at.
+/// The most objects of one edge whose pods are searched for a crash.
 const LOOKED: usize = 5;
 
-/// For each edge the words about a pod behind it that has crashed, and that no probe asks; `None` for an edge that is not satisfied: its
-/// cause tells of the crash.
+/// For each edge the words about one of its pods that has crashed and has no readiness probe. `None` where there is no such pod, in a world
+/// without hints, for a dependency in another namespace, and for an unsatisfied edge, whose cause tells of the crash.
 pub fn restarted(
     dependent: &Dependent,
     edges: &[JudgedEdge],

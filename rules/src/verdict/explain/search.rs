@@ -1,4 +1,5 @@
-//! The search behind an object for the pod that holds it up: the lists to read, one after another, and the cause that they show.
+//! The search for the pod, or other object, that keeps an object from being ready: the lists to read, one after another, and the cause that they
+//! show.
 //!
 //! The reader (the controller from time to time, the command line at once) asks [`Search::asks`] for the next list, hands the
 //! list over ([`Search::saw`]), and stops when there is no next one.
@@ -26,7 +27,7 @@ const WORD: usize = 120;
 /// The longest message that is quoted of an object that is not a pod, in characters.
 const SAYS: usize = 240;
 
-/// A search behind one object: the lists that are left to read, and the cause found so far.
+/// A search for the cause why one object is not ready: the lists that are left to read, and the cause found so far.
 pub struct Search<'b> {
     behind: &'b Behind,
     pages: std::vec::IntoIter<Page>,
@@ -55,7 +56,8 @@ impl<'b> Search<'b> {
         (!self.over).then(|| self.pages.next()).flatten()
     }
 
-    /// Takes in the objects of a list that was read. `claim` reads a PersistentVolumeClaim by its name.
+    /// Takes in the objects (`things`) of the list `page` that was read: updates the cause, and decides whether the search goes on. `claim`
+    /// reads a PersistentVolumeClaim by its name.
     pub fn saw(
         &mut self,
         page: Page,
@@ -88,12 +90,14 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// Whether whole lists of the namespace were read and held no object that belongs to this one: most custom kinds make no pods.
+    /// Whether lists of the namespace that no label narrowed were read and held no object that belongs to the searched one: most custom kinds
+    /// make no pods.
     pub fn is_in_vain(&self) -> bool {
         self.is_bare && self.behind.by == By::Owners && self.behind.selector.0.is_empty()
     }
 
-    /// The pod, or the other object, that keeps the searched object from being ready, as far as the lists were read.
+    /// The pod, or other object, that keeps the searched object from being ready, as far as the lists were read; `None` where none shows a
+    /// cause.
     pub fn found(self) -> Option<Stuck> {
         self.found
     }
@@ -113,8 +117,8 @@ impl<'b> Search<'b> {
     }
 }
 
-/// Whether the owners of an object lead to one of the UIDs in `to`. A custom kind on the way is read where the administrator has granted
-/// it; `known` keeps the answers, by the UIDs of owners.
+/// Whether the chain of owners of an object leads to one of the UIDs in `to`, within [`OWNERS`] steps. `false` where an owner on the way cannot
+/// be read, as with a custom kind that the administrator has not granted. `known` keeps the answers, by the UIDs of owners.
 fn leads_to(
     to: &[String],
     thing: &Value,
@@ -151,7 +155,7 @@ fn leads_to(
 
 /// The result of one step from an object to its owner.
 enum Above {
-    /// The owner is one of those that the search looks for.
+    /// An owner is one of those that the search looks for.
     Sought,
     /// The owner is another object: its UID, and the reference to it.
     Owner(String, Value),
@@ -177,8 +181,8 @@ fn owner(object: &Value, to: &[String]) -> Above {
     found.map_or(Above::Nothing, |(uid, it)| Above::Owner(uid, it))
 }
 
-/// The pod whose trouble says most about why `pods` are not ready. A pod that finds no node may wait for a PersistentVolumeClaim, and the
-/// reason of the claim says more. `claim` reads a claim by its name.
+/// The pod with the most telling cause among `pods` ([`Stuck::among`]); `None` where no pod has a cause. For a pod without a node that has an
+/// unbound PersistentVolumeClaim the claim is the cause. `claim` reads a claim by its name.
 pub fn stuck_pod(
     pods: &[&Value],
     claim: impl Fn(&str) -> Lookup<Value>,
@@ -197,7 +201,7 @@ pub fn stuck_pod(
     Some(stuck)
 }
 
-/// Why a PersistentVolumeClaim is not bound; `None` where the claim is bound or cannot be read.
+/// Why a PersistentVolumeClaim is not bound, also where it does not exist; `None` where the claim is bound or cannot be read.
 fn unbound(found: Lookup<Value>, world: &dyn World, now: Timestamp) -> Option<String> {
     let says = match found {
         Lookup::Found(claim) => {
@@ -211,13 +215,14 @@ fn unbound(found: Lookup<Value>, world: &dyn World, now: Timestamp) -> Option<St
     Some(clean(&says, WORD))
 }
 
-/// The youngest object that is not ready, among objects of one kind other than pods. Of a custom kind only the youngest object counts,
-/// since a controller may make another after each failure.
+/// The youngest unready object among objects of one kind other than pods, with its message as the cause. Of a custom kind only the youngest
+/// object is looked at, since a controller may make another after each failure. Jobs that sluice holds and objects that are being deleted do not
+/// count.
 fn stuck_thing(page: Page, own: &[&Value], world: &dyn World, now: Timestamp) -> Option<Stuck> {
     let kind = page.kind();
     let says = |thing: &Value| {
         let judged = profile::judge(&kind, thing, State::Ready, world, now);
-        // A Job that sluice holds back has words of its own.
+        // For a Job that sluice holds, other words are found elsewhere.
         let unready = !judged.satisfied && !job::is_held(thing) && !is_leaving(thing);
         unready.then(|| profile::told(thing, judged.status).unwrap_or(judged.message))
     };
@@ -253,9 +258,9 @@ fn nothing_selected(behind: &Behind, world: &dyn World) -> Stuck {
     }
 }
 
-/// The workload whose pods have all of these labels but one, which may be a slip. Of several such workloads the one counts whose label
-/// takes the fewest edits, and of equally near ones the first. Where there is a single label, the pods have one that is spelt nearly so.
-/// The text names the workload and its labels.
+/// The words about a Deployment, StatefulSet or DaemonSet whose pods have all labels of the selector but one, which may be a slip: `those of
+/// Deployment/db have app=db`. Of several the one counts whose label takes the fewest edits. A selector of a single label needs a label that is
+/// spelt nearly so. `None` without such a workload.
 fn near(selector: &Selector, namespace: &str, world: &dyn World) -> Option<String> {
     let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET].map(Kind::Builtin);
     let of_kind = |kind: &Kind| match world.list(kind, Some(namespace), &Selector::default()) {
@@ -273,8 +278,9 @@ fn near(selector: &Selector, namespace: &str, world: &dyn World) -> Option<Strin
     Some(clean(&format!("those of {kind}/{name} {told}"), WORD))
 }
 
-/// The number of edits between a label of a selector and that of a workload's pods, which have all the other labels; with the name of the
-/// workload, and the label in words. A label that the pods lack is further away than any other.
+/// The number of edits between the only label of a selector that differs and that of a workload's pods, the name of the workload, and the words
+/// about its label. A label that the pods lack counts as the most edits. `None` where another number of labels differs, or a selector of one
+/// label is not nearly met.
 fn nearness(selector: &Selector, workload: &Value) -> Option<(usize, String, String)> {
     let template = object::template(workload)?;
     let differs = |it: &&Requirement| !Selector(vec![(*it).clone()]).selects(template);

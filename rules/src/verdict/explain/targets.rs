@@ -14,8 +14,8 @@ use crate::world::has_made;
 use serde_json::Value;
 
 impl Explain<'_> {
-    /// The workloads and Services that an edge of the dependent leads to. Where the entry leaves a choice between objects, such as `any`,
-    /// there is none, and nothing is looked up.
+    /// The objects with a `spec`, such as workloads and Services, in the dependent's namespace that an edge means. None, and nothing is looked
+    /// up, where the entry leaves a choice between objects, such as `any`.
     pub(super) fn links(&self, edge: &Edge) -> Vec<Link<Typed>> {
         if edge.entry().is_some_and(edges::has_choice) {
             return Vec::new();
@@ -23,14 +23,15 @@ impl Explain<'_> {
         self.meant(edge)
     }
 
-    /// The workloads and Services that an edge of the dependent means, also where the entry leaves a choice.
+    /// The objects with a `spec`, such as workloads and Services, in the dependent's namespace that an edge means, also where the entry leaves a
+    /// choice between objects, such as `any`.
     pub(super) fn meant(&self, edge: &Edge) -> Vec<Link<Typed>> {
         let mut links = edges::links(edge, self);
         links.retain(|link| link.to.1["spec"].is_object());
         links
     }
 
-    /// The workloads among the objects of these links, and the workloads behind the Services.
+    /// The objects of these links, with each Service replaced by the workloads whose pods it selects.
     pub(super) fn workloads(&self, links: &[Link<Typed>]) -> Vec<Typed> {
         let workloads = |link: &Link<Typed>| {
             let (kind, object) = &link.to;
@@ -43,7 +44,8 @@ impl Explain<'_> {
         links.iter().flat_map(workloads).collect()
     }
 
-    /// The workloads whose pods a Service selects. A link is no must where other pods may serve as well.
+    /// The workloads, and pods without a workload, that a Service selects. The link to the only one is a must unless other pods may serve as
+    /// well.
     pub(super) fn behind(&self, service: &Value) -> Vec<Link<Typed>> {
         let selector = Selector::labels(&service["spec"]["selector"]);
         if selector.0.is_empty() {
@@ -62,7 +64,8 @@ impl Explain<'_> {
         self.hints.behind(&self.dependent().namespace, &of, &look)
     }
 
-    /// Whether a Service may be served by pods other than the waiting pods of this workload.
+    /// Whether pods other than those of this workload that wait at their gates may be behind a Service; `true` where the number of pods behind
+    /// it is unknown.
     fn has_others(&self, service: &Value, (kind, workload): &Typed, selector: &Selector) -> bool {
         let is_of = |pod: &&Value| match kind.word() {
             "Pod" => pod["metadata"]["name"] == workload["metadata"]["name"],
@@ -77,7 +80,8 @@ impl Explain<'_> {
         behind.is_none_or(|behind| behind > waiting.count())
     }
 
-    /// The kinds of workloads whose pods may serve: the usual ones, and the dependent's own.
+    /// The kinds of workloads whose pods may be behind a Service: Deployment, StatefulSet, DaemonSet, and the kind of the dependent's topmost
+    /// owner.
     fn kinds_behind(&self) -> Vec<Kind> {
         let usual = [kinds::DEPLOYMENT, kinds::STATEFUL_SET, kinds::DAEMON_SET];
         let usual = usual.map(Kind::Builtin);
@@ -90,7 +94,8 @@ impl Explain<'_> {
         usual.into_iter().chain(own).collect()
     }
 
-    /// The workloads of these kinds whose pods have these labels, and such pods without a workload.
+    /// The workloads of these kinds in the dependent's namespace whose pods have these labels, and the gated pods with these labels that have no
+    /// controller.
     pub(super) fn selected_by(&self, selector: &Selector, kinds: &[Kind]) -> Vec<Typed> {
         let home = Some(self.dependent().namespace.as_str());
         let mut found = Vec::new();
@@ -111,7 +116,7 @@ impl Explain<'_> {
         found
     }
 
-    /// The pods with a gate and these labels.
+    /// The pods of the dependent's namespace that have a gate and these labels; empty where they cannot be read.
     pub(super) fn gated_by(&self, selector: &Selector) -> Vec<Value> {
         match self.hints.peek_gated(&self.dependent().namespace, selector) {
             Lookup::Found(gated) => gated,
@@ -119,7 +124,7 @@ impl Explain<'_> {
         }
     }
 
-    /// Whether a workload has made a pod, directly or through a ReplicaSet or a Job.
+    /// Whether a workload controls a pod, directly or through a ReplicaSet or a Job, by its UID.
     pub(super) fn is_of(&self, pod: &Value, workload: &Value) -> bool {
         let uid = workload["metadata"]["uid"].as_str();
         let namespace = &self.dependent().namespace;
@@ -190,7 +195,7 @@ pub(super) fn needed(links: Vec<Link<Typed>>) -> Vec<Typed> {
     links.map(|link| link.to).collect()
 }
 
-/// Whether the pods of a workload have these labels.
+/// Whether the pods of a workload have these labels, by its pod template or by `spec.selector.matchLabels`.
 fn makes(workload: &Value, selector: &Selector) -> bool {
     let own = &workload["spec"]["selector"]["matchLabels"];
     let by_template = object::template(workload).is_some_and(|it| selector.selects(it));

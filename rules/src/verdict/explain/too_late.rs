@@ -1,4 +1,5 @@
-//! Dependencies that never come, and the way out, in the words of [`advice`], which says the same when the list is written.
+//! The words about dependencies that never come, and the way out. They are those of [`advice`], which warns of the same when the list is
+//! written.
 
 use super::basis::Explain;
 use crate::advice::{self, Advice, Target};
@@ -11,8 +12,9 @@ use serde_json::Value;
 pub const MISSING_AFTER: SignedDuration = SignedDuration::from_secs(6);
 
 impl Explain<'_> {
-    /// Says of an object that does not exist that its installer may never make it. An installer that is about to make the object looks
-    /// like one that waits for the dependent first, so this is said only once [`MISSING_AFTER`] has passed since the dependent was made.
+    /// The sentence that the installer of an object that does not exist may never make it. `None` before [`MISSING_AFTER`] has passed since the
+    /// dependent was created, because until then the installer may just not have made the object yet; and `None` for a dependent without an
+    /// installer.
     pub(super) fn never_made(&self) -> Option<String> {
         let dependent = self.dependent();
         let installed =
@@ -25,7 +27,8 @@ impl Explain<'_> {
         })
     }
 
-    /// Says why the installer of an object, which alone can mend the object, never does. `name` is `Job/migrate`.
+    /// The sentence on why the installer of an object, which alone can mend the object, never does so; `None` where it may. `name` is kind and
+    /// name of the object, `Job/migrate`.
     pub(super) fn never_mended(&self, name: String, object: Value) -> Option<String> {
         let own = self.dependent().scope.as_ref();
         let same_release = own
@@ -36,7 +39,7 @@ impl Explain<'_> {
             same_release,
         };
         let late = advice::too_late(&self.dependent().as_written(), name, &target);
-        // The object has been made before, so this cannot be why it does not come.
+        // The object exists, so the advice that it is never made does not apply.
         let late = late.filter(|it| !matches!(it, Advice::NeverMade { .. }));
         late.map(|late| late.to_string())
     }

@@ -1,4 +1,4 @@
-//! An entry whose objects are not there, or of a kind that cannot be read.
+//! Judges an entry whose objects do not exist, or whose kind cannot be read.
 
 use super::basis::Judge;
 use super::finding::{EntryFinding, Lead};
@@ -8,8 +8,8 @@ use crate::kstatus::Status;
 use crate::lookup::Unavailable;
 
 impl Judge<'_> {
-    /// Judges an entry without any object; `what` is the message. Where the entry is optional, the edge is satisfied, unless the object may
-    /// yet be on its way.
+    /// Judges an entry without any object. Where the entry is optional it is satisfied, unless more of the dependent's release may be on its
+    /// way. Else it is not, and `what` is its message.
     pub(super) fn absent(&self, optional: bool, what: &str) -> EntryFinding {
         if optional {
             let coming = self.may_yet_come(what);
@@ -21,7 +21,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges an optional object that does not exist: unmet while more of the dependent's release may be on its way, else `None`.
+    /// Judges an optional object that does not exist: unsatisfied until the dependent's scope has been quiet, since more of the release may be
+    /// on its way; then `None`. `None` also for a dependent without a scope.
     pub(super) fn may_yet_come(&self, what: &str) -> Option<Judged> {
         let scope = self.dependent.scope.as_ref().filter(|_| !self.at_once)?;
         let quiet = match self.returned() {
@@ -32,8 +33,8 @@ impl Judge<'_> {
         (!self.reached(quiet)).then(|| unmet(Status::NotFound, Reason::Settling, message()))
     }
 
-    /// Judges an entry whose kind cannot be read. A kind that the API server does not serve has no objects, so an optional entry of such a
-    /// kind counts as absent.
+    /// Judges an entry whose kind or object cannot be read: unsatisfied, with the reason. Only an optional entry of a kind that the API server
+    /// does not serve is judged as absent, because such a kind has no objects.
     pub(super) fn unread(&self, why: Unavailable, kind: &Kind, optional: bool) -> Judged {
         if optional && why == Unavailable::NotServed {
             let what = format!("the API server serves no kind {kind} yet");

@@ -15,7 +15,8 @@ pub(in crate::verdict) struct Judge<'a> {
     pub(in crate::verdict) policy: &'a Policy,
     pub(in crate::verdict) world: &'a dyn World,
     pub(in crate::verdict) now: Timestamp,
-    /// Whether a satisfied object counts at once, although an upgrade may replace it or it may fail again in a moment.
+    /// Whether a satisfied object counts at once, without the waits for an upgrade that may replace it or for a status that may change in a
+    /// moment.
     pub(super) at_once: bool,
     again: Cell<Option<Timestamp>>,
     reading: Cell<bool>,
@@ -41,12 +42,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges another dependent by the same policy, world and time.
+    /// A judge of another dependent, by the policy, world and time of this one, and with notes of its own.
     pub(in crate::verdict) fn of<'d>(&'d self, dependent: &'d Dependent) -> Judge<'d> {
         Judge::new(dependent, self.policy, self.world, self.now)
     }
 
-    /// Judges the same dependent, for which satisfied objects count at once.
+    /// A judge of this dependent for which satisfied objects count at once, and with notes of its own.
     pub(in crate::verdict) fn at_once(&self) -> Judge<'_> {
         Judge {
             at_once: true,
@@ -64,22 +65,22 @@ impl<'a> Judge<'a> {
         false
     }
 
-    /// The earliest time at which time alone may change a finding; `None` where time changes nothing.
+    /// The earliest time that [`Judge::reached`] has noted: time alone may change a finding then. `None` where time changes nothing.
     pub(in crate::verdict) fn again(&self) -> Option<Timestamp> {
         self.again.get()
     }
 
-    /// Notes that the list of a dependency is still being read.
+    /// Notes that the cause of a dependency's own wait is still being read, so that a better message follows in a moment.
     pub(in crate::verdict) fn note_reading(&self) {
         self.reading.set(true);
     }
 
-    /// Whether the list of a dependency is still being read.
+    /// Whether [`Judge::note_reading`] was called: the cause of a dependency's own wait is still being read.
     pub(in crate::verdict) fn is_reading(&self) -> bool {
         self.reading.get()
     }
 
-    /// Notes an address that the dependent's gate is to try.
+    /// Notes an address that the dependent's gate is to try, once however often it is noted.
     pub(super) fn note_probe(&self, probe: Probe) {
         let mut probes = self.probes.borrow_mut();
         if !probes.contains(&probe) {
@@ -87,16 +88,16 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Takes the addresses that the dependent's gate is to try.
+    /// Removes and returns the noted addresses that the dependent's gate is to try.
     pub(in crate::verdict) fn take_probes(&self) -> Vec<Probe> {
         self.probes.take()
     }
 
-    /// The kinds whose objects may be in a scope. A ClusterRole lists the custom kinds among them.
+    /// The kinds whose objects are looked for in a scope: workloads, and the custom kinds that sluice is meant to read.
     ///
     /// # Errors
     ///
-    /// The finding for an edge whose judgement needs the ClusterRole, while it cannot be read.
+    /// The finding about an edge that needs these kinds, while the ClusterRole that lists the custom ones cannot be read.
     pub(super) fn kinds(&self) -> Result<Vec<Kind>, Judged> {
         let roles = Kind::Builtin(kinds::CLUSTER_ROLE);
         let kinds = self.world.kinds();

@@ -1,4 +1,4 @@
-//! Whether a dependency outside of the dependent's namespace may be told of at all.
+//! The policy of the administrator, and whether a dependent may be told of an object outside of its namespace.
 
 use crate::annotation;
 use crate::dependency::NodeRules;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 const NAMESPACE: Kind = Kind::Builtin(kinds::NAMESPACE);
 
-/// The choices of the administrator, from the chart's values, that verdicts depend on.
+/// The administrator's settings, from the chart's values, that verdicts depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// The pairs of namespaces of which one may depend on the other without its consent.
@@ -30,7 +30,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The choices that the chart's default values make.
+    /// The settings of the chart's default values.
     pub fn of_the_chart() -> Self {
         Self {
             cross_namespace: CrossNamespace::default(),
@@ -41,7 +41,7 @@ impl Policy {
         }
     }
 
-    /// The choices of the administrator that decide which edges a dependent has.
+    /// The settings that decide which edges a dependent has: whether the foreign annotation counts, and the node rules.
     pub fn edge_sources(&self) -> EdgeSources<'_> {
         EdgeSources {
             config_depends_on: self.config_depends_on,
@@ -72,8 +72,8 @@ impl ClusterScoped {
     }
 }
 
-/// CustomResourceDefinitions and APIServices, from every namespace: they only tell which kinds are served, and the API server's
-/// discovery tells that to every account.
+/// Allows dependents of every namespace to wait for CustomResourceDefinitions and APIServices: these only tell which kinds are served, and the
+/// API server's discovery tells that to every account.
 impl Default for ClusterScoped {
     fn default() -> Self {
         let discovered = [kinds::CUSTOM_RESOURCE_DEFINITION, kinds::API_SERVICE];
@@ -89,23 +89,25 @@ fn fits(pattern: &str, name: &str) -> bool {
     pattern == "*" || pattern == name
 }
 
-/// Whether a Namespace consents that dependents in the namespace `from` wait for objects in it.
+/// Whether the annotation [`keys::ALLOW_DEPENDENTS_FROM`] of a Namespace names `from`, or `*`, so that dependents in `from` may wait for objects
+/// in it.
 pub fn consents(namespace: &Value, from: &str) -> bool {
     let listed = namespace["metadata"]["annotations"][keys::ALLOW_DEPENDENTS_FROM].as_str();
     let mut listed = listed.unwrap_or_default().split(',');
     listed.any(|name| fits(name.trim(), from))
 }
 
-/// The first word of a consent ([`keys::ALLOW_DEPENDENTS_FROM`]) that can be the name of no namespace.
+/// The first word of a value of [`keys::ALLOW_DEPENDENTS_FROM`] that is neither `*` nor a valid name of a namespace, so that it consents to
+/// none; `None` where all words are valid.
 pub fn consents_to_nobody(listed: &str) -> Option<&str> {
     let mut words = listed.split(',').map(str::trim);
     words.find(|word| *word != "*" && !annotation::names_namespace(word))
 }
 
-/// Whether the dependents of a namespace may be told of an object elsewhere.
+/// Whether the dependents of a namespace may be told of objects in another namespace, or of cluster-scoped objects.
 pub(super) enum Consent {
     Given,
-    /// The dependents may not be told. The text names the way to consent.
+    /// The dependents may not be told. The text says how consent can be given.
     Withheld(String),
     /// The Namespace that could consent cannot be read.
     Unknown(Unavailable),
@@ -146,7 +148,7 @@ impl Consent {
         ))
     }
 
-    /// The finding about a dependency without consent; `None` with consent.
+    /// The finding about a dependency without consent, or whose consent cannot be read; `None` with consent.
     pub(super) fn refusal(self) -> Option<Judged> {
         match self {
             Self::Given => None,

@@ -1,4 +1,4 @@
-//! All edges of one dependent: the entries of its list, the wave, and the slot.
+//! Judges all edges of one dependent: entries of lists, plans and node rules, the wave, and the slot.
 
 use super::basis::Judge;
 use super::finding::{EntryFinding, Lead};
@@ -8,8 +8,8 @@ use crate::dependency::Edge;
 use jiff::Timestamp;
 
 impl Judge<'_> {
-    /// Judges each edge: the entries and the wave in their order, then the slots. A satisfied wave of a dependent without a weight is left
-    /// out.
+    /// Judges each edge, and returns it with the lead to more words: first all but the slot in their order, then the slot, which is requested
+    /// only if no other edge holds the dependent back. A satisfied wave of a dependent without a weight is left out.
     pub(in crate::verdict) fn edges(&self, edges: Vec<Edge>) -> Vec<(JudgedEdge, Option<Lead>)> {
         // A slot is for a dependent that can start at once, so it is judged after all other edges.
         let (slots, others): (Vec<Edge>, Vec<Edge>) = edges
@@ -27,7 +27,7 @@ impl Judge<'_> {
         found
     }
 
-    /// Judges one edge. `can_start`: the dependent waits for nothing but a slot.
+    /// Judges one edge. `can_start` matters for a slot alone: a slot is requested only if no other edge holds the dependent back.
     pub(in crate::verdict) fn edge(
         &self,
         edge: Edge,
@@ -49,7 +49,7 @@ impl Judge<'_> {
         (judged, lead)
     }
 
-    /// Whether an edge is a satisfied wave of a dependent without a weight of its own, as most dependents have it.
+    /// Whether an edge is a satisfied wave of a dependent without a weight. Most dependents have such an edge, and it tells nothing.
     fn is_idle_wave(&self, edge: &JudgedEdge) -> bool {
         matches!(edge.edge, Edge::Wave(_))
             && edge.judged.satisfied
@@ -57,8 +57,8 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a dependent that was started at `started` could start at once: none of these edges holds it back, or it has given up those
-/// that do. The judge that asks for a slot and the writer that gives slots must agree on this.
+/// Whether none of these edges holds back a dependent that was started at `started`: each is satisfied, or its own timeout has passed and says
+/// `proceed`. The judge that asks for a slot and the writer that gives slots must agree on this.
 pub fn can_start(edges: &[JudgedEdge], started: Option<Timestamp>, now: Timestamp) -> bool {
     holds_up_nothing(edges, started, now)
 }

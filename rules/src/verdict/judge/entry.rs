@@ -13,8 +13,8 @@ use crate::kinds::Kind;
 use crate::kstatus::Status;
 
 impl Judge<'_> {
-    /// Judges an entry with its `stable`. Returns whether the texts in the entry's message must not leave another namespace, the finding,
-    /// and the time at which a satisfied entry will have been satisfied for long enough.
+    /// Judges an entry with its `stable`, but without its timeout. Returns whether its objects are in another namespace, so that the message
+    /// must not be shown; the finding; and when a satisfied entry will have been satisfied for long enough.
     pub(super) fn lasting(&self, entry: &Dependency) -> (bool, EntryFinding, Option<Turn>) {
         let (foreign, EntryFinding { judged, lead }) = self.entry(entry);
         let Some(takes) = entry.stable.filter(|takes| !takes.is_zero()) else {
@@ -27,8 +27,8 @@ impl Judge<'_> {
         (foreign, EntryFinding { judged, lead }, turn)
     }
 
-    /// Judges an entry without its `stable`. Returns whether the texts in the entry's message must not leave another namespace, and the
-    /// finding.
+    /// Judges an entry without its `stable` and timeout. Returns whether its objects are in another namespace, so that the message must not be
+    /// shown, and the finding.
     fn entry(&self, entry: &Dependency) -> (bool, EntryFinding) {
         match &entry.reference {
             Reference::Object(it) => {
@@ -46,14 +46,14 @@ impl Judge<'_> {
                 })
             }
             Reference::Part(it) => self.part(it, entry),
-            // An address is in no namespace.
+            // An address is in no namespace, so its message may be shown.
             Reference::Address(it) => (false, self.address(it).into()),
             // Each alternative has a home of its own; `Member::alternative` leaves out the messages from other namespaces.
             Reference::Any(alternatives) => (false, self.any(alternatives, entry)),
         }
     }
 
-    /// Judges the entry of a node rule. The administrator wrote the rule, so no namespace is asked for its consent.
+    /// Judges the entry of a node rule. The administrator wrote the rule, so the namespace of the DaemonSet need not consent.
     pub(super) fn of_a_node_rule(&self, entry: &Dependency) -> EntryFinding {
         match &entry.reference {
             Reference::Object(it) => {
@@ -82,7 +82,7 @@ impl Judge<'_> {
             Ok(home) => home,
             Err(why) => return (false, self.unread(why, kind, entry.optional).into()),
         };
-        // Asked before anything is looked up, so that the answer cannot depend on whether the target exists.
+        // The consent is checked before the target is looked up, so that the answer cannot depend on whether the target exists.
         let refusal = self.consent(kind, home).refusal();
         let found = refusal.map_or_else(|| judge(home), Judged::into);
         (home.foreign, found)

@@ -1,4 +1,4 @@
-//! The finding about one entry, and the fact that `explain` may find more words for.
+//! The finding about one entry, with a lead: a fact about it for which `explain` may find more words.
 
 use crate::dependency::ObjectRef;
 use crate::judged::{Judged, Reason};
@@ -34,7 +34,8 @@ impl From<Judged> for EntryFinding {
 }
 
 impl EntryFinding {
-    /// The finding about an object, with the lead to the object's installer where nothing else can mend the object.
+    /// The finding about an object, with the lead [`Lead::OnlyByInstaller`] where it is not satisfied because it failed for good, is too old, or
+    /// is of another revision.
     pub(super) fn of(kind: &Kind, object: Value, judged: Judged) -> Self {
         let only_by_installer = matches!(
             judged.reason,

@@ -1,21 +1,21 @@
-//! The place of an entry's objects, and whether the dependent may be told of objects there.
+//! The namespace of an entry's objects, and whether the dependent may be told of objects there.
 
 use super::basis::Judge;
 use super::consent::Consent;
 use crate::kinds::Kind;
 use crate::lookup::{Lookup, Unavailable};
 
-/// The place of an entry's objects: their namespace.
+/// The namespace of an entry's objects, and whether it is another than the dependent's.
 #[derive(Clone, Copy)]
 pub(super) struct Home<'a> {
     /// The namespace of the objects; `None` for a cluster-scoped kind.
     pub(super) namespace: Option<&'a str>,
-    /// Whether the objects are outside of the dependent's namespace.
+    /// Whether the objects are outside of the dependent's namespace; also true for a cluster-scoped kind.
     pub(super) foreign: bool,
 }
 
 impl Judge<'_> {
-    /// The home of the objects of a kind, as `written` in the list or else the dependent's own namespace.
+    /// The namespace of an entry's objects of a kind: `written` in the list, else the dependent's own; none for a cluster-scoped kind.
     ///
     /// # Errors
     ///

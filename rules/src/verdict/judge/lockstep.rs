@@ -1,4 +1,4 @@
-//! Whether an object belongs to the dependent's revision: lockstep and freshness.
+//! Whether an object counts for the dependent's revision: by its `sluice.dev/revision`, and for an entry with `fresh` by its creation.
 
 use super::basis::Judge;
 use super::home::Home;
@@ -17,7 +17,7 @@ use serde_json::Value;
 pub(super) struct Mark<'a> {
     pub(super) carried: Option<&'a str>,
     pub(super) made: Option<Timestamp>,
-    /// When the object was last written, its status apart.
+    /// The time of the object's last write, except for its status; `None` for a remembered Job.
     pub(super) written: Option<Timestamp>,
     /// The object's scope; `None` where it has none, or where the memory does not hold it.
     pub(super) scope: Option<Scope>,
@@ -44,7 +44,8 @@ impl<'a> Mark<'a> {
 }
 
 impl Judge<'_> {
-    /// The finding about an object that does not count; `None` where the object counts.
+    /// The finding about an object that does not count, because it carries another revision or is too old for `fresh`; `None` where the object
+    /// counts.
     pub(super) fn does_not_count(
         &self,
         mark: &Mark<'_>,
@@ -57,7 +58,8 @@ impl Judge<'_> {
         other.or_else(|| entry.fresh.then(|| self.stale(mark)).flatten())
     }
 
-    /// Whether an object belongs to the dependent's scope; where one of them has none, whether both are in one namespace.
+    /// Whether an object is in the dependent's namespace and its scope is not a different one. An object or a dependent without a scope shares
+    /// it.
     pub(super) fn shares_scope(&self, mark: &Mark<'_>, home: Home<'_>) -> bool {
         if home.foreign {
             return false;
@@ -77,7 +79,8 @@ impl Judge<'_> {
         Some(unmet(Status::InProgress, Reason::OtherRevision, message))
     }
 
-    /// When the dependent's revision appeared, or was brought back.
+    /// The time at which the dependent's revision appeared or, by a rollback, came back; the error is the finding about the edge while that time
+    /// is unknown.
     pub(super) fn returned(&self) -> Result<Timestamp, Judged> {
         self.dependent.revision_returned().map_err(unknown)
     }

@@ -1,5 +1,5 @@
-//! Objects without a status, or without the status's summary, of a kind whose definition declares one. For most objects the controller
-//! writes it in a moment; for some kinds no controller ever does, and that looks the same as a controller that does not run.
+//! Judges objects that have no status, or no summary in it, although the definition of their kind declares one. For most objects the controller
+//! writes it in a moment; for some kinds no controller ever does, which looks like a controller that does not run.
 
 use super::basis::Judge;
 use super::lockstep::Mark;

@@ -1,4 +1,4 @@
-//! `sameNode`: only pods on the dependent's node count.
+//! Judges entries with `sameNode`, for which only pods on the dependent's node count.
 
 use super::basis::Judge;
 use super::home::Home;
@@ -14,14 +14,16 @@ use crate::selector::Selector;
 use serde_json::Value;
 
 impl Judge<'_> {
-    /// Whether a pod is on the dependent's node.
+    /// Whether a pod is on the dependent's node, or may be because it is too large to be read. While the dependent has no node, only a pod that
+    /// is too large counts.
     pub(super) fn is_on_same_node(&self, pod: &Value) -> bool {
         let node = self.dependent.node.as_deref();
         // The node of a pod that is too large is unknown, so the pod may be here.
         is_too_large(pod) || node.is_some() && pod["spec"]["nodeName"].as_str() == node
     }
 
-    /// Judges the pod of a `DaemonSet` on the dependent's node. While one pod replaces another there are two, and the better one counts.
+    /// Judges the pod of a `DaemonSet` on the dependent's node in the state that the entry asks for. While one pod replaces another there are
+    /// two, and the better one counts. Without a pod there the entry is not found, or, if optional, absent.
     pub(super) fn on_same_node(
         &self,
         daemon_set: &Value,
@@ -29,7 +31,7 @@ impl Judge<'_> {
         entry: &Dependency,
     ) -> Judged {
         let kind = Kind::Builtin(kinds::POD);
-        // The labels only narrow the search: the owner decides.
+        // The labels only narrow the search: the owner reference decides.
         let selector = Selector::labels(&daemon_set["spec"]["selector"]["matchLabels"]);
         let Some(node) = self.dependent.node.as_deref() else {
             return self.no_pod_here(entry);

@@ -1,4 +1,5 @@
-//! Judges one object that exists: whether the object counts for the dependent, and then its state.
+//! Judges one existing object: whether it counts for the dependent, whether it is in the state that is asked for, and whether a doubt holds it
+//! back.
 
 use super::basis::Judge;
 use super::home::Home;
@@ -15,7 +16,8 @@ use serde_json::Value;
 use std::time::Duration;
 
 impl Judge<'_> {
-    /// Judges an object that exists.
+    /// Judges an existing object of the entry: first its revision and age, then the state that the entry asks for, then each doubt that may hold
+    /// it back. The entry's `stable` is not applied, except that zero turns off the wait for a second.
     pub(super) fn object(
         &self,
         kind: &Kind,
@@ -40,7 +42,7 @@ impl Judge<'_> {
         };
         let judged = self.missing_status(judged, &mark, entry);
         let judged = self.observed(judged, kind, object, &mark);
-        // Of a DaemonSet on one node each pod was asked.
+        // For a DaemonSet on one node, `on_same_node` has done that for each pod.
         let judged = if by_node {
             judged
         } else {
@@ -49,7 +51,7 @@ impl Judge<'_> {
         self.settled(judged, &mark, home, entry)
     }
 
-    /// Judges the state of an object that counts.
+    /// Judges whether an object is in the state that the entry asks for, without doubts about its age.
     ///
     /// An expression in a list may look only at the status of an object outside of the dependent's namespace: the author of the list
     /// chooses the field, and could read any field by asking often enough.

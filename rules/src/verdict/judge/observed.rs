@@ -1,5 +1,5 @@
-//! Doubts about an old status: an object that was written a moment ago keeps the status from before that write, until its controller has
-//! looked at the object.
+//! Holds back an object whose status may be older than its last write: an object that was written a moment ago keeps its old status until its
+//! controller has looked at the object.
 //!
 //! A kind whose status names a generation needs no doubt: the generation tells. For any other kind two times in `metadata.managedFields`
 //! tell: the last write of the object, and the last write of its status.
@@ -16,7 +16,7 @@ use crate::world::World;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The doubt about a status that was found after a write of its object: until when, and why, the status is not believed.
+/// The doubt about the status of an object that was written: until when, and why, the status is not believed.
 struct Doubt {
     until: Timestamp,
     status: Status,
@@ -54,8 +54,9 @@ impl Doubt {
 }
 
 impl Judge<'_> {
-    /// Holds back the finding about an object that is older than the dependent's revision and was written since, while its status may be
-    /// older than that write. Writes that never end hold it back for [`LONGEST`] in all.
+    /// Holds back a final finding about an object that is older than the dependent's revision and was written since: for 3 seconds after the
+    /// write, or, where its status is known to be older than the write, until the status is newer. Writes that never end hold it back for
+    /// [`LONGEST`] in all.
     pub(super) fn observed(
         &self,
         judged: Judged,
@@ -83,7 +84,8 @@ impl Judge<'_> {
         doubt.told(&judged, written)
     }
 
-    /// Whether an older object was written with the dependent's revision, or after it, so lately that it may matter; `true` in doubt.
+    /// Whether an object that was created before the dependent's revision was written with that revision or after it, in the last [`LONGEST`].
+    /// `true` where the time of the revision is unknown.
     fn is_of_the_upgrade(&self, mark: &Mark<'_>, written: Timestamp) -> bool {
         let made = mark.made.filter(|made| *made < written);
         let Some(made) = made.filter(|_| self.now < written + LONGEST + SECOND) else {

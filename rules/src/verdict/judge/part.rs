@@ -20,8 +20,8 @@ use serde_json::Value;
 pub(in crate::verdict) type Typed = (Kind, Value);
 
 impl Judge<'_> {
-    /// Judges a part: a group, a sub-chart or a release. Returns whether the texts in its message must not leave another namespace, and
-    /// the finding.
+    /// Judges a group, a sub-chart or a release. Returns whether its objects are in another namespace, so that the message must not be shown,
+    /// and the finding.
     pub(super) fn part(&self, parts: &Parts, entry: &Dependency) -> (bool, EntryFinding) {
         let own = self.dependent.namespace.as_str();
         let namespace = parts.namespace.as_deref().unwrap_or(own);
@@ -43,7 +43,8 @@ impl Judge<'_> {
         (home.foreign, found)
     }
 
-    /// The objects of a part without the dependent itself. Every kind is asked for, as for a wave.
+    /// The objects of a group, sub-chart or release in a namespace: of workloads, granted custom kinds and, for a group, Services, claims and
+    /// pods. Without the dependent and its pods, objects that a controller made, and hooks of Helm.
     ///
     /// # Errors
     ///
@@ -70,8 +71,9 @@ impl Judge<'_> {
         Ok(found)
     }
 
-    /// The objects that may be in a part and that `counts` accepts: of the scopes called `scope`, or without a scope of the whole
-    /// namespace.
+    /// The objects that may be in a part and for which `counts` is true, from the scopes of the name `scope`, or with `None` from the whole
+    /// namespace. Without the dependent and its pods, objects that a controller made, and hooks of Helm. The error is the finding where a kind
+    /// cannot be read.
     fn gathered(
         &self,
         part: &Part,
@@ -109,9 +111,8 @@ impl Judge<'_> {
         Ok(found)
     }
 
-    /// Judges a part without objects. A sub-chart without an object in the release holds nothing back once no more of the release can be on
-    /// its way, unless an object of that chart does not tell its release. An entry that names the namespace of a part says that the part
-    /// exists, so it waits.
+    /// Judges a part that has no objects. Such a sub-chart is satisfied once the scope has been quiet, unless an object of that chart does not
+    /// tell its release. Any other part, and a sub-chart whose namespace the entry names, waits unless the entry is optional.
     fn empty(
         &self,
         Parts {
@@ -145,8 +146,8 @@ impl Judge<'_> {
         judged.into()
     }
 
-    /// An object of a sub-chart in the dependent's namespace that is in no scope, or whose label `release` names the dependent's release while
-    /// another label names a different one.
+    /// The first object of a sub-chart in the dependent's namespace that is in no scope, or whose label `release` names the dependent's release;
+    /// `None` where there is none. For a sub-chart without objects in the release: such an object may belong to it.
     fn unclaimed(&self, part: &Part, own: &Scope) -> Result<Option<Typed>, Judged> {
         let may_be_ours = |object: &Value| {
             let release = object["metadata"]["labels"]["release"].as_str();

@@ -53,7 +53,7 @@ pub(in crate::verdict) fn expire(
         .collect()
 }
 
-/// When the next timeout of an unsatisfied entry passes.
+/// The earliest time after `now` at which the timeout of an unsatisfied entry passes; `None` where there is none.
 pub(in crate::verdict) fn next_timeout(
     edges: &[JudgedEdge],
     started: Option<Timestamp>,
@@ -64,7 +64,8 @@ pub(in crate::verdict) fn next_timeout(
     deadlines.filter(|deadline| now < *deadline).min()
 }
 
-/// Whether a gate goes on without this edge, if the edge holds it back.
+/// Whether the entry of this edge has a timeout that has passed and says `proceed`, so that a gate goes on without it. The edge may be
+/// satisfied.
 pub(super) fn is_given_up(edge: &JudgedEdge, started: Option<Timestamp>, now: Timestamp) -> bool {
     let patience = edge.edge.entry().and_then(|entry| entry.patience);
     patience.is_some_and(|patience| {
@@ -73,7 +74,7 @@ pub(super) fn is_given_up(edge: &JudgedEdge, started: Option<Timestamp>, now: Ti
     })
 }
 
-/// The effect that the timeout of an entry will have at `at`; `None` where the pod will wait on.
+/// The change that the timeout of an entry will bring at the time `at`; `None` for `on-timeout: wait`, which changes nothing.
 fn ahead(patience: Patience, at: Timestamp) -> Option<Turn> {
     let what = match patience.then {
         OnTimeout::Wait => return None,
@@ -96,13 +97,13 @@ fn give_up(judged: &mut Judged, after: Duration) {
 }
 
 impl Overdue {
-    /// Whether the gate goes on without the entry.
+    /// Whether the gate goes on without the entry, because its `on-timeout` is `proceed`.
     pub(in crate::verdict) fn is_given_up(&self) -> bool {
         self.patience.then == OnTimeout::Proceed
     }
 }
 
-/// Words that follow "without", or a sentence, with the way out where there is a need for one.
+/// Writes words that follow "without" where the entry was given up; else a sentence, with the way out where the gate refuses.
 impl fmt::Display for Overdue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

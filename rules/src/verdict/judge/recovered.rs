@@ -1,4 +1,5 @@
-//! Doubts about a blink: some operators report for a moment that all is well, between two looks at the objects that they have made.
+//! Holds back an object that has only just become satisfied: some operators report for a moment that all is well, between two looks at the
+//! objects that they have made.
 //!
 //! So an object of a custom kind that was seen unsatisfied has to stay satisfied for a second. An object that was never seen unsatisfied
 //! counts at once, so an object that is ready costs nothing, and one that is being made a second in all.
@@ -16,7 +17,7 @@ use serde_json::Value;
 const BLINK: SignedDuration = SignedDuration::from_secs(1);
 
 impl Judge<'_> {
-    /// Holds back the finding about an object of a custom kind that has become satisfied less than [`BLINK`] ago.
+    /// Holds back the finding about an object of a custom kind that was seen unsatisfied and has become satisfied less than [`BLINK`] ago.
     pub(super) fn recovered(
         &self,
         judged: Judged,
@@ -35,8 +36,8 @@ impl Judge<'_> {
         unmet(judged.status, Reason::NotStable, message)
     }
 
-    /// Notes whether an object is satisfied, and returns since when it has been satisfied after it was not. Dependents that ask the
-    /// same of one object share the note.
+    /// Notes whether an object of a custom kind is satisfied, and returns since when it has been satisfied after it was seen unsatisfied; `None`
+    /// for a built-in kind, and where it was never seen unsatisfied. Dependents that ask for one state of one object share the note.
     pub(super) fn noted(
         &self,
         satisfied: bool,

@@ -1,4 +1,4 @@
-//! Remembered Jobs: Jobs, and objects of other kinds that complete, which completed and were removed.
+//! Judges objects that completed and were removed: Jobs, and objects of other kinds that complete, by the memory of their completion.
 
 use super::basis::Judge;
 use super::home::Home;
@@ -15,8 +15,8 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
-    /// Judges a Job that completed before it was removed (by its TTL, by a hook's delete policy): it goes on counting, if it counted while
-    /// it was there. `None` where no such Job is remembered.
+    /// Judges a named Job that completed before it was removed, such as by its TTL or a hook's delete policy. `None` where no such Job is
+    /// remembered, where it does not count for the dependent, and where the entry asks for a state that ends with the Job.
     pub(super) fn remembered(
         &self,
         object: &ObjectRef,
@@ -32,8 +32,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The remembered Jobs that a selector would find. A remembered Job does not count where `there` holds its name: the object that exists
-    /// is judged in its place.
+    /// The findings about the remembered Jobs that a selector selects and that count for the dependent. A remembered Job whose name is in
+    /// `there` is left out: the object of that name exists and is judged in its place.
     ///
     /// # Errors
     ///
@@ -62,7 +62,8 @@ impl Judge<'_> {
         Ok(jobs.into_iter().filter_map(part).collect())
     }
 
-    /// Judges a Job that completed and was removed; `None` where it does not count.
+    /// Judges a remembered Job; `None` where it does not count, because it is of another revision, too old for `fresh`, or from an earlier
+    /// namespace of the same name.
     fn gone(&self, job: &CompletedJob, home: Home<'_>, entry: &Dependency) -> Option<Judged> {
         let when = Timestamp::from_second(job.completed).ok()?;
         match self.namespace_began(home.namespace?) {
@@ -86,7 +87,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The time at which a namespace was created.
+    /// The time at which the Namespace of this name was created.
     ///
     /// # Errors
     ///
@@ -102,8 +103,8 @@ impl Judge<'_> {
     }
 }
 
-/// The name under which completed objects of the kind are remembered; `None` where the kind is not remembered, or where the state that
-/// the entry asks for ends with the object.
+/// The kind as the memory has it; `None` where objects of the kind are not remembered, and where the state or an expression that the entry asks
+/// for ends with the object.
 fn outlives(kind: &Kind, entry: &Dependency) -> Option<Completing> {
     let lasting = matches!(
         entry.state,

@@ -19,7 +19,7 @@ impl Judge<'_> {
         is_one && waits && keys::ASKING.iter().all(|key| is_same(key))
     }
 
-    /// Whether a pod of this name would be another pod of the dependent's StatefulSet, which makes its pods one after the other.
+    /// Whether a kind and a name are those of a pod that the dependent's own StatefulSet may make, such as `Pod` and `db-3`.
     pub(super) fn would_be_of_same_set(&self, kind: &Kind, name: &str) -> bool {
         let nearest = self.dependent.owners.first();
         let set = nearest.filter(|owner| owner.kind == Kind::Builtin(kinds::STATEFUL_SET));

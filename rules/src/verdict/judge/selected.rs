@@ -49,7 +49,7 @@ impl Judge<'_> {
                 EntryFinding::of(kind, object, judged),
             )
         });
-        // An old Job never becomes a fresh one; so it holds the dependent back only where there is nothing else.
+        // A Job that is too old for `fresh` stays so, and holds the dependent back only where no other object is selected.
         let (old, mut parts): (Vec<Member>, Vec<Member>) =
             parts.partition(|part| part.judged.reason == Reason::NotFresh);
         parts.extend(gone);
@@ -60,8 +60,7 @@ impl Judge<'_> {
         several::all(parts, needed, entry.state)
     }
 
-    /// Keeps only the selected objects that count: no pod of the dependent itself, and with `sameNode` only pods on the dependent's
-    /// node.
+    /// Keeps only the selected objects that count: not the dependent itself or a pod of its workload, and with `sameNode` only pods on its node.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Doubts about the old release: the same upgrade may be about to replace an object that is older than the dependent's revision, so the
-//! object has to stand for a moment before it counts.
+//! Holds back an object that is older than the dependent's revision: the upgrade that made the revision may be about to replace the object too,
+//! so the object counts only once the scope has been quiet.
 //!
 //! Installers write one object after the other, and no object says whether its turn is still to come. The exact answer
 //! is [`crate::keys::REVISION`]. To wait until the release says that it is done is no way out: under `helm --wait` it says so
@@ -17,21 +17,23 @@ use jiff::{SignedDuration, Timestamp};
 
 /// The time for which nothing may happen in the scope before it counts as quiet.
 pub(super) const QUIET: SignedDuration = SignedDuration::from_secs(3);
-/// The longest wait for a scope to become quiet, from the time at which the dependent's revision appeared.
+/// The longest wait for a scope to become quiet, from the time at which the dependent's revision appeared or came back.
 pub(super) const LONGEST: SignedDuration = SignedDuration::from_secs(30);
-/// The longest time between the creation of an object and that of the revision that it was made with: an installation makes one kind
-/// after the other.
+/// An object that was created at most this long before the dependent's revision belongs to the same installation, which makes one kind after the
+/// other.
 pub(super) const TOGETHER: SignedDuration = SignedDuration::from_secs(5);
 /// The precision of the API server's times: it writes whole seconds, and rounds down.
 pub(super) const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-/// Whether a finding decides: its object is satisfied, or has failed for good.
+/// Whether a finding ends the wait for its object, which is satisfied or has failed for good.
 pub(super) fn is_final(judged: &Judged) -> bool {
     judged.satisfied || judged.reason.is_final_failure()
 }
 
 impl Judge<'_> {
-    /// Holds back a final finding ([`is_final`]) about an object that the dependent's own upgrade may yet replace.
+    /// Holds back a final finding ([`is_final`]) about an object of the dependent's scope that is older than the dependent's revision, until the
+    /// scope has been quiet for [`QUIET`] and Helm is not at work on the release; for [`LONGEST`] at most. Any other finding is returned
+    /// unchanged.
     pub(super) fn settled(
         &self,
         judged: Judged,
@@ -85,8 +87,8 @@ impl Judge<'_> {
         unmet(judged.status, Reason::Settling, message)
     }
 
-    /// Whether Helm is at work on the dependent's release. Annotations say where its records are, so records of another
-    /// namespace are looked at with its consent only.
+    /// Whether Helm is at work on the dependent's release. An annotation names the namespace of Helm's records, and records of another namespace
+    /// are looked at only with the consent of that namespace.
     fn pending(&self, scope: &Scope) -> Pending {
         let own = self.dependent.namespace.as_str();
         let consent = scope.kept_in.as_ref().map_or(Consent::Given, |home| {
@@ -99,7 +101,8 @@ impl Judge<'_> {
         }
     }
 
-    /// When the scope will have been quiet for long enough since `began`, if nothing more happens.
+    /// The time at which the scope will have been quiet for long enough since `began`, if nothing more happens in it; at most [`LONGEST`] after
+    /// `began`, also where the scope cannot be read.
     pub(super) fn quiet_at(&self, began: Timestamp, scope: Option<&Scope>) -> Timestamp {
         match scope.map_or(Ok(None), |scope| self.world.active(scope)) {
             Ok(active) => {
@@ -107,7 +110,7 @@ impl Judge<'_> {
                 let since = active.into_iter().chain(seen).fold(began, Timestamp::max);
                 (since + SECOND + QUIET).min(began + LONGEST)
             }
-            // While the scope cannot be read, something may be going on.
+            // While the scope cannot be read, it may not be quiet.
             Err(_) => began + LONGEST,
         }
     }

@@ -1,11 +1,11 @@
-//! One finding about several objects together.
+//! Joins the findings about several objects, or several alternatives, into one.
 
 use super::finding::{EntryFinding, Lead};
 use crate::dependency::{Dependency, State};
 use crate::judged::{Judged, Reason, met, unmet};
 use crate::kstatus::Status;
 
-/// One of several objects, or one of several alternatives, with its finding.
+/// One of several objects or alternatives of an entry, with its finding.
 pub(super) struct Member {
     /// The name that tells this member from the other members.
     pub(super) name: String,
@@ -19,7 +19,8 @@ impl Member {
         Self { name, judged, lead }
     }
 
-    /// An alternative. Where it is in another namespace (`foreign`), its message is replaced by the label of its reason.
+    /// One alternative of an entry with `any`. Where it is in another namespace (`foreign`), the label of its reason replaces a message that may
+    /// quote the object, and the lead is dropped.
     pub(super) fn alternative(
         alternative: &Dependency,
         foreign: bool,
@@ -41,7 +42,7 @@ impl Member {
         format!("{}: {}", self.name, self.judged.message)
     }
 
-    /// How far the member is from being satisfied: the message names the alternative that is the nearest.
+    /// How far the member is from being satisfied, from 0 (satisfied) to 4 (not found): the message names the nearest alternative.
     fn distance(&self) -> u8 {
         match self.judged.status {
             _ if self.judged.satisfied => 0,
@@ -53,7 +54,8 @@ impl Member {
     }
 }
 
-/// The finding about objects of which `needed` must be satisfied: how many are satisfied, and the first that is not.
+/// The finding about objects of which `needed` must be satisfied. Its message has the number that are in `state` and, where too few are, the
+/// finding about one that is not.
 pub(super) fn all(parts: Vec<Member>, needed: usize, state: State) -> EntryFinding {
     let (count_met, total) = (satisfied(&parts), parts.len());
     let mut count = format!("{count_met} of {total} {}", state.word());
@@ -80,7 +82,8 @@ pub(super) fn all(parts: Vec<Member>, needed: usize, state: State) -> EntryFindi
     together(parts, needed, count)
 }
 
-/// The finding about alternatives of which `needed` must be satisfied: the finding about the best one.
+/// The finding about alternatives of which `needed` must be satisfied: the finding about the one nearest to being satisfied, after the count
+/// where more than one is needed.
 pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> EntryFinding {
     parts.sort_by_key(Member::distance);
     let (count_met, total) = (satisfied(&parts), parts.len());
@@ -116,7 +119,7 @@ fn satisfied(parts: &[Member]) -> usize {
     parts.iter().filter(|part| part.judged.satisfied).count()
 }
 
-/// The finding about objects of which too few are satisfied; `count` says how many.
+/// The unsatisfied finding about members of which too few are satisfied: `count`, and the finding about the member that [`spokesman`] chooses.
 fn together(mut parts: Vec<Member>, needed: usize, count: String) -> EntryFinding {
     let Some(at) = spokesman(&parts, needed) else {
         // Fewer exist than are needed.
@@ -135,9 +138,9 @@ fn together(mut parts: Vec<Member>, needed: usize, count: String) -> EntryFindin
     }
 }
 
-/// The index of the member whose reason is told: the first that is not satisfied, with two exceptions. A member that is still being read
-/// goes first, since no finding is final before. A member that has failed for good is told only where too few others are left, and never
-/// where fewer members exist than are needed: others are still to come. `None` where all members that may be told are satisfied.
+/// The index of the member whose reason is told: the first that is not satisfied, with two exceptions. A member that is still being read goes
+/// first, since no finding is final before. A member that has failed for good is told only where too few other members are left, and never where
+/// fewer members exist than are needed, because more are still to come. `None` where all members that may be told are satisfied.
 fn spokesman(parts: &[Member], needed: usize) -> Option<usize> {
     let unmet = |wanted: &dyn Fn(&Member) -> bool| {
         let mut parts = parts.iter();

@@ -1,6 +1,6 @@
-//! Not fooled by the time before a boot. After a power failure the API server still shows for tens of seconds what kubelets wrote before
-//! it: pods that are gone look ready, and their endpoints look serving. For a dependent whose node was booted a pod counts only by
-//! containers that started since, or by a report of its kubelet since.
+//! Holds back an object whose status may be from before a boot of the dependent's node. After a power failure the API server still shows for
+//! tens of seconds what kubelets wrote before it: pods that are gone look ready, and their endpoints look serving. For a dependent whose node
+//! was booted a pod counts only by containers that started since, or by a report of its kubelet since.
 //!
 //! A status without pods behind it (of a custom resource) counts once it was written since. After [`LONGEST`] the status alone decides,
 //! so no dependent waits for ever. A dependent whose gate tells of no boot reads nothing of this.
@@ -16,7 +16,7 @@ use crate::reboot::{self, LONGEST, PODS_AFTER_NODE, Reboot};
 use crate::selector::Selector;
 use serde_json::Value;
 
-/// The facts that the health of an object rests on.
+/// The facts that the health of an object rests on, by its kind.
 enum Rests {
     /// The health rests on nothing that a boot ends.
     Itself,
@@ -42,7 +42,8 @@ impl Rests {
                 _ => Self::Itself,
             },
             ("", "ReplicationController") => Self::EachPod(Selector::labels(&spec["selector"])),
-            // The labels may select a few pods more; one that is old holds the dependent for no longer than any other.
+            // The labels may select a few more pods. Such a pod from before the boot holds the dependent back for no longer than a pod of the
+            // object.
             ("apps", _) => Self::EachPod(Selector::labels(&spec["selector"]["matchLabels"])),
             ("apiregistration.k8s.io", _) => Self::Written,
             _ if matches!(kind, Kind::Custom { .. }) && object["status"].is_object() => {
@@ -54,7 +55,9 @@ impl Rests {
 }
 
 impl Judge<'_> {
-    /// The finding about an object, held back where it may be left from before the boot of the dependent's node.
+    /// Holds back a satisfied finding about an object whose status may be left from before the boot of the dependent's node, for at most
+    /// [`LONGEST`] after the gate began to ask. Unchanged without a boot, and for a state that a boot does not end, such as `present` or
+    /// `complete`.
     pub(super) fn since_boot(
         &self,
         judged: Judged,
@@ -110,8 +113,8 @@ impl Judge<'_> {
         old.first().map(|pod| told(pod))
     }
 
-    /// Whether the status of a pod may be left from before the boot. The clock of the dependent's node has told the time of the boot, so
-    /// on that node the containers decide. A container on another node may run on from before, and its kubelet says so.
+    /// Whether the status of a pod may be left from before the boot: a container of it runs, by that status, since before. On the dependent's
+    /// node this decides. On another node the container may still run, so there a report of the kubelet since the boot proves the status.
     fn pod_is_old(&self, reboot: &Reboot, pod: &Value) -> bool {
         if !reboot.precedes(pod) {
             return false;

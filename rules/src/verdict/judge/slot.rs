@@ -12,13 +12,13 @@ use crate::slots::Claim;
 const NAMED: usize = 5;
 
 impl Judge<'_> {
-    /// Whether the dependent holds one of `most` slots. It asks for a slot only when nothing else holds it back (`can_start`): a slot
-    /// whose holder cannot start is lost to all others.
+    /// Judges whether the dependent holds one of `most` slots of its wave. Where `can_start` is false, something else holds the dependent back
+    /// and no slot is requested: a slot whose holder cannot start is lost to all other dependents.
     pub(super) fn slot(&self, most: usize, can_start: bool) -> Judged {
         let Some(claim) = Claim::of(self.dependent) else {
             return met("no cap applies");
         };
-        // A slot belongs to one revision.
+        // A slot belongs to one revision, so without a name for it none can be requested.
         if let Some(why) = self.dependent.unread_revision() {
             return unknown(why);
         }
@@ -45,7 +45,8 @@ impl Judge<'_> {
     }
 }
 
-/// The message that the dependent has no slot: the holders of the wave, or the trouble with writing them.
+/// The message for a dependent without a slot: how many of `most` slots are taken and by which holders, and why no further holder can be written
+/// down.
 fn taken(Running { holders, trouble }: &Running, most: usize) -> String {
     let objects = objects(holders);
     let running = objects.len();
@@ -66,7 +67,7 @@ fn taken(Running { holders, trouble }: &Running, most: usize) -> String {
     }
 }
 
-/// The first few names, and how many more there are: `Job/a, Job/b and 3 more`.
+/// The first [`NAMED`] names, and how many more there are: `Job/a, Job/b, Job/c, Job/d, Job/e and 3 more`.
 pub(in crate::verdict) fn listed(names: &[String]) -> String {
     let shown = &names[..names.len().min(NAMED)];
     let text = shown.join(", ");

@@ -15,7 +15,7 @@ use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use std::time::Duration;
 use wire::turn;
 
-/// Whether an entry is satisfied so far, and held back only because it may change in a moment.
+/// Whether a finding is held back only because it may change in a moment; then the object may be satisfied already.
 pub(super) fn may_be_met(judged: &Judged) -> bool {
     matches!(
         judged.reason,
@@ -87,7 +87,8 @@ impl Judge<'_> {
         profile::since(&it.kind, &object, asked, self.world)
     }
 
-    /// A key of this entry of this dependent: everything that the entry's finding rests on beside the cluster.
+    /// The key under which the world notes since when this entry of this dependent is satisfied. Pods of one owner and revision share it, unless
+    /// the entry rests on the pod's node or network.
     fn key(&self, entry: &Dependency) -> String {
         let dependent = self.dependent;
         let owner = dependent.owners.last().map(|owner| owner.uid.as_str());
@@ -105,7 +106,7 @@ impl Judge<'_> {
     }
 }
 
-/// The first whole second at this time or after it: turns are told in whole seconds.
+/// Rounds up to a whole second: gates are told times in whole seconds.
 fn whole(at: Timestamp) -> Timestamp {
     let up = TimestampRound::new()
         .smallest(Unit::Second)

@@ -1,4 +1,4 @@
-//! Weights: every object in the dependent's scope that weighs less comes first.
+//! Judges the wave edge: every object of the dependent's scope that weighs less must be ready first.
 
 use super::basis::Judge;
 use super::lockstep::Mark;
@@ -14,7 +14,8 @@ use crate::scope::{self, Position, Scope};
 use serde_json::Value;
 
 impl Judge<'_> {
-    /// Judges the wave edge of a dependent: every object of its scope that weighs less than `below` has to be ready.
+    /// Judges the wave edge of a dependent: every object of its scope that weighs less than `below` has to be ready, and, where the dependent
+    /// has a weight, the scope has to be quiet. A dependent without a scope is satisfied.
     pub(super) fn below(&self, below: i64) -> Judged {
         let Some(scope) = &self.dependent.scope else {
             return met("the dependent is in no scope, so nothing comes before it");
@@ -29,7 +30,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The first object that weighs less than `below` and is not ready.
+    /// The first object of the scope, in the order of [`Position`], that weighs less than `below` and is not ready; `None` where all are ready.
     ///
     /// # Errors
     ///
@@ -110,7 +111,8 @@ impl Judge<'_> {
         profile::judge(kind, object, State::Ready, self.world, self.now)
     }
 
-    /// Judges whether the scope has been quiet for long enough: an empty wave is not over, since more of it may be on its way.
+    /// Judges whether the scope has been quiet for long enough, once all objects of a lower weight are ready: more of them may be on their way.
+    /// A dependent without a weight need not wait for that.
     fn quiet(&self, scope: &Scope) -> Judged {
         let ready = "everything of a lower weight is ready";
         // A dependent without a weight does not wait for the scope to become quiet.

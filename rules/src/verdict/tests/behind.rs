@@ -1,4 +1,4 @@
-//! Causes of a dependency that is not ready: found behind it by owners, or told by the dependency itself.
+//! Tests the causes why a custom object is not ready: found behind it by owners, or told by the object itself.
 
 #![expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 
@@ -8,7 +8,7 @@ fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
     json!({"type": kind, "status": status, "reason": reason, "message": message})
 }
 
-/// An object of an operator, which has no selector.
+/// A custom object with these conditions, and without a selector.
 fn custom(version: &str, kind: &str, name: &str, conditions: Value) -> Value {
     json!({
         "apiVersion": version, "kind": kind,
@@ -56,7 +56,7 @@ fn pod_of_job(job: &str, depends_on: &str, gate: &str) -> Value {
     owned_by(pod, "batch/v1", "Job", job, true)
 }
 
-/// The message about the only entry of this list, for a pod with the list.
+/// The message about the only entry of a pod whose list is `depends_on`.
 fn told(depends_on: &str, objects: Vec<Value>) -> String {
     let cluster = Cluster::of(objects);
     let edges = edges_of(&pod(depends_on), &cluster, &Policy::of_the_chart());
@@ -93,7 +93,7 @@ fn a_kind_without_a_selector_is_followed_by_owners_through_a_gate_to_its_end() {
     );
 }
 
-/// Kafka's operator owns what it makes without being its controller, and what makes the pods stands between.
+/// Kafka's operator owns objects without being their controller, and a custom object that makes the pods stands between.
 #[test]
 fn what_stands_between_is_read_where_the_administrator_lets_sluice() {
     let kafka = custom(

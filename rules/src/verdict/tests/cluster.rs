@@ -1,4 +1,4 @@
-//! A cluster that is a list of objects.
+//! A fake world for the tests of verdicts: a cluster that is a list of objects.
 
 use super::*;
 use crate::cause::{Behind, Stuck};
@@ -8,11 +8,11 @@ use crate::world::{Definitions, Hints, Objects, Remembered, Scopes};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// The objects of a cluster, and the answers to every other question that the rules may ask of a world.
+/// The objects of a fake cluster, and the fixed answers to every other question that the rules may ask of a world.
 pub(super) struct Cluster {
     pub(super) objects: Vec<Value>,
     pub(super) unavailable: Vec<(&'static str, Unavailable)>,
-    /// Custom kinds that are looked for in scopes, and whether sluice is meant to read them.
+    /// The custom kinds that are looked for in scopes, each with the answer of [`Scopes::is_granted`].
     pub(super) custom: Vec<(Kind, bool)>,
     /// Why it is unknown which kinds are looked for in scopes; `None` where it is known.
     pub(super) kinds_unread: Option<Unavailable>,
@@ -26,15 +26,15 @@ pub(super) struct Cluster {
     pub(super) forgotten: Option<Unavailable>,
     /// Whether a gate of every revision has opened before.
     pub(super) passed: bool,
-    /// Since when everything that is satisfied has been seen so.
+    /// The answer of [`Remembered::satisfied_since`] for every satisfied edge.
     pub(super) seen: Option<Timestamp>,
     /// The value of `satisfied` in each call of [`Remembered::satisfied_since`].
     pub(super) noted: RefCell<Vec<bool>>,
     /// The answer of [`Remembered::recovered`] for every satisfied object.
     pub(super) recovered: Option<Timestamp>,
-    /// Whether there is a health rule that reads a generation.
+    /// The answer of [`Definitions::rule_reads_a_generation`] for every object.
     pub(super) rule_reads_a_generation: bool,
-    /// The kinds that were listed.
+    /// The kinds of which a list was asked for, in the order of the questions.
     pub(super) asked: RefCell<Vec<Kind>>,
 }
 
@@ -74,7 +74,7 @@ impl Cluster {
     }
 }
 
-/// Whether a reference may call the kind of an object so: as the object does, or by the plural where the kind is a custom one.
+/// Whether `kind` is the kind that an object spells `word`; a custom kind may also be spelt as its plural.
 fn is_called(word: &str, kind: &Kind) -> bool {
     let lower = word.to_ascii_lowercase();
     let custom = matches!(kind, Kind::Custom { .. });

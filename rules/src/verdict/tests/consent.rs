@@ -1,4 +1,4 @@
-//! The dependents that may be told of objects outside of their namespace, and the facts that they are told.
+//! Tests which dependents may be told of objects outside of their namespace, and which facts.
 
 use super::settle::{new_pod, seed};
 use super::*;

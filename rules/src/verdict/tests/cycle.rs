@@ -1,9 +1,9 @@
-//! Cycles: dependents that wait for themselves by way of others.
+//! Tests cycles: dependents that wait for each other, directly or over further objects.
 
 use super::wave::of_release;
 use super::*;
 
-/// A Deployment that has not been rolled out, with this list.
+/// A Deployment that is not ready, with this list, whose pods have its name as the label `app`.
 fn deployment(name: &str, depends_on: &str) -> Value {
     let mut it = owned("Deployment", name, None, list(depends_on));
     it["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": name}}});
@@ -148,7 +148,7 @@ fn an_alternative_is_no_link() {
     assert!(told("a", objects)[0].starts_with("InProgress"));
 }
 
-/// A Service that selects the pods with this label.
+/// A Service that selects the pods with this value of the label `app`.
 fn service(name: &str, app: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Service",
@@ -157,7 +157,7 @@ fn service(name: &str, app: &str) -> Value {
     })
 }
 
-/// A pod of its own at its gate, which waits for a Service that selects it.
+/// A pod without an owner, at its gate, which waits for `Service/alone`, which selects the pod.
 fn alone() -> Value {
     let mut pod = pod("svc/alone");
     pod["metadata"]["labels"] = json!({"app": "alone", "sluice.dev/gated": "true"});
@@ -166,7 +166,7 @@ fn alone() -> Value {
     pod
 }
 
-/// The pods behind `Service/alone`, of which none serves.
+/// An EndpointSlice of `Service/alone` with so many pods, of which none serves.
 fn behind(pods: usize) -> Value {
     json!({
         "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",

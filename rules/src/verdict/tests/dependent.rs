@@ -1,4 +1,4 @@
-//! The way from a pod to the workload whose list counts.
+//! Tests the way from a pod to the workload whose list counts.
 
 use super::*;
 

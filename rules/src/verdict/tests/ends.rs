@@ -1,4 +1,4 @@
-//! Custom kinds that come to an end, as a Job does.
+//! Tests dependencies of custom kinds that come to an end, as a Job does.
 
 #![expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 

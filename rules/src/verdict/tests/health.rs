@@ -1,4 +1,4 @@
-//! `health` on an edge.
+//! Tests entries with the key `health`.
 
 use super::selection::{failed_job, job, told};
 use super::*;

@@ -1,4 +1,4 @@
-//! Jobs that wait in a queue of Kueue.
+//! Tests dependencies on Jobs that wait in a queue of Kueue.
 
 #![expect(clippy::needless_pass_by_value, reason = "a test hands over a literal")]
 

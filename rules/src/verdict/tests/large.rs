@@ -1,4 +1,4 @@
-//! An object that is too large to be read exists, and holds back every dependent that waits for it.
+//! Tests that an object that is too large to be read exists, and holds back every dependent that waits for it.
 
 use super::selection::job;
 use super::wave::of_release;

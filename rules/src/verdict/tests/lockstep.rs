@@ -1,4 +1,4 @@
-//! Lockstep and freshness.
+//! Tests lockstep (`sluice.dev/revision`) and entries with `fresh`.
 
 use super::selection::{job, told};
 use super::*;

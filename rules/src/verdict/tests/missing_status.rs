@@ -1,4 +1,4 @@
-//! Objects without a status, of a kind whose definition declares one.
+//! Tests objects without a status, of a kind whose definition declares one.
 
 use super::settle::{judged_at, new_pod, told_at};
 use super::*;

@@ -1,4 +1,4 @@
-//! Dependencies that fit on no node.
+//! Tests the words about dependencies whose pods fit on no node.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Edges with `sameNode`.
+//! Tests entries with `sameNode`.
 
 use super::selection::told;
 use super::*;
@@ -17,7 +17,7 @@ fn daemon_set() -> Value {
     set
 }
 
-/// A pod of the set, ready or not.
+/// A pod of the DaemonSet `csi` with this UID of its owner, on this node, ready or not.
 fn its_pod(name: &str, node: &str, uid: &str, ready: bool) -> Value {
     let mut pod = on_node(
         owned("Pod", name, Some(("DaemonSet", "csi")), json!({})),

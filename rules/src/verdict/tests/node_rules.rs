@@ -1,4 +1,4 @@
-//! Rules of the administrator that hold pods until an agent of their node is ready.
+//! Tests the administrator's rules that hold pods until an agent of their node is ready.
 
 use super::*;
 use crate::annotation::node_rules;
@@ -16,7 +16,7 @@ fn in_namespace(mut object: Value, namespace: &str) -> Value {
     object
 }
 
-/// The agent, its pod on the node of the dependents, and the Namespaces.
+/// The agent (the DaemonSet `csi` with these annotations), its pod on the node of the dependents, ready or not, and the Namespaces.
 fn objects(ready: bool, annotations: Value) -> Vec<Value> {
     let mut set = in_namespace(owned("DaemonSet", "csi", None, annotations), "storage");
     set["metadata"]["uid"] = json!("set");
@@ -36,7 +36,7 @@ fn objects(ready: bool, annotations: Value) -> Vec<Value> {
     vec![set, pod, of("shop"), of("storage"), of("vault")]
 }
 
-/// A pod on that node, with a label.
+/// A dependent with these annotations, on the node of the agent's pod, with the label that the rules select.
 fn on_node(annotations: Value) -> Value {
     let mut pod = owned("Pod", "p", None, annotations);
     pod["metadata"]["labels"] = json!({"needs": "gpu"});
@@ -180,7 +180,7 @@ fn what_may_hold_every_pod_must_be_known_although_another_pod_has_passed() {
     }
 }
 
-/// A rule holds each pod, and once more after a boot of the node, whatever `regate` says.
+/// A rule holds each pod, and once more after a boot of the node, under every value of `regate`.
 #[test]
 fn a_boot_of_the_node_makes_the_pod_wait_again() {
     let cluster = Cluster::of(objects(false, json!({})));

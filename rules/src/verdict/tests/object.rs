@@ -1,4 +1,4 @@
-//! Edges to one object by its name.
+//! Tests entries that name one object.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Objects that were written since the dependent's revision appeared: their status may be older than the write.
+//! Tests objects that were written since the dependent's revision appeared: their status may be older than the write.
 
 use super::cluster::Cluster;
 use super::settle::{judged_in, new_pod};
@@ -192,7 +192,7 @@ fn writes_that_never_end_hold_nobody_back_for_ever() {
     assert_eq!(told_by(&world(40), "svc/db", 40).0, Reason::Satisfied);
 }
 
-/// The command line judges an object from a file so.
+/// The command line judges the objects of a file in this way.
 #[test]
 fn without_a_dependent_only_what_is_known_to_be_older_counts() {
     let kind = Kind::Custom {

@@ -1,4 +1,4 @@
-//! Objects that need not exist: optional entries, and sub-charts.
+//! Tests entries whose objects need not exist: optional entries, and sub-charts.
 
 use super::cluster::Cluster;
 use super::settle::{judged_in, new_pod};
@@ -61,7 +61,7 @@ fn without_a_scope_it_counts_as_absent_at_once() {
     }
 }
 
-/// The next pod of the revision is asked again.
+/// Such an opening is not remembered, so the next pod of the revision asks again.
 #[test]
 fn a_dependent_that_starts_without_something_is_told_so_by_a_reason_of_its_own() {
     let why = |list: &str, objects: Vec<Value>| {

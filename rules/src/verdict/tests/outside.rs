@@ -1,4 +1,4 @@
-//! Addresses outside of the cluster, judged by the gate's report.
+//! Tests entries with addresses, judged by the gate's report.
 
 use super::*;
 use crate::dependency::{Address, Reference};
@@ -197,7 +197,7 @@ fn a_pod_that_is_held_leaves_it_to_its_gate() {
     );
 }
 
-/// Pods of StatefulSet `s`; ordinal 0 is ready, or waits at its gate.
+/// A cluster with the StatefulSet `s` and its pods of ordinals 0 to 2; ordinal 0 is ready, or waits at its gate.
 fn ordinals(zero_ready: bool, text: &str) -> Cluster {
     let pods = [0, 1, 2].map(|ordinal| {
         let mut pod = owned(

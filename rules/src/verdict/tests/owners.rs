@@ -1,4 +1,4 @@
-//! Owners that were replaced by another object of their name, or whose known copy is older than the objects that they own.
+//! Tests owners that were replaced by another object of their name, or whose known copy is older than the objects that they own.
 
 use super::*;
 

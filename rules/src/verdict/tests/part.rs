@@ -1,4 +1,4 @@
-//! Groups, sub-charts and releases.
+//! Tests entries with groups, sub-charts and releases.
 
 use super::selection::{job, told};
 use super::wave::of_release;

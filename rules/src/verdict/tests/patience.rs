@@ -1,4 +1,4 @@
-//! `timeout` on an entry.
+//! Tests the `timeout` of an entry.
 
 use super::selection::{failed_job, job};
 use super::*;

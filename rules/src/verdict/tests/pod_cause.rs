@@ -1,4 +1,4 @@
-//! Causes of a dependency that is not ready: its pods.
+//! Tests the causes why a workload is not ready, from its pods.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn service(name: &str) -> Value {
     })
 }
 
-/// A pod of such a workload, with this status.
+/// A pod of the workload of this kind and name, with this status.
 fn pod_of(kind: &str, workload: &str, status: Value) -> Value {
     let mut pod = owned(
         "Pod",

@@ -1,4 +1,4 @@
-//! Objects that have only just become satisfied.
+//! Tests objects that have only just become satisfied.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Remembered Jobs that a selector finds.
+//! Tests remembered Jobs that a selector selects.
 
 use super::selection::{failed_job, job, told};
 use super::*;

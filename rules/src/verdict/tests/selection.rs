@@ -1,4 +1,4 @@
-//! Edges by selector.
+//! Tests entries with a selector.
 
 use super::*;
 

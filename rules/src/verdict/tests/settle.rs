@@ -1,4 +1,4 @@
-//! Objects that are older than the dependent's revision.
+//! Tests objects that are older than the dependent's revision, and so may be about to be replaced.
 
 use super::selection::job;
 use super::wave::of_release;

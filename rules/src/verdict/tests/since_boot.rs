@@ -1,4 +1,4 @@
-//! The boot of a dependent's node: what counts for its pod then, and by which status.
+//! Tests a boot of the dependent's node: which edges count for its pod then, and which statuses are believed.
 
 use super::*;
 use crate::reboot::Reboot;
@@ -9,7 +9,7 @@ use wire::Decision;
 
 /// The second at which the dependent's node `one` was booted.
 const BOOTED: i64 = 1000;
-/// The second since which the gate has asked.
+/// The second at which the gate began to ask.
 const ASKED: i64 = 1010;
 
 fn at(second: i64) -> Timestamp {

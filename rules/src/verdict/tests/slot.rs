@@ -1,4 +1,4 @@
-//! Slots.
+//! Tests the edge that is a slot.
 
 use super::wave::of_release;
 use super::*;

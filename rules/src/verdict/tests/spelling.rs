@@ -1,4 +1,4 @@
-//! A custom kind that a list, a plan or an administrator spells in another way than its objects do.
+//! Tests a custom kind that a list, a plan or an administrator spells in another way than its objects do.
 
 use super::selection::{job, told};
 use super::wave::of_release;

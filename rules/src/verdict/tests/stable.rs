@@ -1,4 +1,4 @@
-//! `stable` on an entry.
+//! Tests entries with `stable`.
 
 use super::*;
 use crate::dependency::State;

@@ -1,11 +1,11 @@
-//! Dependencies that never come, and the dependents that are told why.
+//! Tests the words about dependencies that never come.
 
 use super::*;
 
 const HOOK: &str = "helm.sh/hook";
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
-/// A pod of its own that waits for `job/migrate`, with these annotations, made so many seconds ago.
+/// A pod without an owner that waits for `job/migrate`, with these annotations, made so many seconds ago.
 fn waits(annotations: Value, age: i64) -> Value {
     let mut pod = pod("job/migrate");
     merge(&mut pod, annotations);

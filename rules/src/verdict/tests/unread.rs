@@ -1,4 +1,4 @@
-//! Kinds that cannot be read are never taken for empty.
+//! Tests that a kind that cannot be read is never taken for empty.
 
 use super::selection::told;
 use super::wave::of_release;
@@ -118,7 +118,7 @@ fn no_scope_is_whole_while_nobody_knows_which_kinds_there_are() {
     }
 }
 
-/// A world that reads on demand can then read all kinds in one round.
+/// Every kind is asked for, so that a world that reads on demand can read all kinds in one round.
 #[test]
 fn every_kind_is_asked_for_although_none_has_been_read() {
     let wave = of_release(owned("Pod", "p", None, json!({})), Some("1"), -60);

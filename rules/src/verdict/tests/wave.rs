@@ -1,4 +1,4 @@
-//! Weights.
+//! Tests weights: the edge that is a wave.
 
 use super::selection::{failed_job, job, told};
 use super::*;
@@ -22,7 +22,7 @@ fn waiting(weight: Option<&str>) -> Value {
     of_release(owned("Pod", "p", None, json!({})), weight, -60)
 }
 
-/// sluice watches only pods with a gate.
+/// sluice watches only pods with a gate, so a pod without one is in no wave.
 #[test]
 fn a_pod_of_its_own_counts_where_it_has_a_gate() {
     let first = |gated: bool| {
@@ -63,7 +63,7 @@ fn everything_that_weighs_less_comes_first() {
     );
 }
 
-/// A set does not replace an unready pod when its template changes, so the pod's weight and the set's may differ.
+/// A StatefulSet does not replace an unready pod when its template changes, so the pod's weight and the StatefulSet's may differ.
 #[test]
 fn a_pod_of_a_heavier_template_does_not_wait_for_its_own_workload() {
     let mut set = of_release(owned("ReplicaSet", "db", None, json!({})), None, -60);

@@ -1,4 +1,4 @@
-//! Timeouts and failures: the effect of the terms on a wait.
+//! Tests the effect of timeouts and of failed dependencies on a wait.
 
 use super::selection::{failed_job, job};
 use super::*;

@@ -6,7 +6,7 @@
 
 use crate::profile::custom::words;
 
-/// `True` in the end: the last word of the type, or the last of [`PHRASES`].
+/// Last words of condition types that become `True` in the end, when all is well.
 const POSITIVE: [&str; 46] = [
     "ready",
     "available",
@@ -83,7 +83,7 @@ const NEGATIVE: [&str; 20] = [
     "bad",
 ];
 
-/// `True` is trouble, as the last word of the type: before another word it is the name of a feature, as in
+/// Last words of condition types that tell of trouble when the condition is `True`. Before another word each is the name of a feature, as in
 /// `DriftDetectionEnabled`.
 const NEGATIVE_LAST: [&str; 6] = [
     "drift",
@@ -94,7 +94,7 @@ const NEGATIVE_LAST: [&str; 6] = [
     "abnormal",
 ];
 
-/// `True` while something is being done: the whole type. A participle in a compound may be the name of a feature.
+/// Whole condition types, in lower case, that are `True` while something is being done. A participle in a compound may be the name of a feature.
 const BUSY: [&str; 13] = [
     "updating",
     "upgrading",
@@ -111,10 +111,10 @@ const BUSY: [&str; 13] = [
     "inprogress",
 ];
 
-/// `True` in the end, where it is the whole type: in a compound it may be a step, or an unwanted event (`StormActive`).
+/// Whole condition types that become `True` in the end. In a compound each may be a step, or an unwanted event (`StormActive`).
 const WHOLE: [&str; 3] = ["Active", "Serving", "Scheduled"];
 
-/// `True` on the way, and not at the end: the last word of the type.
+/// Last words of condition types that become `True` on the way, before the object is ready.
 const STEPS: [&str; 13] = [
     "initialized",
     "validated",
@@ -156,14 +156,14 @@ pub(super) fn ends_in(kind: &str, vocabulary: &[&str]) -> bool {
         .is_some_and(|last| vocabulary.contains(&last.as_str()))
 }
 
-/// A type without the name of its kind before it.
+/// The condition type `kind` without the name of the object's kind, `owner`, before it; the whole type where it does not begin with that name.
 pub(in crate::profile::custom) fn plain<'t>(owner: &str, kind: &'t str) -> &'t str {
     let rest = kind.strip_prefix(owner).filter(|_| !owner.is_empty());
     rest.filter(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
         .unwrap_or(kind)
 }
 
-/// Whether a condition comes true on the way, so that it tells nothing of the whole.
+/// Whether a condition of this type comes true on the way, before the object is ready, so that it tells nothing of the whole.
 pub(super) fn is_step(kind: &str) -> bool {
     let words = words::split(kind);
     let first = words.first().map(String::as_str).unwrap_or_default();

@@ -183,7 +183,7 @@ const AT_REST: [&str; 21] = [
 /// Words in `-ing` that are work under way only of a kind that comes to an end.
 const UNTIL_DONE: [&str; 4] = ["publishing", "collecting", "exporting", "recording"];
 
-/// The last words of kinds that come to an end, unless the name begins with one that starts them again and again.
+/// The last words of the names of kinds whose objects come to an end. A kind with one of [`REPEATING`] in its name, such as `CronJob`, goes on.
 const COMPLETING: [&str; 19] = [
     "run",
     "job",
@@ -269,7 +269,7 @@ pub(super) fn sense(text: &str) -> Option<Sense> {
     }
 }
 
-/// Whether something has gone down that should be up.
+/// Whether the words say that something has gone down that should be up: `down`, but not behind a verb of [`LOWERED`].
 fn is_down(words: &[String]) -> bool {
     let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at));
     let meant = |word: &String| LOWERED.contains(&word.as_str());
@@ -305,7 +305,7 @@ fn is_under_way(word: &str) -> bool {
     word.len() > 5 && word.ends_with("ing") && !AT_REST.contains(&word)
 }
 
-/// Whether a kind is named after a process that comes to an end.
+/// Whether a kind is named after a process that comes to an end: `PipelineRun` or `Backup`, but not `ScheduledBackup`.
 pub(in crate::profile) fn completes(kind: &str) -> bool {
     let words = split(kind);
     let is = |word: Option<&String>, vocabulary: &[&str]| {

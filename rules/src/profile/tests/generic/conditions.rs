@@ -172,7 +172,7 @@ fn who_sums_up_the_latest_spec_has_looked_at_all_of_it() {
     assert!(told(1).contains("NotObserved"), "{}", told(1));
 }
 
-/// Steps that grew with the square of their number would take minutes.
+/// Each of many conditions is looked at once: steps that grew with the square of the number would take minutes.
 #[test]
 fn many_conditions_are_looked_at_once_each() {
     let progressing = ("Progressing", "True");

@@ -139,7 +139,7 @@ fn a_count_need_not_say_of_what() {
     }
 }
 
-/// A list of conditions that a controller makes and does not use.
+/// An empty list of conditions holds no object back whose flag is set or whose count is met: its controller makes the list and does not use it.
 #[test]
 fn a_flag_that_is_set_and_a_count_that_is_met_are_reports() {
     for report in [

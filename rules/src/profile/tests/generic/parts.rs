@@ -74,7 +74,7 @@ fn each_controller_that_reports_counts() {
     );
 }
 
-/// Steps that grew with the square of their number would take minutes.
+/// Each of many parts is looked at once: steps that grew with the square of the number would take minutes.
 #[test]
 fn many_parts_are_looked_at_once_each() {
     const MANY: usize = 12_500;

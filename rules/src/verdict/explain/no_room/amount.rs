@@ -17,7 +17,7 @@ impl fmt::Display for Amount<'_> {
         if bytes || resource.starts_with("hugepages-") {
             return write!(out, "{:.0}Mi of {resource}", sum / 1_048_576.0);
         }
-        // Rounded to thousandths: the scheduler counts CPU so.
+        // The scheduler counts CPU in thousandths of a core.
         let number = (sum * 1e3).round() / 1e3;
         write!(out, "{number} of {resource}")
     }
