@@ -18,7 +18,7 @@ use crate::readiness::Readiness;
 /// The content type that Prometheus asks for. Under another type Prometheus reads the counters' names wrongly.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Serves `/live`, `/ready` and `/metrics`. No trace layer lies around this router, so probes make no spans.
+/// Returns the router of `/live`, `/ready` and `/metrics`. No trace layer lies around it, so probes make no spans.
 pub(crate) fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
     Router::new()
         // A process is alive while the runtime schedules this handler. `/ready` says whether work succeeds.
@@ -31,7 +31,7 @@ pub(crate) fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
         }))
 }
 
-/// Answers 200, or 503 with a line for every condition that is not met.
+/// Answers `/ready`: 200 if all conditions of readiness are met, else 503 with a line for each that is not.
 fn ready(readiness: &Readiness) -> Response {
     let missing = readiness.missing();
     if missing.is_empty() {

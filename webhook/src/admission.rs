@@ -46,10 +46,10 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use tracing::info;
 
-/// The API server passes on 4 KiB of warnings, and a user reads only the first few.
+/// The most warnings in one answer: the API server passes on 4 KiB of them, and a user reads only the first few.
 const MOST_WARNINGS: usize = 5;
 
-/// The label of a request whose operation could not be read.
+/// The label `operation` in metrics of a request whose operation could not be read.
 const NO_OPERATION: &str = "none";
 
 /// The state that the admission handlers share.
@@ -85,13 +85,15 @@ impl Admission {
         (admission, sender)
     }
 
-    /// Adds warnings that rest on the objects in memory. Only a caller with a certificate gets such warnings.
+    /// Makes admission give warnings that rest on the objects that `known` has in memory. Only a caller with a certificate of an API server gets
+    /// such warnings.
     #[must_use]
     pub fn knowing(self, known: Arc<dyn Seen + Send + Sync>) -> Self {
         Self { known, ..self }
     }
 
-    /// Holds the creation of objects that ask for it.
+    /// Makes admission hold the creation of objects with `sluice.dev/hold: create`. Without it, each request to `/admit/creations` is refused as
+    /// one that came too early.
     #[must_use]
     pub fn holding(self, creations: CreationHolds) -> Self {
         Self {
@@ -100,7 +102,7 @@ impl Admission {
         }
     }
 
-    /// Serves `POST /admit/workloads` and `POST /admit/pods`, for namespaces that ask for all of their pods `POST
+    /// Returns the router of the webhooks: `POST /admit/workloads` and `POST /admit/pods`, for namespaces that ask for all of their pods `POST
     /// /admit/every-pod` and `POST /admit/held-pods`, and for objects whose creation is held `POST /admit/creations`.
     pub fn router(self: Arc<Self>) -> Router {
         let handler = |half: Half| {
@@ -155,7 +157,7 @@ impl Admission {
         response
     }
 
-    /// Answers one body.
+    /// Decides on the review in a body that has arrived whole, and logs the decision. A body that is no review gets an error.
     async fn review(&self, half: Half, body: &[u8], sender: Sender) -> Reviewed {
         let request = match read(half, body) {
             Ok(request) => request,
@@ -241,7 +243,7 @@ impl Admission {
     }
 }
 
-/// Reads one body. This function awaits nothing, so no more reviews are decoded at a time than there are threads.
+/// Reads the review in a body. This function awaits nothing, so no more reviews are decoded at a time than there are threads.
 ///
 /// # Errors
 ///
@@ -272,7 +274,7 @@ fn read(half: Half, body: &[u8]) -> Result<AdmissionRequest, Box<Reviewed>> {
     Err(unreadable.into())
 }
 
-/// Returns the client's address, or the unspecified address where there is no connection, as in a test.
+/// Returns the address of a request's client, or the unspecified address where there is no connection, as in a test.
 fn address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
@@ -280,7 +282,7 @@ fn address(extensions: &Extensions) -> IpAddr {
     })
 }
 
-/// One answered body: the labels that it is counted by, and the response.
+/// An answered admission request: the labels under which the metrics count it, and the response.
 struct Reviewed {
     operation: &'static str,
     outcome: &'static str,
@@ -321,7 +323,7 @@ impl Half {
     }
 }
 
-/// A name that a message or the log quotes. The name is not validated yet, so its length has to be cut.
+/// Returns a name for a message or the log, cut to the length of a Kubernetes name and without control characters: the name is not validated yet.
 fn quotable(name: &str) -> String {
     const LONGEST: usize = 253; // of a Kubernetes name
     if name.len() <= LONGEST && !name.contains(char::is_control) {
@@ -386,8 +388,8 @@ fn respond(uid: String, decision: Decision, subject: &Subject) -> Response {
     response
 }
 
-/// A text that may become a `Warning` header: the API server drops a header with control characters and cuts a long
-/// one.
+/// Returns a text for a `Warning` header, cut to 256 characters and with blanks in place of control characters: the API server drops a header with
+/// these, and cuts a long one.
 fn header(text: &str) -> String {
     const LONGEST: usize = 256;
     let clean = text

@@ -42,8 +42,8 @@ pub struct Args {
     /// The port of admission.
     #[arg(long, env = "SLUICE_ADMISSION_PORT", default_value_t = 10250)]
     admission_port: u16,
-    /// The certificates, in PEM, that sign those of API servers; a caller that shows such a certificate at admission
-    /// is told what sluice knows.
+    /// The CA certificates, in PEM, that sign the client certificates of API servers; only a caller of admission with such a certificate gets
+    /// warnings that rest on the objects that sluice knows.
     #[arg(long, env = "SLUICE_ADMISSION_CLIENT_CA")]
     admission_client_ca: Option<String>,
     /// The port of the status service.
@@ -52,10 +52,10 @@ pub struct Args {
     /// The port of probes and metrics, plain HTTP.
     #[arg(long, env = "SLUICE_ADMIN_PORT", default_value_t = 8080)]
     admin_port: u16,
-    /// The MutatingWebhookConfiguration whose caBundle is kept.
+    /// The MutatingWebhookConfiguration whose caBundle the process keeps up to date.
     #[arg(long, env = "SLUICE_WEBHOOK_CONFIGURATION", default_value = "sluice")]
     webhook_configuration: String,
-    /// A second MutatingWebhookConfiguration whose caBundle is kept, that of held creations; none without it.
+    /// A second MutatingWebhookConfiguration whose caBundle the process keeps up to date, that of held creations; without it no creation is held.
     #[arg(long, env = "SLUICE_CREATIONS_CONFIGURATION")]
     creations_configuration: Option<String>,
     /// Blocks of addresses of API servers, as 10.0.0.0/8: for them held creations are judged without a client certificate.
@@ -68,32 +68,33 @@ pub struct Args {
     /// replicas have a CA of their own.
     #[arg(long, env = "SLUICE_ISSUED_SECRET")]
     issued_secret: Option<String>,
-    /// The ClusterTrustBundle that says which CAs to trust, for gates that were made before the newest one; none without it.
+    /// The ClusterTrustBundle into which the process writes the CAs to trust, so that gates that were made before the newest CA trust it too; none
+    /// without it.
     #[arg(long, env = "SLUICE_CLUSTER_TRUST_BUNDLE")]
     cluster_trust_bundle: Option<String>,
     /// How long a CA lives.
     #[arg(long, env = "SLUICE_CA_LIFETIME", default_value = "87600h", value_parser = lifetime)]
     ca_lifetime: SignedDuration,
-    /// How long the next CA is trusted before it signs, and how long the one before it is valid from then on.
+    /// How long the next CA is trusted before it signs certificates, and how long the CA before it stays valid from then on.
     #[arg(long, env = "SLUICE_CA_OVERLAP", default_value = "8760h", value_parser = lifetime)]
     ca_overlap: SignedDuration,
     /// How long a replica's own certificate lives.
     #[arg(long, env = "SLUICE_LEAF_LIFETIME", default_value = "168h", value_parser = lifetime)]
     leaf_lifetime: SignedDuration,
-    /// The ConfigMap that remembers completed Jobs and passed gates.
+    /// The ConfigMaps, in our own namespace, that remember completed Jobs and passed gates: their common name, without the number of each.
     #[arg(
         long,
         env = "SLUICE_MEMORY_CONFIG_MAP",
         default_value = "sluice-memory"
     )]
     memory_config_map: String,
-    /// The ConfigMap, in our own namespace, that records which objects hold slots under a cap.
+    /// The ConfigMaps, in our own namespace, that record which objects hold slots under a cap: their common name, without the number of each.
     #[arg(long, env = "SLUICE_SLOTS_CONFIG_MAP", default_value = "sluice-slots")]
     slots_config_map: String,
     /// The ConfigMap, in our own namespace, with the administrator's health rules; none without it.
     #[arg(long, env = "SLUICE_HEALTH_RULES_CONFIGMAP")]
     health_rules_configmap: Option<String>,
-    /// Whether the library of health rules counts.
+    /// Whether the health rules that are built into sluice count, beside the administrator's.
     #[arg(long, env = "SLUICE_BUILTIN_HEALTH_RULES", default_value_t = true, action = clap::ArgAction::Set)]
     builtin_health_rules: bool,
     /// The image of the gate.
@@ -124,16 +125,17 @@ pub struct Args {
     /// Whether pods carry the condition sluice.dev/Released; the process needs the right to patch their status for it.
     #[arg(long, env = "SLUICE_POD_CONDITIONS")]
     pod_conditions: bool,
-    /// The gated pods that are held before they take a node; the process needs the right to patch pods for it.
+    /// The gated pods that are held before they take a node: none (off), those that ask for it (asked), or all that do not decline (all). The
+    /// process needs the right to patch pods for it.
     #[arg(long, env = "SLUICE_HOLDS", value_enum, default_value = "off")]
     holds: Holds,
-    /// Whether the images of a gated pod that does not say are pulled before its gate begins.
+    /// Whether the images of a gated pod without the annotation sluice.dev/prefetch are pulled before its gate begins.
     #[arg(long, env = "SLUICE_PREFETCH_DEFAULT")]
     prefetch_default: bool,
-    /// Whether config.kubernetes.io/depends-on is honoured.
+    /// Whether the annotation config.kubernetes.io/depends-on counts as a list.
     #[arg(long, env = "SLUICE_HONOR_CONFIG_DEPENDS_ON", default_value_t = true, action = clap::ArgAction::Set)]
     honor_config_depends_on: bool,
-    /// Whether a pod without sluice.dev/regate waits although its revision has passed: once, boot or always.
+    /// When a pod without sluice.dev/regate waits although its revision has passed: never (once), after a boot of its node (boot), or always.
     #[arg(long, env = "SLUICE_REGATE_DEFAULT", default_value = "once", value_parser = regate)]
     regate_default: Regate,
     /// The answer to a pod on Windows, for which there is no gate.
@@ -189,12 +191,13 @@ impl Args {
         })
     }
 
-    /// Returns the lifetimes of certificates.
+    /// Returns the lifetimes of the CA and of leaves; an error where they do not fit together.
     fn lifetimes(&self) -> Result<Lifetimes, LifetimesError> {
         Lifetimes::new(self.ca_lifetime, self.ca_overlap, self.leaf_lifetime)
     }
 
-    /// Returns the address of the status service and the administrator's settings of the gate.
+    /// Returns the parts of a gate that the flags set, such as the name of our own Service and the gate's image; an error where requests and limits
+    /// do not fit together.
     fn fixed(&self) -> Result<Fixed, ResourcesError> {
         let resources = Resources::new(self.gate_requests.clone(), self.gate_limits.clone())?;
         Ok(Fixed {
@@ -210,7 +213,8 @@ impl Args {
         })
     }
 
-    /// Returns the settings that verdicts rest on, beside the state of the cluster.
+    /// Returns the settings that verdicts rest on, beside the state of the cluster. `memory` is the container's limit in bytes; without a limit a
+    /// default counts.
     fn settings(&self, memory: Option<u64>, memory_alarm: MemoryAlarm) -> Settings {
         Settings {
             policy: Policy {
@@ -233,13 +237,13 @@ impl Args {
         }
     }
 
-    /// Returns the name of the ConfigMap with the administrator's health rules.
+    /// Returns the name of the ConfigMap with the administrator's health rules; `None` where the flag is absent or empty.
     fn health_rules_configmap(&self) -> Option<&str> {
         let name = self.health_rules_configmap.as_deref();
         name.filter(|name| !name.is_empty())
     }
 
-    /// Refers to a ConfigMap of our own namespace.
+    /// Returns the reference to the ConfigMap of this name in our own namespace.
     fn config_map(&self, name: &str) -> ConfigMapRef {
         ConfigMapRef {
             namespace: self.service_namespace.clone(),
@@ -248,7 +252,7 @@ impl Args {
     }
 }
 
-/// Reads `10` or `10s`.
+/// Reads a whole number of seconds, written as `10` or `10s`.
 fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.strip_suffix('s').unwrap_or(text);
     number
@@ -257,7 +261,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .map_err(|_| format!("{text:?} is no number of seconds; write 10 or 10s"))
 }
 
-/// Reads `87600h`, `1h30m` or `60s`.
+/// Reads a duration such as `87600h`, `1h30m` or `60s`.
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     text.parse()
         .map_err(|error| format!("{text:?} is no time ({error}); write 87600h, 1h30m or 60s"))

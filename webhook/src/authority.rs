@@ -62,13 +62,14 @@ use crate::{
 /// The name under which the API server records our writes.
 const FIELD_MANAGER: &str = "sluice";
 
-/// The time between two rounds while all is well, and the longest time until a broken object is mended.
+/// The longest pause between two rounds of the certificates' upkeep that succeed. A change of a webhook configuration of ours ends it.
 const POLL: Duration = Duration::from_secs(10);
 
 /// The time between two rounds of the certificates' upkeep after an error.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The shortest time between two rounds, however often the webhook configuration is written.
+/// The shortest pause between two rounds of the certificates' upkeep, and between two watches of a webhook
+/// configuration, however often the configuration is written.
 const BREATH: Duration = Duration::from_millis(200);
 
 /// The time that a replica without a CA leaves to the other replicas to write back the trusted CA: each looks every
@@ -79,20 +80,24 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
 /// and every API server has been told.
 const SETTLED: SignedDuration = SignedDuration::from_secs(30);
 
-/// The longest that one round of reads and writes may take.
+/// The time limit for the requests of one round of the certificates' upkeep. Beyond it the round fails with
+/// [`AuthorityError::Slow`].
 const ROUND: Duration = Duration::from_secs(8);
 
-/// The bundle that gates are injected with, PEM; `None` until a CA is known.
+/// The CA certificates, PEM, that admission writes into each gate, so that the gate can verify the status service; `None`
+/// until this replica knows a CA.
 pub(crate) type Bundle = Option<Arc<str>>;
 
-/// The names of the objects, and the lifetimes of certificates.
+/// The settings of an [`Authority`]: the objects that it reads and writes, the names in its certificate, and the
+/// certificates' lifetimes.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The namespace that sluice runs in.
     pub namespace: String,
     /// The name of the Secret with the CA.
     pub secret: String,
-    /// The name of the Secret with a certificate that another issuer signs for us; then we have no CA.
+    /// The name of the Secret with a certificate that another issuer signs for us; `None` where the replicas sign with
+    /// a CA of their own.
     pub issued: Option<String>,
     /// The name of the ClusterTrustBundle to write; `None` where none is wanted.
     pub cluster_trust_bundle: Option<String>,
@@ -100,9 +105,10 @@ pub struct Config {
     pub service: String,
     /// The name of sluice's own pod, for Events.
     pub instance: String,
-    /// The name of the `MutatingWebhookConfiguration`.
+    /// The name of the `MutatingWebhookConfiguration` by which sluice marks workloads and gates pods.
     pub webhook_configuration: String,
-    /// The name of the `MutatingWebhookConfiguration` of held creations; `None` where there are none.
+    /// The name of the `MutatingWebhookConfiguration` by which sluice holds creations of objects back; `None` where
+    /// that feature is off.
     pub creations_configuration: Option<String>,
     /// The DNS names in the certificate: those of the Service, as the API server and the gates ask for it.
     pub names: Vec<String>,
@@ -122,12 +128,13 @@ enum Source {
     Issued(IssuedStore),
 }
 
-/// Keeps the CA, the leaf and the `caBundle` in order.
+/// Keeps the CA, the leaf certificate of this replica and the `caBundle` of the webhook configurations in order.
 pub struct Authority {
     config: Config,
     source: Source,
     published: Published,
-    /// The configuration of held creations. Unlike the first one it may be missing: then no creation is held.
+    /// The webhook configuration of held creations; `None` where that feature is off. Unlike `published` it may be
+    /// missing from the cluster: then no creation is held.
     creations: Option<Published>,
     trust_bundle: Option<TrustBundle>,
     resolver: Arc<Resolver>,
@@ -135,9 +142,10 @@ pub struct Authority {
     certificate: Condition,
     trust: Condition,
     metrics: AuthorityMetrics,
-    /// The CA that this process signs with.
+    /// The contents of the CA Secret, as last read or written: this process signs with the CA in it. `None` before the
+    /// first reading, and with another issuer.
     held: Option<Stored>,
-    /// The certificate that the other issuer has signed for us.
+    /// The certificate that the other issuer has signed for us, as last read; `None` where we sign ourselves.
     issued: Option<Leaf>,
     /// The leaf certificate that the servers show.
     leaf: Option<Leaf>,
@@ -218,8 +226,9 @@ impl Authority {
         (authority, receiver)
     }
 
-    /// Runs rounds until the process leaves. Each round asks `clock` anew: a monotonic timer stands still while a
-    /// machine sleeps, and certificates go on ageing.
+    /// Runs rounds of upkeep until the process shuts down: every `POLL`, every `RETRY` after an error, and soon after
+    /// a change of a webhook configuration. Each round asks `clock` anew: a monotonic timer stands still while a machine
+    /// sleeps, and certificates go on ageing.
     pub async fn run(mut self, clock: Clock, shutdown: Shutdown) {
         let mut failing: Option<String> = None;
         let mut changes = self.published.changes();

@@ -33,15 +33,15 @@ const PROBE_EVERY: Duration = Duration::from_secs(3);
 /// The time without an acknowledgement, of a probe or of data, after which a connection is dead.
 const DEAD_AFTER: Duration = Duration::from_secs(20);
 
-/// The labels of a request. They are bounded: a handful of verbs, and the resources that gates depend on.
+/// The labels of a request in the metric `api_requests`. They are bounded: a handful of verbs, and the resources that gates depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabel {
     verb: &'static str,
     resource: String,
 }
 
-/// Returns a client for the cluster that the environment describes, and counts its requests as `api_requests`. A
-/// watch counts when it begins, a list once for each page.
+/// Returns a client for the cluster that the environment describes, and counts its requests as `api_requests`. A watch counts when it begins, a
+/// list once for each page. A configuration with a proxy is an error.
 pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Client, Error> {
     let requests = Family::<RequestLabel, Counter>::default();
     registry.register(
@@ -58,9 +58,8 @@ pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Cli
         let proxy_url = Box::new(proxy_url);
         return Err(Error::ProxyProtocolUnsupported { proxy_url });
     }
-    // Build kube's stack by hand: kube's connector would wait for a dead peer for a quarter of an hour, the followers
-    // decide on retries themselves, and a log line for every failure is too much.
-    // retries, which are ours to make, and without its log of every failure.
+    // Build kube's stack by hand: kube's connector would wait for a dead peer for a quarter of an hour, the followers decide on retries themselves,
+    // and a log line for every failure is too much.
     let connector = config.rustls_https_connector_with_connector(connector())?;
     let http = legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
     let builder = ClientBuilder::new(http.map_err(BoxError::from), &config.default_namespace)
@@ -73,7 +72,7 @@ pub(crate) async fn connect(registry: &mut Registry, clock: Clock) -> Result<Cli
     Ok(builder.build())
 }
 
-/// Passes the `Date` of each answer to the clock.
+/// Returns a layer that passes the `Date` of each answer to the clock, with the time at which the request was sent.
 pub(crate) fn dated<F, B, E>(
     clock: Clock,
 ) -> MapFutureLayer<impl Fn(F) -> BoxFuture<'static, Result<Response<B>, E>> + Clone>
@@ -91,7 +90,7 @@ where
     })
 }
 
-/// Returns a connector whose connections notice a dead peer.
+/// Returns a connector for TCP connections that give up an address after [`CONNECT`], and notice a dead peer within [`DEAD_AFTER`].
 fn connector() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.enforce_http(false);
@@ -102,8 +101,8 @@ fn connector() -> HttpConnector {
     connector
 }
 
-/// Returns RBAC's verb and resource. Both are read from the request itself, because kube notes a verb on some
-/// requests only.
+/// Returns the verb and the resource of a request, as RBAC names them; the resource is `discovery` where the path has none. Both are read from the
+/// request itself, because kube notes a verb on some requests only.
 fn label<B>(request: &Request<B>) -> RequestLabel {
     let (resource, named) = resource(request.uri().path()).unwrap_or(("discovery", true));
     let verb = match *request.method() {
@@ -126,8 +125,8 @@ fn watches<B>(request: &Request<B>) -> bool {
     query.unwrap_or_default().contains("watch=true")
 }
 
-/// Returns the plural in a path such as `/apis/apps/v1/namespaces/shop/deployments/api`, and whether the path names
-/// one object.
+/// Returns the plural in a path such as `/apis/apps/v1/namespaces/shop/deployments/api`, and whether the path names one object. `None` for a path
+/// without a resource.
 fn resource(path: &str) -> Option<(&str, bool)> {
     let mut parts = path.trim_start_matches('/').split('/');
     let group_and_version = match parts.next()? {

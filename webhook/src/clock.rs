@@ -13,11 +13,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracing::{info, warn};
 
-/// The difference between our own clock and the API server's beyond which the log warns.
+/// The difference between our own clock and the API server's beyond which a line of the log warns.
 const MUCH: SignedDuration = SignedDuration::from_mins(1);
 /// The precision of a `Date`, which is a whole second, rounded down.
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
-/// Two clocks may drift apart by one second within this many seconds: synchronized clocks drift less.
+/// The number of seconds within which two clocks may drift apart by one second: synchronized clocks drift less.
 const DRIFT: i32 = 2_000;
 
 /// The clock of this process, corrected by the API server's `Date`s. Clones share the correction.
@@ -33,7 +33,7 @@ struct Corrected {
 #[derive(Debug, Clone, Copy)]
 struct Learnt {
     bounds: OffsetRange,
-    /// The time of the last answer, by the local clock.
+    /// The time of the last answer with a `Date`, by the local clock.
     at: Timestamp,
 }
 
@@ -63,7 +63,7 @@ impl Clock {
         );
     }
 
-    /// Returns the time of the API server, as far as it is known.
+    /// Returns the time of the API server, as far as its answers have told; before the first, that of our own clock.
     pub fn now(&self) -> Timestamp {
         corrected(self.local(), *self.lock())
     }
@@ -73,7 +73,8 @@ impl Clock {
         (self.0.local)()
     }
 
-    /// Learns from the headers of an answer. `sent` is the time of the request, by the local clock.
+    /// Learns the offset of our clock from the `Date` among the headers of an answer of the API server, which has just arrived. `sent` is the time
+    /// of the request, by the local clock. An answer without a readable `Date` changes nothing.
     pub(crate) fn answered(&self, sent: Timestamp, headers: &HeaderMap) {
         let Some(date) = headers.get(DATE).and_then(|date| date.to_str().ok()) else {
             return;
@@ -121,7 +122,8 @@ fn corrected(local: Timestamp, learnt: Option<Learnt>) -> Timestamp {
 }
 
 impl OffsetRange {
-    /// The API server wrote `date` at some moment between `sent` and `received`.
+    /// Returns the offsets that an answer allows: the API server wrote `date` at some moment between `sent` and `received`, which are times of the
+    /// local clock.
     fn of(sent: Timestamp, received: Timestamp, date: Timestamp) -> Self {
         Self {
             least: date.duration_since(received),
@@ -146,7 +148,7 @@ impl OffsetRange {
         }
     }
 
-    /// Returns the best guess: zero where the clocks may agree, else the middle of the bounds.
+    /// Returns the offset to add to the local time: zero where the clocks may agree, else the middle of the bounds.
     fn offset(self) -> SignedDuration {
         let agree = self.least <= SignedDuration::ZERO && self.most >= SignedDuration::ZERO;
         if agree {

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 /// The divisor of a listener's places while memory is nearly used up.
 const LEAST: usize = 4;
 
-/// The connections of one listener.
+/// The table of the open connections of one listener, which decides on places for new ones.
 #[derive(Debug)]
 pub(crate) struct Connections {
     bounds: Bounds,
@@ -31,7 +31,7 @@ pub struct Bounds {
     pub all: usize,
     /// The places of one client address. Beyond them, a new connection replaces another of that address.
     pub per_client: usize,
-    /// The connections that share a place while their requests are being answered.
+    /// The number of connections that share one place while their requests are being checked or answered.
     pub sharing: usize,
 }
 
@@ -79,25 +79,25 @@ enum Merit {
 }
 
 impl Merit {
-    /// Returns whether the connection only waits for the end of an answer.
+    /// Returns whether a connection of this merit shares its place with others: its request is being checked or answered.
     fn shares(self) -> bool {
         matches!(self, Self::Claiming | Self::Answering)
     }
 }
 
-/// The merit, and the turn at which the connection reached it: ranks are unique.
+/// The merit of a connection, and the turn at which the connection reached it: ranks are unique.
 type Rank = (Merit, u64);
 
 #[derive(Debug, Default)]
 struct TakenPlaces {
-    /// Counts events, so that earlier and later ones can be told apart.
+    /// The number of connections that came and of merits that changed so far, so that earlier and later ones can be told apart.
     turn: u64,
     held: HashMap<u64, TakenPlace>,
     all: Ranks,
     clients: HashMap<IpAddr, Ranks>,
 }
 
-/// The numbers of the open connections, ordered by their ranks.
+/// The numbers of open connections, ordered by their ranks: those of the whole listener, or of one client address.
 #[derive(Debug, Default)]
 struct Ranks {
     ranks: BTreeMap<Rank, u64>,
@@ -116,7 +116,7 @@ impl Ranks {
         }
     }
 
-    /// Returns how many places of the listener the connections take.
+    /// Returns how many places the connections take, where `sharing` connections whose requests are being checked or answered share one.
     fn places(&self, sharing: usize) -> usize {
         self.ranks.len() - self.sharing + self.sharing.div_ceil(sharing)
     }
@@ -151,8 +151,8 @@ pub(crate) fn valid(extensions: &Extensions) {
 }
 
 impl Connections {
-    /// Connections within these bounds. While memory is nearly used up, as `alarm` tells, the bound on all is a quarter of what it is
-    /// else.
+    /// Returns a listener's table of connections, still empty. While memory is nearly used up, as `alarm` tells, the bound on all is a quarter of
+    /// what it is else.
     pub(crate) fn new(bounds: Bounds, alarm: MemoryAlarm) -> Arc<Self> {
         Arc::new(Self {
             bounds,
@@ -161,7 +161,8 @@ impl Connections {
         })
     }
 
-    /// Takes a place for a connection of `client`, if need be that of another connection.
+    /// Takes a place for a connection of `client`, if need be that of another connection. Fails where each connection that it could replace is
+    /// answering a valid request.
     pub(crate) fn take(self: &Arc<Self>, client: IpAddr) -> Result<Connection, Lost> {
         let client = client.to_canonical();
         let mut places = self.lock();
@@ -181,7 +182,7 @@ impl Connections {
         Ok(Connection { place, lost })
     }
 
-    /// Returns the connection that a newcomer would replace, and the reason. `None` while a place is free.
+    /// Returns the connection of the lowest rank that a newcomer of `client` would replace, and the reason. `None` while a place is free.
     fn in_the_way(&self, places: &TakenPlaces, client: IpAddr) -> Option<((Rank, u64), Lost)> {
         let Bounds {
             all,
@@ -193,7 +194,7 @@ impl Connections {
         if let Some(crowd) = crowd {
             return crowd.first().map(|it| (it, Lost::Crowded));
         }
-        // What is connected stays, and a newcomer takes the place of another.
+        // No open connection is cut for the alarm's sake; only a newcomer replaces another.
         let all = if self.alarm.is_raised() {
             all / LEAST
         } else {
@@ -232,7 +233,8 @@ impl Drop for Connection {
 }
 
 impl ConnectionPlace {
-    /// Notes that the request that came through the place is answered.
+    /// Notes that the request that came through the place is answered. The connection is idle then, or still unproven where no request of it was
+    /// valid.
     pub(crate) fn answered(&self) {
         self.stands(Merit::Idle);
     }

@@ -9,7 +9,7 @@ const LIMITS: [&str; 2] = [
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
-/// The files with the memory that the control group has taken, and with the sorts of it, for version 2 and version 1.
+/// The files with the memory that the container's control group has taken, and with its parts by sort (`memory.stat`), for version 2 and version 1.
 const TAKEN: [[&str; 2]; 2] = [
     [
         "/sys/fs/cgroup/memory.current",
@@ -24,20 +24,20 @@ const TAKEN: [[&str; 2]; 2] = [
 /// The file with the token of the pod's service account.
 const TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
-/// The bytes of memory that the kernel grants; `None` where there is no limit, or no file tells it.
+/// The memory limit of the container in bytes, or `None` where there is no limit, or no file tells it.
 pub(crate) fn memory_limit() -> Option<u64> {
     let mut texts = LIMITS.iter().map(fs::read_to_string);
     limit(&texts.find_map(Result::ok)?)
 }
 
-/// Version 2 writes `max` for no limit; version 1 writes a number that no machine has.
+/// Reads the limit in bytes from the text of its file; `None` for no limit. Version 2 writes `max` then; version 1 writes a number that no machine
+/// has.
 fn limit(text: &str) -> Option<u64> {
     let bytes = text.trim().parse().ok();
     bytes.filter(|bytes| *bytes < 1 << 60)
 }
 
-/// The bytes of the granted memory that are in use: all but the cache of files, which the kernel takes back. `None` where no file
-/// tells it.
+/// The bytes of the container's memory that are in use: all but the cache of files, which the kernel takes back. `None` where no file tells it.
 pub(crate) fn memory_in_use() -> Option<u64> {
     TAKEN.iter().find_map(|[taken, sorts]| {
         let taken = fs::read_to_string(taken).ok()?;
@@ -45,8 +45,8 @@ pub(crate) fn memory_in_use() -> Option<u64> {
     })
 }
 
-/// The bytes in use, out of the bytes that are taken and a line for each sort of them. Version 1 has lines `total_…` for the group with
-/// its children, as `taken` counts.
+/// Returns the bytes in use: `taken`, the text with all bytes that the group has taken, less the cache of files in `sorts`, which has a line for
+/// each sort of bytes. Version 1 has lines `total_…` for the group with its children, as `taken` counts. `None` where a number cannot be read.
 fn in_use(taken: &str, sorts: &str) -> Option<u64> {
     let mut lines = sorts.lines().filter_map(|line| line.split_once(' '));
     let is_total = lines.clone().any(|(name, _)| name == "total_cache");

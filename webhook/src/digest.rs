@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// Returns eight bytes of a digest: enough, because callers only compare texts for equality.
+/// Returns the first eight bytes of the text's SHA-256 digest: enough, because callers only compare texts for equality.
 pub(crate) fn short(text: impl AsRef<[u8]>) -> u64 {
     let digest = Sha256::digest(text);
     let first = digest.iter().take(8);

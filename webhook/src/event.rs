@@ -20,15 +20,15 @@ use kube::{Client, Error};
 use serde_json::json;
 use tracing::debug;
 
-/// The API server's limit on a note, in bytes.
+/// The longest note (text) of an Event that the API server takes, in bytes.
 const MAX_NOTE: usize = 1_024;
-/// The bytes of the object's name that go into the Event's name, which has the same limit and an ending.
+/// The most bytes of the object's name that go into the Event's name: that name has an ending, and no more bytes than a name of an object.
 const MAX_NAME: usize = 230;
 
 /// The object that a Kubernetes Event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Regarding {
-    /// `None` where only the group of the API version is known.
+    /// The `apiVersion` of the object; `None` where only its group is known.
     pub(crate) api_version: Option<String>,
     pub(crate) kind: String,
     /// Empty for a cluster-scoped object. Its Events lie in the namespace `default`, where the API server expects them.
@@ -38,7 +38,7 @@ pub(crate) struct Regarding {
 }
 
 impl Regarding {
-    /// The namespace of the object's Events.
+    /// The namespace of the object's Events: `default` for a cluster-scoped object.
     fn home(&self) -> &str {
         match self.namespace.as_str() {
             "" => "default",
@@ -56,8 +56,8 @@ pub(crate) struct Note {
     pub(crate) reason: &'static str,
     /// The note's text, cut to the API server's limit.
     pub(crate) text: String,
-    /// The wait that the Event belongs to, where an object has one wait after another: each wait gets an Event of its
-    /// own.
+    /// The name of the wait that the Event belongs to, where an object has one wait after another: each wait gets an Event of its own. `None` where
+    /// the object has one wait.
     pub(crate) wait: Option<String>,
     pub(crate) telling: Telling,
 }
@@ -83,8 +83,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Writes an Event into the namespace of its object. A failure is only logged, because nothing depends on an
-    /// Event.
+    /// Writes a note as an Event into the namespace of its object, or counts it in the Event of an equal note, as its [`Telling`] says. A failure
+    /// is only logged, because nothing depends on an Event.
     pub(crate) async fn write(&self, target: Regarding, note: Note) {
         let events = Api::<Event>::namespaced(self.client.clone(), target.home());
         let telling = note.telling;
@@ -143,8 +143,8 @@ fn event(target: Regarding, mut note: Note, instance: &str, now: Timestamp) -> E
     }
 }
 
-/// A name that every replica gives to equal notes about one wait of an object. Notes are equal if they differ in addresses, times and
-/// identifiers alone. The API server refuses another type for an Event that is there, so a Warning has a name of its own.
+/// Returns the ending of an Event's name, which every replica gives to equal notes about one wait of an object. Notes are equal if they differ in
+/// addresses, times and identifiers alone. The API server refuses another type for an Event that is there, so a Warning has an ending of its own.
 fn digest(target: &Regarding, note: &Note) -> String {
     let uid = target.uid.as_deref().unwrap_or_default();
     let wait = note.wait.as_deref().unwrap_or_default();

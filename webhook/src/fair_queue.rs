@@ -6,26 +6,26 @@ use std::collections::{HashMap, VecDeque};
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     of: HashMap<String, VecDeque<T>>,
-    /// The order of turns: each namespace with items, once.
+    /// The namespaces with items, each once, in the order of their turns.
     turns: VecDeque<String>,
     count: usize,
     share: usize,
     most: usize,
 }
 
-/// What became of an item that was added to a queue.
+/// The result of adding an item to a queue.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Queued<T> {
     /// The item waits for its turn.
     Waits,
-    /// The item waits, and the newest item of the namespace with the most items has made room for it.
+    /// The item waits, and the newest item of the namespace with the most items, which is given here, was dropped to make room for it.
     InsteadOf(T),
-    /// There is no room for the item.
+    /// The item, which is given back, was not added: its namespace has its share, or the queue is full and no namespace has more items.
     Refused(T),
 }
 
 impl<T> FairQueue<T> {
-    /// An empty queue of `most` items, `share` of which may be of one namespace.
+    /// Returns an empty queue for at most `most` items, of which at most `share` may be of one namespace.
     pub(crate) fn new(share: usize, most: usize) -> Self {
         Self {
             of: HashMap::new(),
@@ -36,7 +36,7 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// Adds an item behind the others of its namespace.
+    /// Adds an item behind the others of its namespace, if need be in place of the newest item of the namespace with the most items.
     pub(crate) fn add(&mut self, namespace: &str, item: T) -> Queued<T> {
         let waiting = self.of.get(namespace).map_or(0, VecDeque::len);
         if waiting >= self.share {
@@ -59,7 +59,7 @@ impl<T> FairQueue<T> {
         dropped.map_or(Queued::Waits, Queued::InsteadOf)
     }
 
-    /// Takes an item from a namespace with more than `than` items; `None` where there is no such namespace.
+    /// Drops the newest item of the namespace with the most items, and returns it; `None` where no namespace has more than `than` items.
     fn make_room(&mut self, than: usize) -> Option<T> {
         let most = self.of.values_mut().max_by_key(|items| items.len());
         let dropped = most.filter(|items| items.len() > than)?.pop_back()?;
@@ -67,7 +67,7 @@ impl<T> FairQueue<T> {
         Some(dropped)
     }
 
-    /// Takes the items of a namespace away that are equal to this one.
+    /// Removes the items of a namespace that are equal to this one.
     pub(crate) fn remove(&mut self, namespace: &str, item: &T)
     where
         T: PartialEq,
@@ -84,7 +84,7 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// Takes the item whose turn it is.
+    /// Takes the oldest item of the namespace whose turn it is; `None` where the queue is empty.
     pub(crate) fn next(&mut self) -> Option<T> {
         let namespace = self.turns.pop_front()?;
         let items = self.of.get_mut(&namespace)?;

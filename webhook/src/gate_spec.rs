@@ -15,13 +15,13 @@ use tracing::{info, warn};
 
 /// The time between two reads of our Service, which keeps its ClusterIP until it is deleted and created again.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
-/// The time between two reads while there is no address, since no pod can be admitted without one.
+/// The time between two reads of our Service while admission has no parts of a gate, since no pod can be admitted without them.
 const LOOK_SOON: Duration = Duration::from_secs(1);
 
 /// The port of the status service on our Service. The process itself may listen on another port.
 const STATUS_PORT: u16 = 9764;
 
-/// The address of the status service, and the administrator's settings of the gate.
+/// The parts of a gate that stay while the process runs: the name of our own Service, and the administrator's settings of the gate.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixed {
     /// The name of sluice's own Service, which gates ask.
@@ -34,9 +34,9 @@ pub(crate) struct Fixed {
     pub image_pull_policy: Option<String>,
     /// The names of the pull secrets that gated pods get for the gate's image.
     pub image_pull_secrets: Vec<String>,
-    /// The gate's resources; `None` takes those of a container of the pod.
+    /// The gate's resources; `None` gives it those of the smallest container of its pod.
     pub resources: Option<Resources>,
-    /// The gate's `runAsUser`.
+    /// The gate's `runAsUser` in a pod that names no user but 0; `None` leaves the user to the image.
     pub run_as_user: Option<i64>,
     /// The ClusterTrustBundle that gates read beside the bundle in their environment; `None` where none is written.
     pub cluster_trust_bundle: Option<String>,
@@ -75,8 +75,8 @@ impl Fixed {
     }
 }
 
-/// Sends admission the parts of a gate whenever they change. Meets `known` once there are parts, and once they stand
-/// in the ConfigMap that policies read.
+/// Sends the parts of a gate to admission, through `current`, whenever they change, and writes them into the ConfigMap that policies read. Meets
+/// the condition `known` once admission has parts and the ConfigMap is right. Never returns.
 pub(crate) async fn maintain(
     client: Client,
     fixed: Fixed,
@@ -118,8 +118,8 @@ pub(crate) async fn maintain(
     }
 }
 
-/// Updates the ConfigMap of the policies where it differs, and returns whether it is now right. Every replica does
-/// this, and all write the same text.
+/// Writes the parts of a gate into the ConfigMap that policies read, where it differs, and returns whether it is right now. Every replica does
+/// this, and all write the same text. A failure is logged.
 async fn write(config_maps: &Api<ConfigMap>, name: &str, spec: &GateSpec) -> bool {
     let parameters = spec.parameters();
     let written = async {
@@ -150,7 +150,7 @@ async fn has_image_volumes(client: &Client) -> Option<bool> {
     Some(version::has_image_volumes(&told.major, &told.minor))
 }
 
-/// Returns the addresses of our own Service; `None` while there are none or the Service cannot be read.
+/// Returns the cluster IPs of our own Service; `None` where it has none, as a headless one, or cannot be read.
 async fn cluster_ips(services: &Api<Service>, name: &str) -> Option<Vec<String>> {
     let service = services
         .get(name)

@@ -35,22 +35,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use strum::IntoStaticStr;
 
-/// The gate's user, unless the administrator leaves the user to the platform.
+/// The ID of the user that the gate runs as, unless the administrator leaves the user to the platform.
 pub const GATE_USER: i64 = 65532;
 
-/// The facts about the gate that are in no request.
+/// The facts from which gates are made and that are in no request: the image, the addresses, the CA, the resources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateSpec {
     /// The gate's image, best by digest.
     pub image: String,
     /// `imagePullPolicy` of the gate; `None` leaves it to Kubernetes.
     pub image_pull_policy: Option<String>,
-    /// Pull secrets that a gated pod gets beside its own; each has to be in the pod's namespace.
+    /// The names of pull secrets that a gated pod gets beside its own; each has to be in the pod's namespace.
     pub image_pull_secrets: Vec<String>,
     /// The CA bundle by which the gate verifies the status service, PEM.
     pub ca_bundle: String,
-    /// The ClusterTrustBundle that the gate trusts beside `ca_bundle`, at its present contents; `None` where kubelets
-    /// cannot mount one.
+    /// The name of the ClusterTrustBundle that the gate trusts beside `ca_bundle`, at its present contents; `None` where
+    /// kubelets cannot mount one.
     pub cluster_trust_bundle: Option<String>,
     /// `host:port` of the status service, in the order in which a gate tries them. The ClusterIP comes first because
     /// it needs no DNS: a `hostNetwork` pod may have no cluster DNS, and the DNS server's own pods may be gated.
@@ -67,7 +67,8 @@ pub struct GateSpec {
 }
 
 impl GateSpec {
-    /// The parameters of the chart's MutatingAdmissionPolicy, which only the controller knows.
+    /// The parameters of the chart's MutatingAdmissionPolicy that only the controller knows, by key: `addresses`,
+    /// `serverName` and `caBundle`.
     pub fn parameters(&self) -> BTreeMap<String, String> {
         [
             ("addresses", self.addresses.join(",")),
@@ -118,7 +119,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Reads the operation of an AdmissionReview.
+    /// Reads the operation of an AdmissionReview, such as `CREATE`. Every word but `CREATE` and `UPDATE` is [`Operation::Other`].
     pub fn read(word: &str) -> Self {
         match word {
             "CREATE" => Self::Create,

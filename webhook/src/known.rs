@@ -71,7 +71,7 @@ pub struct Known {
     /// The pods that carry the label of a gate. They have a store beside that of the [`Kind`] Pod, because gates need only these pods,
     /// and a cluster has many others.
     gated: Arc<Store>,
-    /// The pods without a node, gated or not.
+    /// The pending pods without a node, gated or not.
     unscheduled: Arc<Store>,
     unscheduled_wanted: Notify,
     /// The plans (ConfigMaps that order the parts of a release), with their data. Of other ConfigMaps only the metadata is read.
@@ -84,9 +84,9 @@ pub struct Known {
     health_rules: HealthRules,
     granted: Granted,
     whole: ReadWhole,
-    /// The searches for workloads whose pods fit on no node, with the resources that the nodes lack.
+    /// The results of recent searches for workloads whose pods fit on no node, with the resources that the nodes lack.
     lacks: RateLimited<Option<Arc<Lack>>>,
-    /// The searches for the workloads behind the Services that dependency lists name.
+    /// The results of recent searches for the workloads behind the Services that dependency lists name.
     behind: RateLimited<Vec<Link<(Kind, Value)>>>,
     /// The causes for which the pods of a dependency are not ready.
     pod_causes: PodCauses,
@@ -145,7 +145,7 @@ impl Known {
         &self.unscheduled
     }
 
-    /// Starts the watch of the pods that have no node yet.
+    /// Asks for the watch of the pods that have no node yet; [`Known::unscheduled_wanted`] returns then.
     fn want_unscheduled(&self) {
         self.unscheduled_wanted.notify_one();
     }
@@ -191,12 +191,12 @@ impl Known {
         &self.budgets
     }
 
-    /// The creations that are held.
+    /// The creations of objects that admission holds back until their lists are satisfied.
     pub(crate) fn creations(&self) -> &Creations {
         &self.creations
     }
 
-    /// The health rules of the administrator.
+    /// The health rules by which objects are judged: those of the administrator and those of the library.
     pub fn health_rules(&self) -> &HealthRules {
         &self.health_rules
     }
@@ -206,7 +206,7 @@ impl Known {
         &self.granted
     }
 
-    /// Replaces the custom kinds that sluice may read. Wakes every view that has asked for the kinds.
+    /// Replaces the custom kinds that sluice may read. If they have changed, wakes every view that depends on a wave or a part of a scope.
     pub(crate) fn grant(&self, kinds: Vec<Kind>) {
         if self.granted.replace(kinds) {
             self.stores.scope_waiters().wake_all();
@@ -269,7 +269,7 @@ impl Known {
         self.stores.begin(kind)
     }
 
-    /// Notes that the API server does not serve the custom kind of a store.
+    /// Notes that the API server does not serve the custom kind of a store: the store is emptied, and the search for such kinds goes on.
     pub(crate) fn note_absent(&self, store: &Store) {
         self.stores.found_absent.notify_one();
         if store.freshness() != Freshness::NotServed {
@@ -299,8 +299,9 @@ impl Known {
         self.stores.forget_unnamed(&granted);
     }
 
-    /// The reading of one object with all of its fields. Few objects are read so at a time, by turns ([`read_whole`]), so the watch of
-    /// the object is asked for only when its turn begins. `None` if too many objects of the namespace wait for a turn.
+    /// The reading of one object with all of its fields, for a view that needs it. Few objects are read so at a time, by turns
+    /// ([`read_whole`]), so the watch of the object is asked for only when its turn begins. `None` if too many objects of the namespace wait
+    /// for a turn.
     fn whole(&self, named: &ObjectName) -> Option<WholeReading> {
         let reading = self.whole.of(named)?;
         if reading.begins {
@@ -322,10 +323,10 @@ impl Known {
         self.whole.begin(named)
     }
 
-    /// Lets `spelling`, another name of a custom kind, share the store of `canonical`. Returns `true` if the canonical store already had
-    /// a watch of its own.
+    /// Lets `spelling`, another name of a custom kind, share one store with `canonical`. Returns `true` if each had a store of its own: the
+    /// canonical one stays, and the task that follows the spelling has to end.
     ///
-    /// A view that waits on the first store of the spelling is woken and finds the shared store.
+    /// A view that waits on the former store of the spelling is woken and finds the shared store.
     pub fn alias(&self, spelling: &Kind, canonical: &Kind) -> bool {
         let own = self.stores.alias(spelling, canonical);
         if let Some(own) = &own {
@@ -334,7 +335,7 @@ impl Known {
         own.is_some()
     }
 
-    /// A reader of the known objects, for one verdict, that notes each of its reads.
+    /// A reader of the known objects, for one verdict, that notes each of its reads. Its subscriptions are charged to no namespace.
     pub fn view(self: &Arc<Self>) -> View {
         View::new(Arc::clone(self), None)
     }
@@ -344,7 +345,7 @@ impl Known {
         View::new(Arc::clone(self), Some(namespace))
     }
 
-    /// The stores with the objects of waves, groups, sub-charts and releases.
+    /// The stores with the objects of waves, groups, sub-charts and releases, that of the gated pods among them.
     fn stores_of_scopes(&self) -> Vec<Arc<Store>> {
         let granted = self.granted.kinds().unwrap_or_default();
         let mut stores = self.stores.of_all_kinds(&granted);

@@ -11,8 +11,8 @@ use std::fmt;
 /// them.
 const DEEPEST: u8 = 100;
 
-/// An object without the names of the fields that each of its writers owns: those are half of the text, and nested
-/// deepest. The times of the writes stay.
+/// An object as it is read from JSON, without the names of the fields that each of its writers owns (`fieldsV1`): those are half of the text, and
+/// nested deepest. The times of the writes stay.
 #[derive(Debug, Clone)]
 pub(crate) struct Lean(Value);
 
@@ -28,7 +28,8 @@ impl<'de> Deserialize<'de> for Lean {
     }
 }
 
-/// Reads a review of admission, whose objects lose the same names.
+/// Reads an AdmissionReview, with the fields alone that admission uses. Its objects lose the names of the fields that each writer owns, and those
+/// of pods the parts that [`About`] tells.
 pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_str(text);
     // The variables that a list names stand in the environments of containers.
@@ -45,8 +46,8 @@ pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
 /// The kind of object in an AdmissionReview: it decides which fields are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum About {
-    /// A pod: of its volumes, and of its containers but not its init containers, only [`OF_A_PART`] is read. The
-    /// rest, mainly environments, is most of a long pod.
+    /// A pod: of its volumes, and of its containers but not its init containers, only the fields in [`OF_A_PART`] are read. The others, mainly
+    /// environments, are most of a long pod.
     Pod,
     /// A pod whose list may name variables: of its containers the environments are read too.
     PodWithVariables,
@@ -80,23 +81,23 @@ const OF_A_PART: [&str; 6] = [
     "emptyDir",
 ];
 
-/// The field of a container that is read beside those where a list may name variables.
+/// The field of a container that is read beside those of [`OF_A_PART`] where a list may name variables.
 const ENVIRONMENT: &str = "env";
 
-/// The place of a value in an object, or in a review of one.
+/// The place of a value in an object, or in a review of one: it decides which of the value's fields are read.
 #[derive(Clone, Copy)]
 enum ReviewLevel {
     Review(About),
     Request(About),
     Object,
-    /// A pod or a pod template. The flag of this place, and of the three places inside of it, tells whether environments are read.
+    /// A pod. The flag of this place, and of the three places inside of it, tells whether the environments of containers are read.
     Pod(bool),
     PodSpec(bool),
     Parts(bool),
     Part(bool),
     Metadata,
     Managed,
-    /// The levels of a review below all the places above.
+    /// Any other value, and how many levels it lies below the places above; beyond [`DEEPEST`] a value becomes null.
     Elsewhere(u8),
 }
 
@@ -117,7 +118,7 @@ impl ReviewLevel {
         }
     }
 
-    /// Returns whether a field of this place is left out.
+    /// Returns whether a field of a mapping at this place is left out.
     fn lacks(self, field: &str) -> bool {
         match self {
             Self::Review(_) => !OF_A_REVIEW.contains(&field),

@@ -36,20 +36,21 @@ pub(crate) struct Selection {
     pub(crate) metadata: bool,
 }
 
-/// A page as it arrived. A long page holds a permit while it lives. The objects stay text until each is read: as
-/// trees, all together would take many times the memory.
+/// A page of a list, as the API server sent it. A page of more than 256 KiB holds one of a few permits while it lives. The objects stay text until
+/// each is read: as trees, all together would take many times the memory.
 #[derive(Debug)]
 pub(crate) struct Page {
     text: Bytes,
-    /// The places of the objects in the text of the page.
+    /// The byte ranges of the objects in the text of the page.
     items: Vec<Range<usize>>,
     /// The `resourceVersion` of the list.
     pub(crate) version: String,
     /// The token of the next page; `None` on the last page.
     pub(crate) next: Option<String>,
-    /// The number of objects that was asked for in the end.
+    /// The `limit` of the request that the API server answered with this page. It is below the caller's where a page of that many objects was too
+    /// long.
     pub(crate) limit: u32,
-    /// Whether the page has one object that is too long, read as its metadata.
+    /// Whether the one object of the page is too long, so that only its metadata was requested.
     too_large: bool,
     _room: Arc<OnceLock<OwnedSemaphorePermit>>,
 }
@@ -58,7 +59,7 @@ pub(crate) struct Page {
 struct PageContent<'p> {
     #[serde(default)]
     metadata: PageMetadata,
-    /// Null for an empty list of metadata: the API server writes no empty list there.
+    /// The objects, each as text; `None` where the API server writes null, as it does for an empty list of metadata.
     #[serde(default, borrow)]
     items: Option<Vec<&'p RawValue>>,
 }
@@ -71,11 +72,13 @@ struct PageMetadata {
     next: Option<String>,
 }
 
-/// Reads a page of at most `limit` objects. `begins` is the token of the page; `None` for the first page.
+/// Reads a page of at most `limit` objects. `begins` is the token of the page; `None` for the first page. Where the page is too long, an eighth of
+/// the objects is requested instead, and of a single object that is too long only the metadata.
 ///
 /// # Errors
 ///
-/// The API server answers with an error. The size of an object is never an error.
+/// The API server cannot be reached, takes too long, or answers with an error or with a text that is no list. The size of an object is never an
+/// error.
 pub(crate) async fn page(
     client: &Client,
     selection: &Selection,
@@ -174,12 +177,13 @@ impl Page {
         self.text.len()
     }
 
-    /// Reads the objects of the page one after the other.
+    /// Reads the objects of the page one after the other, without the names of the fields that each writer owns.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Result<Value, Error>> {
         self.objects_as::<Lean>()
     }
 
-    /// Reads the objects one after the other, each as a `T`.
+    /// Reads the objects of the page one after the other, each as a `T` that becomes a JSON value. An object of which only the metadata was
+    /// requested gets the mark of [`rules::kept::is_too_large`].
     pub(crate) fn objects_as<T: DeserializeOwned + Into<Value>>(
         &self,
     ) -> impl Iterator<Item = Result<Value, Error>> {

@@ -7,7 +7,7 @@ use tikv_jemallocator::Jemalloc;
 use tokio::runtime::{Builder, Runtime};
 use webhook::Args;
 
-/// Returns memory to the system after a flood of requests.
+/// The allocator of the process, jemalloc: it returns memory to the system after a flood of requests.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
@@ -22,7 +22,8 @@ fn main() -> anyhow::Result<()> {
     rest.block_on(args.run(&arguments.join(" "), admission.handle().clone()))
 }
 
-/// Builds a runtime with so many threads, or with one for each processor, at this niceness.
+/// Builds a runtime with so many threads, or with one for each processor where `threads` is `None`. Its threads run at this niceness, as far as the
+/// system allows.
 fn runtime(name: &str, threads: Option<usize>, nice: i32) -> io::Result<Runtime> {
     let mut builder = Builder::new_multi_thread();
     threads.map(|threads| builder.worker_threads(threads));

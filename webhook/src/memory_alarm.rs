@@ -19,15 +19,15 @@ const RAISED_AT: u64 = 90;
 /// The part of the memory in use below which the alarm ends, in percent. The allocator returns memory to the kernel only after a while.
 const ENDED_BELOW: u64 = 85;
 
-/// The part of the memory that one large object may fill, with all that is in use, in percent.
+/// The part of the memory, in percent, up to which one large object may fill it together with everything in use.
 const FILLED: u64 = 95;
 
-/// The alarm. Clones are the same alarm, and the metric `sluice_memory_alarm` shows it. The default is never raised, and has room for
-/// anything.
+/// Tells whether the memory of the container is nearly used up. Clones are one alarm, and the metric `sluice_memory_alarm` shows it. The default is
+/// never raised, and has room for anything.
 #[derive(Debug, Clone)]
 pub struct MemoryAlarm {
     raised: Gauge,
-    /// The bytes that one large object may take.
+    /// The bytes that one large object may take at the moment.
     room: Arc<AtomicU64>,
 }
 
@@ -41,7 +41,7 @@ impl Default for MemoryAlarm {
 }
 
 impl MemoryAlarm {
-    /// Has a registry show the alarm.
+    /// Registers the gauge of the alarm: 1 while it is raised.
     pub(crate) fn register(&self, registry: &mut Registry) {
         let told = "1 while the container's memory is nearly used up, so less of it is given";
         registry.register("memory_alarm", told, self.raised.clone());
@@ -52,12 +52,14 @@ impl MemoryAlarm {
         self.raised.get() > 0
     }
 
-    /// Whether an object of so many bytes fits beside what is in use.
+    /// Whether an object of so many bytes fits into the memory beside all that is in use, up to 95 % of the limit. Always true before the first
+    /// reading.
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         bytes as u64 <= self.room.load(Ordering::Relaxed)
     }
 
-    /// Sets the alarm by the bytes that are in use, of so many that there are. The log tells of each change.
+    /// Takes a reading of the memory, in bytes: sets the room for one large object, raises the alarm at 90 % of `limit` in use, and ends it below
+    /// 85 %. The log tells when the alarm begins or ends.
     pub(crate) fn set(&self, used: u64, limit: u64) {
         let room = (limit / 100 * FILLED).saturating_sub(used);
         self.room.store(room, Ordering::Relaxed);
@@ -75,7 +77,7 @@ impl MemoryAlarm {
         }
     }
 
-    /// Looks at the memory five times a second. `used` returns the bytes that are in use; `None` leaves the alarm as it is.
+    /// Sets the alarm five times a second, and never returns. `used` returns the bytes that are in use; `None` leaves the alarm as it is.
     pub(crate) async fn follow(self, limit: u64, used: impl Fn() -> Option<u64> + Send) {
         let mut looks = interval(PAUSE);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -25,7 +25,8 @@ struct OutcomeLabel {
     outcome: &'static str,
 }
 
-/// Bounds in seconds: unnoticed waits, the waits of an installation, and the waits that an alert is about.
+/// The upper bounds of the buckets of the histogram of waits, in seconds: unnoticed waits, the waits of an installation, and the waits that an
+/// alert is about.
 const WAITS: [f64; 10] = [
     0.5, 2.0, 5.0, 15.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 21_600.0,
 ];
@@ -107,30 +108,30 @@ impl StatusMetrics {
         AskingGate(self.asking.clone())
     }
 
-    /// Counts an answer of the status service to a gate.
+    /// Counts an answer of the status service to a gate, by its verdict.
     pub(crate) fn answered(&self, verdict: Decision) {
         let result = word(verdict);
         self.answers.get_or_create(&ResultLabel { result }).inc();
     }
 
-    /// Observes the end of a gate's wait of `seconds`.
+    /// Adds a wait that took `seconds`, and ended with this outcome, to the histogram of waits.
     pub(crate) fn waited(&self, outcome: &'static str, seconds: f64) {
         let waits = self.waits.get_or_create(&OutcomeLabel { outcome });
         waits.observe(seconds);
     }
 
-    /// Counts a wait of a gate that an annotation ended.
+    /// Counts a wait of a gate that was ended by the annotation `by`, such as a timeout, and not by the dependencies.
     pub(crate) fn cut(&self, by: &'static str, verdict: Decision) {
         let result = word(verdict);
         self.waits_cut.get_or_create(&CutShort { by, result }).inc();
     }
 
-    /// Counts a request that was refused without a verdict.
+    /// Counts a request of a gate under the word `result` in place of a verdict: the reason why it was refused, or that it found no place.
     pub(crate) fn refused(&self, result: &'static str) {
         self.answers.get_or_create(&ResultLabel { result }).inc();
     }
 
-    /// Counts a watch that began again after its end.
+    /// Counts a watch that broke and was begun again.
     pub(crate) fn watch_restarted(&self) {
         self.watch_restarts.inc();
     }

@@ -21,11 +21,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Runs until the last request is answered.
+    /// Serves until a signal arrives or a lasting task ends, then shuts down and returns when the last server has ended.
     ///
     /// # Errors
     ///
-    /// A lasting task has ended, so the process lacks its work and has to leave.
+    /// A lasting task has ended or panicked, so the process lacks its work and has to leave.
     pub(crate) async fn run(
         mut self,
         mut signals: impl Stream<Item = &'static str> + Unpin,
@@ -54,7 +54,7 @@ impl Process {
         reason.map(drop)
     }
 
-    /// Takes the steps of the shutdown until no server is left.
+    /// Takes the steps of the shutdown, and returns when no server is left. A further signal takes all steps at once.
     async fn leave(&mut self, signals: impl Stream<Item = &'static str> + Unpin, grace: Grace) {
         let steps = async {
             self.shutdown.conduct(signals, grace).await;

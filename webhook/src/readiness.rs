@@ -11,16 +11,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// All conditions of this process's readiness. Clones share them.
+/// All conditions of this process's readiness, each met or unmet. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Readiness {
     conditions: Arc<Mutex<ConditionsByName>>,
 }
 
-/// The conditions by name: `None` is met, a text says what is missing.
+/// The conditions by name: `None` is met, and a text is the reason why the condition is unmet.
 type ConditionsByName = BTreeMap<Cow<'static, str>, Option<String>>;
 
-/// One named condition. The part of the process that can tell reports on it.
+/// A handle with which a part of the process reports whether one named condition of readiness is met. Clones report on one condition.
 #[derive(Debug, Clone)]
 pub struct Condition {
     name: Cow<'static, str>,
@@ -32,12 +32,12 @@ pub struct Condition {
 pub struct Missing {
     /// The name of the unmet condition.
     pub condition: String,
-    /// The state that the unmet condition misses, in words for an administrator.
+    /// The reason why the condition is unmet, in words for an administrator.
     pub reason: String,
 }
 
 impl Readiness {
-    /// Adds a condition that is not met yet, for the given reason.
+    /// Adds a condition that is not met yet, for the given reason, and returns the handle that reports on it.
     pub fn condition(
         &self,
         name: impl Into<Cow<'static, str>>,
@@ -83,7 +83,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// A panic cannot leave the map half written, so a poisoned lock is usable.
+/// Locks the conditions. A panic cannot leave the map half written, so a poisoned lock is usable.
 fn lock(conditions: &Mutex<ConditionsByName>) -> MutexGuard<'_, ConditionsByName> {
     conditions.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -49,7 +49,8 @@ use crate::shutdown::Shutdown;
 /// client's attempt is ignored until it tries again a second later.
 const BACKLOG: u32 = 4096;
 
-/// The further connections that are open at a time only to be told that this replica is full.
+/// The most connections without a place that are open at a time, each only to be told that this replica is full. Beyond them a connection is closed
+/// without an answer.
 const TOLD: usize = 16;
 
 /// The time for a client to acknowledge the bytes that the kernel has sent. A client that lost its network is cut
@@ -63,13 +64,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 struct Caller {
     peer: SocketAddr,
     accepted: Instant,
-    /// `None` where the client is only told of a refusal.
+    /// The place of the connection; `None` where the client is only told that there is no place.
     place: Option<ConnectionPlace>,
     certified: bool,
     router: Router,
 }
 
-/// Marks a request as being answered, until the guard is dropped.
+/// A guard that marks a request as being answered until it is dropped; then the connection is idle.
 struct RequestInFlight {
     _phase: pace::Answering,
     place: Option<ConnectionPlace>,
@@ -199,7 +200,7 @@ impl Server {
         tasks.wait().await;
     }
 
-    /// Serves a connection until it ends, or is cut.
+    /// Serves a connection until it ends, loses its place to another connection, or the process aborts.
     async fn held(&self, mut held: Connection, stream: TcpStream, caller: Caller) {
         tokio::select! {
             biased;
@@ -260,7 +261,7 @@ impl Server {
         }
     }
 
-    /// Counts a connection that ended badly. Logs at debug, because any client that reaches the port could fill a
+    /// Counts a connection that was refused or ended badly, by its reason. Logs at debug, because any client that reaches the port could fill a
     /// log.
     fn turn(&self, why: Turned, error: &dyn std::fmt::Display) {
         self.metrics.turned(self.port, why);
@@ -268,8 +269,8 @@ impl Server {
     }
 }
 
-/// Accepts the next connection. An error of a single connection is skipped. When descriptors run out, it waits for
-/// connections to end.
+/// Accepts the next connection. An error of a single connection is skipped. After another error, such as too few descriptors, it pauses and tries
+/// again.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
@@ -291,7 +292,8 @@ fn is_about_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Returns why a connection ended, by the error of its stream.
+/// Returns why a connection ended badly, by the error of its stream: the client did not read, the head of its request came too slowly, or else the
+/// connection broke.
 fn why(error: Option<&io::Error>) -> Turned {
     match error {
         Some(error)

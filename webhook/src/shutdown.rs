@@ -26,9 +26,9 @@ pub struct Shutdown {
 /// The durations of the steps of the shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grace {
-    /// The time from the first step to the end of accepting connections.
+    /// The time from the beginning of the shutdown until no new connections are accepted.
     pub keep_serving: Duration,
-    /// The time from there until the rest is cut. It is longer than the longest request.
+    /// The time from the end of accepting connections until the connections that are left are cut. It is longer than the longest request.
     pub drain: Duration,
 }
 
@@ -42,45 +42,46 @@ impl Default for Grace {
 }
 
 impl Shutdown {
-    /// Returns whether the process is on its way out.
+    /// Returns whether the shutdown has begun. Requests may still be answered then.
     pub fn is_leaving(&self) -> bool {
         self.leaving.is_cancelled()
     }
 
-    /// Waits for the first step. Background work that writes to the cluster ends here.
+    /// Waits until the shutdown begins, while requests are still answered. Background work that writes to the cluster ends then.
     pub async fn leaving(&self) {
         self.leaving.cancelled().await;
     }
 
-    /// Waits until no new connections are wanted. An open long poll is answered now.
+    /// Waits until the shutdown ends the accepting of connections. An open long poll is answered at that moment.
     pub async fn draining(&self) {
         self.draining.cancelled().await;
     }
 
-    /// Waits until the shutdown stops everything at once.
+    /// Waits until the shutdown cuts the connections that are left.
     pub async fn aborting(&self) {
         self.aborting.cancelled().await;
     }
 
-    /// Takes the first step of the shutdown: [`Shutdown::conduct`] begins with it.
+    /// Begins the shutdown: answers close their connections from now on, and new connections are still accepted. [`Shutdown::conduct`] begins with
+    /// this step.
     pub fn leave(&self) {
         self.leaving.cancel();
     }
 
-    /// Takes the first two steps of the shutdown.
+    /// Begins the shutdown, and ends the accepting of connections at once. Open connections may finish their request.
     pub fn drain(&self) {
         self.leave();
         self.draining.cancel();
     }
 
-    /// Takes every step of the shutdown at once.
+    /// Takes every step of the shutdown at once: no connection is accepted, and the open ones are cut.
     pub fn abort(&self) {
         self.drain();
         self.aborting.cancel();
     }
 
-    /// Takes the steps one after the other. A signal in between takes all of them at once. Returns after the last
-    /// step; the process may end earlier, when nothing is left to drain.
+    /// Takes the steps of the shutdown one after the other, with the pauses of [`Grace`] between them. A signal in between takes all of them at
+    /// once. Returns after the last step; the process may end earlier, when nothing is left to drain.
     pub async fn conduct(
         &self,
         mut signals: impl Stream<Item = &'static str> + Unpin,

@@ -30,10 +30,9 @@ use crate::lists::{Selection, page};
 
 /// The time between two searches for stranded pods while nothing changes.
 const LOOK_AGAIN: Duration = Duration::from_secs(300);
-/// The time between two searches while the outbox has no room for all Events: a namespace's queue is empty again by
-/// then.
+/// The time between two searches while the outbox has no room for the Events about all stranded pods: a namespace's queue is empty again by then.
 const GO_ON: Duration = Duration::from_mins(1);
-/// The delay after a new bundle, so that the served leaf has changed too.
+/// The delay between a new CA bundle and the search, so that the served leaf has changed too.
 const AFTER_A_CHANGE: Duration = Duration::from_secs(15);
 /// The most pods that one page of the search has.
 const PAGE: u32 = 50;
@@ -55,7 +54,7 @@ enum LookError {
 pub(crate) struct Lookout {
     pub(crate) client: Client,
     pub(crate) resolver: Arc<Resolver>,
-    /// The ClusterTrustBundle that is kept up to date; gates that mount it are never stranded.
+    /// The name of the ClusterTrustBundle that sluice writes; gates that mount it are never stranded. `None` where sluice writes none.
     pub(crate) cluster_trust_bundle: Option<String>,
     pub(crate) outbox: Outbox,
     pub(crate) clock: Clock,
@@ -77,12 +76,13 @@ pub(crate) fn register(registry: &mut Registry) -> Gauge {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct StrandedGates {
     count: i64,
-    /// Whether the outbox had room for the Events about all stranded pods.
+    /// Whether an Event about each stranded pod is queued, now or by an earlier search.
     all_told: bool,
 }
 
 impl Lookout {
-    /// Searches after each change of the bundle, and from time to time.
+    /// Searches for stranded pods 15 s after each change of the CA bundle, and about every five minutes; about every minute while the outbox has no
+    /// room for an Event. Sets the gauge. Never returns, and searches only while there is a bundle.
     pub(crate) async fn keep(self, mut bundle: watch::Receiver<Bundle>) {
         let mut told = HashSet::new();
         loop {
@@ -107,8 +107,8 @@ impl Lookout {
         }
     }
 
-    /// Counts the stranded pods, and writes an Event for each UID that is not in `told`. Pods that are no longer
-    /// stranded leave `told`.
+    /// Counts the stranded pods, and queues an Event about each whose UID, as a digest, is not in `told`. `told` then holds the stranded pods with
+    /// an Event, and no others. After an error it stays as it was.
     async fn look(&self, told: &mut HashSet<u64>) -> Result<StrandedGates, LookError> {
         let waiting = Selection {
             path: "/api/v1/pods".to_owned(),
@@ -147,7 +147,8 @@ impl Lookout {
         }
     }
 
-    /// Returns whether a pod is stranded. Each bundle is tried once, because many pods have the same one.
+    /// Returns whether a pod has a waiting gate that accepts no certificate of ours. `accepted` keeps the result for each bundle, because many pods
+    /// have the same one. Without a leaf to try, no pod is stranded.
     fn is_stranded(&self, pod: &Value, accepted: &mut HashMap<u64, bool>) -> bool {
         let Some(GateTrust { bundle, name }) = waits_with(pod) else {
             return false;
@@ -164,7 +165,7 @@ impl Lookout {
         })
     }
 
-    /// Queues the Event. Returns `false` where too many Events of the namespace, or in all, are waiting.
+    /// Queues the Event that the pod is stranded, and logs it. Returns `false` where too many Events of the namespace, or in all, are waiting.
     fn tell(&self, pod: &Value) -> bool {
         let text = |key: &str| pod["metadata"][key].as_str().map(ToOwned::to_owned);
         let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else {
@@ -196,7 +197,7 @@ impl Lookout {
     }
 }
 
-/// The bundle that a gate trusts, and the server name that it checks.
+/// The CA bundle (PEM) that a gate trusts, and the server name that it checks.
 #[derive(Debug, PartialEq, Eq)]
 struct GateTrust<'p> {
     bundle: &'p str,
@@ -223,8 +224,7 @@ fn waits_with(pod: &Value) -> Option<GateTrust<'_>> {
     })
 }
 
-/// Returns whether the kubelet mounts this ClusterTrustBundle into the pod. An API server without the feature removes
-/// the source.
+/// Returns whether a projected volume of the pod has the ClusterTrustBundle of this name. An API server without the feature removes such a source.
 fn is_handed(pod: &Value, name: &str) -> bool {
     let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
     let volumes = items(&pod["spec"]["volumes"]).into_iter();

@@ -118,7 +118,7 @@ impl Tasks {
         (Spawner(sender), tasks)
     }
 
-    /// Returns when a task panics, or when a lasting task ends. Cancel-safe.
+    /// Starts the tasks of the spawner, and returns when one of them panics, or when a lasting task ends. Cancel-safe.
     pub(crate) async fn ended(&mut self) -> Ended {
         while let Some((name, lasts, result)) = self.next().await {
             match (result, lasts) {
@@ -130,7 +130,7 @@ impl Tasks {
         pending().await
     }
 
-    /// Returns when every task has ended and no spawner is left. Cancel-safe.
+    /// Returns when every task has ended and no spawner is left. Starts new tasks while it waits, and logs panics. Cancel-safe.
     pub(crate) async fn finished(&mut self) {
         while let Some((name, _, result)) = self.next().await {
             if let Err(error) = result {
@@ -139,7 +139,8 @@ impl Tasks {
         }
     }
 
-    /// Returns the next task that ends, and starts new tasks while it waits for that.
+    /// Returns the name and the result of the next task that ends, and starts new tasks while it waits for that. `None` when no task runs and no
+    /// spawner is left.
     async fn next(&mut self) -> Option<(String, Lasts, Result<(), JoinError>)> {
         let (id, result) = loop {
             tokio::select! {
@@ -185,7 +186,7 @@ impl Tasks {
     }
 }
 
-/// Describes a task that ended early. Only a panic does that: tasks are aborted with the whole set alone.
+/// Returns the end of a task by its panic. No other error comes here: tasks are aborted only together, when the process ends.
 fn panicked(task: String, error: JoinError) -> Ended {
     let message = match error.try_into_panic() {
         Ok(panic) => said(&*panic).to_owned(),

@@ -16,8 +16,8 @@ use tracing_subscriber::{
     layer::SubscriberExt,
 };
 
-/// The targets that stay silent unless the filter names them: kube warns of an unreadable answer by quoting it, with
-/// any tokens and keys in it.
+/// A filter that keeps kube's client from logging warnings unless the administrator's filter asks for them: kube warns of an unreadable answer by
+/// quoting it, with any tokens and keys in it.
 const QUIET: &str = "kube_client=error";
 
 /// The format of log lines.
@@ -52,14 +52,14 @@ pub(crate) enum TelemetryError {
     Thread(#[source] io::Error),
 }
 
-/// Keeps the log running. Dropping it waits until all lines are written.
+/// Keeps the log running. Dropping it waits until all lines are written, for a second at most.
 pub(crate) struct Log {
     lines: Lines,
     shares: LogShares,
 }
 
 impl Log {
-    /// Registers the counters of lines that are not written.
+    /// Registers the counters of the lines that are lost to a slow reader, and of those that are left out beyond a share.
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register(
             "log_lines_lost",
@@ -73,7 +73,7 @@ impl Log {
         );
     }
 
-    /// Tells of the lines that were left out, for as long as the process runs.
+    /// Returns a task that logs, once a minute at most, how many lines of each namespace or client were left out. It never ends.
     pub(crate) fn tell_left_out(&self) -> impl Future<Output = ()> + use<> {
         self.shares.clone().tell()
     }
@@ -85,7 +85,8 @@ impl Drop for Log {
     }
 }
 
-/// Sends the events of the whole process, panics included, to standard error.
+/// Sets up the log of the process: events that pass the filter, and panics, are written to standard error by a thread of their own. Fails where the
+/// filter cannot be read, or where a log is set up already.
 pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryError> {
     let lines = Lines::to(io::stderr()).map_err(TelemetryError::Thread)?;
     let (writer, last) = (lines.clone(), lines.clone());

@@ -1,4 +1,4 @@
-//! Reads bodies, as many at a time as there is memory for.
+//! Reads the bodies of admission requests, as many at a time as there is memory for.
 
 use super::limits::AdmissionLimits;
 use super::refusal::Refusal;
@@ -20,7 +20,7 @@ pub(super) struct Bodies {
     alarm: MemoryAlarm,
 }
 
-/// The memory that a body holds while it is read and answered.
+/// The memory that a body holds while it is read and answered, and its turn if it is large. Dropping this frees both.
 #[derive(Debug)]
 pub(super) struct BodyPermit<'a> {
     part: Part,
@@ -37,8 +37,8 @@ impl Bodies {
         }
     }
 
-    /// Reads a body and charges it for the bytes that have arrived. A sender that announces much and sends little
-    /// holds up no other body.
+    /// Reads a whole body, and charges it for the bytes that have arrived, so a sender that announces much and sends little holds up no other body.
+    /// Refuses a body that is too long or too heavy, that finds no room, or that is cut to make room for another.
     pub(super) async fn read(
         &self,
         announced: u64,
@@ -67,7 +67,7 @@ impl Bodies {
         Ok((bytes, held))
     }
 
-    /// Reads a whole body. A body that is large by its bytes or its tree waits here for its turn.
+    /// Reads a whole body and weighs it. A body that is large by its bytes or its tree waits here for its turn, until `until` at most.
     async fn gather<'a>(
         &'a self,
         held: &mut BodyPermit<'a>,
@@ -108,8 +108,8 @@ impl Bodies {
         Ok(bytes)
     }
 
-    /// Waits until no other large body is held. A large body is charged to its turn, and no longer to the shared
-    /// room. `more` is the memory that it may take beside the bytes that have arrived, and has to be there.
+    /// Waits until no other large body is held, and lets this body keep the turn. A large body is charged to its turn, and no longer to the shared
+    /// room. `more` is the memory that it may take beside the bytes that have arrived; without so much memory left it is refused.
     async fn alone<'a>(
         &'a self,
         held: &mut BodyPermit<'a>,

@@ -17,7 +17,7 @@ impl AddressBlock {
         self.first.is_ipv4() == address.is_ipv4() && self.shared(address) == self.shared(self.first)
     }
 
-    /// The bits of an address that all addresses of the block share.
+    /// Returns the leading bits of an address, as many as all addresses of the block share.
     fn shared(self, address: IpAddr) -> u128 {
         let (number, width) = match address {
             IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
@@ -30,7 +30,7 @@ impl AddressBlock {
 impl FromStr for AddressBlock {
     type Err = String;
 
-    /// Reads a block, or a single address.
+    /// Reads a block such as `10.0.0.0/8`, or a single address as a block of its own.
     fn from_str(text: &str) -> Result<Self, String> {
         let fault = || format!("{text:?} is no block of addresses; write one such as 10.0.0.0/8");
         let (first, bits) = text.split_once('/').unzip();

@@ -14,12 +14,12 @@ use std::time::Duration;
 /// The longest wait for the first look at a held creation: the status service looks at once, unless its namespace has many waits.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
 
-/// The part of admission that holds creations.
+/// The part of admission that holds creations: it refuses a creation, and has its client try again, until the list of the object is satisfied.
 #[derive(Debug)]
 pub struct CreationHolds {
-    /// The clients that count as API servers without a certificate.
+    /// The addresses whose clients count as API servers even without a certificate.
     pub api_servers: Vec<AddressBlock>,
-    /// The held creations are kept here, and judged elsewhere.
+    /// The objects that this replica knows, and the held creations, which the status service judges.
     pub known: Arc<Known>,
     /// The clock by which timeouts count.
     pub clock: Clock,
@@ -31,7 +31,8 @@ impl CreationHolds {
         self.api_servers.iter().any(|it| it.contains(address))
     }
 
-    /// Decides on the creation of an object.
+    /// Decides whether an object may be created now. Only an API server's request is held and judged; one of another client is refused, since it
+    /// would learn how the objects of a namespace stand.
     pub(super) async fn decide(
         &self,
         request: &AdmissionRequest,
@@ -59,7 +60,8 @@ impl CreationHolds {
         }
     }
 
-    /// Answers one try, by the tries before it and by what the status service has found meanwhile.
+    /// Answers one try to create an object, by the tries before it and the standing that the status service has found: it may be created, is
+    /// refused, or its client is to try again later.
     async fn answer(&self, held: &HoldRequest<'_>) -> Decision {
         let (creations, now) = (self.known.creations(), self.clock.now());
         let make = || held.dependent(now);

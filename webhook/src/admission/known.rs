@@ -12,11 +12,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Gives admission the objects that the status service has in memory.
+/// Gives the advice of admission access to the objects that the status service has in memory.
 #[derive(Debug)]
 pub struct Cached(pub Arc<Known>);
 
-/// The answer to admission about a kind that no watch follows.
+/// The answer to admission about a kind that no watch follows, or whose watch is no longer believed.
 const UNWATCHED: Unavailable = Unavailable::Syncing;
 
 impl Cached {
@@ -69,8 +69,9 @@ impl Seen for Cached {
         }
     }
 
-    /// Answers only for a release that is kept in the workload's own namespace. An object of another namespace that
-    /// claims this release was then written by a user with rights in the workload's namespace.
+    /// Returns the other namespaces in which the workload's release has this part, if the workload's own namespace has none. Answers only for a
+    /// release that is kept in the workload's own namespace. An object of another namespace that claims this release was then written by a user
+    /// with rights in the workload's namespace.
     fn elsewhere(&self, from: &Workload<'_>, part: &Part) -> Vec<String> {
         let release = Scope::of(from.object).filter(|own| own.kept_in.is_none());
         let Some(own) = release else {
@@ -106,7 +107,8 @@ impl Seen for Cached {
     }
 }
 
-/// The namespace of an object that a workload names; empty for a kind of the cluster.
+/// Returns the namespace in which an object that a workload names is looked for: the one `written` in the reference, else the workload's own. Empty
+/// for a built-in kind without namespaces.
 fn home<'a>(from: &Workload<'a>, kind: &Kind, written: Option<&'a String>) -> &'a str {
     match kind {
         Kind::Builtin(builtin) if !builtin.namespaced => "",

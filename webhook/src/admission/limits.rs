@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Bounds on the bodies of reviews: alone, and all together.
+/// Bounds on the memory and the time of the bodies of reviews: of each alone, and of all together.
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionLimits {
     /// The longest body, in bytes. A review may hold two objects of 3 MiB each.
@@ -11,15 +11,15 @@ pub struct AdmissionLimits {
     pub values: usize,
     /// The most bytes that one body may take once it is decoded.
     pub decoded: usize,
-    /// A longer body, in bytes, is large: large bodies are read and decoded one at a time.
+    /// The length in bytes beyond which a body is large: large bodies are read and decoded one at a time.
     pub long: usize,
-    /// A body that takes more bytes than this once it is decoded is large too.
+    /// The decoded size in bytes beyond which a body is large too.
     pub heavy: usize,
     /// The bytes that all bodies that are not large may take together.
     pub in_flight: usize,
-    /// The first bytes of each body do not count for `in_flight`, so a usual body is always read.
+    /// The number of bytes of each body that do not count for `in_flight`, so that a usual body is always read.
     pub uncharged: usize,
-    /// The time within which a body has to arrive.
+    /// The time from the arrival of the request within which its whole body has to arrive.
     pub deadline: Duration,
 }
 
@@ -39,7 +39,8 @@ impl Default for AdmissionLimits {
 }
 
 impl AdmissionLimits {
-    /// Lowers the bounds to a share of `memory`, the bytes that the whole process has.
+    /// Lowers the bounds on decoded bodies and on all bodies together to an eighth and a sixteenth of `memory`, the bytes that the whole process
+    /// has.
     #[must_use]
     pub fn within(self, memory: u64) -> Self {
         let part = |part| usize::try_from(memory / part).unwrap_or(usize::MAX);

@@ -27,7 +27,7 @@ struct HalfLabel {
 }
 
 impl AdmissionMetrics {
-    /// Adds `sluice_admission_requests_total` and `sluice_admission_duration_seconds`.
+    /// Creates and registers `sluice_admission_requests_total` and `sluice_admission_duration_seconds`.
     pub fn register(registry: &mut Registry) -> Self {
         // 0.1 ms to 1.6 s: the goal is 10 ms, the deadline 2 s.
         let buckets = || Histogram::new(exponential_buckets(0.0001, 4.0, 8));

@@ -1,4 +1,4 @@
-//! The HTTP errors of the boundary.
+//! The HTTP errors of admission: for a body that is no review, or for which there is no memory or no time.
 
 use super::review::Unreadable;
 use axum::http::StatusCode;

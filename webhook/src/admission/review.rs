@@ -47,7 +47,7 @@ pub(super) struct GroupKind {
     pub(super) kind: String,
 }
 
-/// The reason why a body is not a review.
+/// The reason why a body cannot be read as a review.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unreadable {
     #[error("the body is not JSON: {0}")]
@@ -56,7 +56,7 @@ pub(super) enum Unreadable {
     NotAReview,
     #[error("the review has no request with a uid")]
     NoRequest,
-    /// The only variant with a uid, so the only one that can be answered as a review.
+    /// The request has a uid, but other fields of it cannot be read. The other variants have no uid, so this one alone is answered as a review.
     #[error("the request cannot be read: {error}")]
     Malformed {
         uid: String,
@@ -65,8 +65,8 @@ pub(super) enum Unreadable {
 }
 
 impl AdmissionRequest {
-    /// Reads a review, and each object in it once. `serde_json` stops at 128 levels and does not descend into skipped
-    /// values, so a deep body costs no stack.
+    /// Reads the request of the review in a body, without the fields that admission does not use. `serde_json` stops at 128 levels and does not
+    /// descend into skipped values, so a deep body costs no stack.
     pub(super) fn read(body: &[u8], about: About) -> Result<Self, Unreadable> {
         let text = str::from_utf8(body).map_err(Error::custom);
         let review = text.and_then(|text| lean::review(text, about));
@@ -161,9 +161,9 @@ impl From<Response> for Reply {
 }
 
 impl Reply {
-    /// Writes the review as text, with the patch last. The patch and its type come together or not at all: the API
-    /// server takes one alone for a failure of the webhook. The base64 of the patch is inserted as it is, because
-    /// base64 needs no escaping; looking for characters to escape would take a twelfth of an admission.
+    /// Writes the review as JSON text, with the patch, in base64, last. The patch and its type come together or not at all: the API server takes
+    /// one alone for a failure of the webhook. The base64 of the patch is inserted as it is, because base64 needs no escaping; looking for
+    /// characters to escape would take a twelfth of an admission.
     fn text(&self) -> serde_json::Result<Vec<u8>> {
         let mut text = Vec::with_capacity(USUAL_REPLY);
         serde_json::to_writer(&mut text, self)?;

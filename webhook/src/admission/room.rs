@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The pace of a body, in bytes a second.
+/// The pace that a body has to keep, in bytes a second. A body that lags behind it may be cut for another.
 const PACE: f64 = 256.0 * 1024.0;
 /// The longest pause between two pieces of a body that keeps the pace, however fast it was before.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -30,7 +30,7 @@ pub(super) struct Sender {
     pub(super) certified: bool,
 }
 
-/// All bodies that are being read or answered. Clones share the memory.
+/// The memory for all bodies that are being read or answered, `bytes` in all. Clones share the memory.
 #[derive(Debug, Clone)]
 pub(super) struct Room {
     bytes: usize,
@@ -50,15 +50,14 @@ struct Body {
     sender: Sender,
     /// The bytes of memory that the body holds.
     holds: usize,
-    /// The time until which the body keeps the pace.
+    /// The moment from which the body lags behind, unless more bytes of it arrive before.
     on_time_until: Instant,
-    /// Whether the whole body has arrived and waits for no turn. The answer then takes no time, so the body is not
-    /// cut.
+    /// Whether the whole body has arrived, and has had its turn if it is large. Its answer then takes no time, so it is not cut any more.
     whole: bool,
     cut: Arc<Notify>,
 }
 
-/// The bytes that the bodies of one address hold.
+/// The bytes that the bodies of one client address hold, now and in the recent mean.
 #[derive(Debug)]
 struct Load {
     now: usize,
@@ -75,12 +74,12 @@ pub(super) struct Part {
     cut: Arc<Notify>,
 }
 
-/// The memory is full, and no other body may be cut.
+/// The error of a body that cannot grow: the memory is full and no other body may be cut, or the body was cut itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoRoom;
 
 impl Room {
-    /// Makes room for so many `bytes` of bodies.
+    /// Returns an empty room for `bytes` bytes of bodies in all.
     pub(super) fn new(bytes: usize) -> Self {
         Self {
             bytes,
@@ -88,7 +87,7 @@ impl Room {
         }
     }
 
-    /// Enters a body whose first bytes are about to arrive.
+    /// Registers a body whose first bytes are about to arrive, and returns its share of the memory, which is 0 bytes yet.
     pub(super) fn enter(&self, sender: Sender, now: Instant) -> Part {
         let cut = Arc::<Notify>::default();
         let body = Body {
@@ -150,7 +149,7 @@ impl Part {
         self.room.lock().hold(self.number, 0, Instant::now());
     }
 
-    /// Returns the notifier that is called when the body is cut.
+    /// Returns the notifier that wakes the body's reader when the body is cut.
     pub(super) fn cut(&self) -> Arc<Notify> {
         Arc::clone(&self.cut)
     }
@@ -220,7 +219,9 @@ impl OpenBodies {
         self.loads.retain(|_, load| !idle(load));
     }
 
-    /// Chooses the body to cut for body `number` of `sender`.
+    /// Chooses the body to cut so that body `number` of `sender` can grow; `None` where no other body may be cut. Of the bodies that lag behind the
+    /// slowest goes first; else one of the address with the most memory of late, if that is more than the sender's own. A body with a certificate
+    /// may cut any without one, and is never cut for one without.
     fn body_to_cut(&self, number: u64, sender: Sender, now: Instant) -> Option<u64> {
         let may_go = |(other, body): &(&u64, &Body)| {
             **other != number

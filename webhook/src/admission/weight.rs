@@ -3,17 +3,16 @@
 //! A text of 7 MiB may become a tree of hundreds of MiB: `0,` is two bytes and a value of 32, and an object of one
 //! key takes the space of eleven. So an excessive text is refused before it is decoded.
 
-/// The bytes of a value with its place, in a list that has just doubled its capacity or in a half-full node of an
-/// object.
+/// The most bytes of a value with its place: in a list that has just doubled its capacity, or in a half-full node of an object.
 const VALUE: usize = 112;
-/// The bytes for the first eleven entries of an object.
+/// The bytes that an object takes at once when it is not empty: room for eleven entries.
 const OBJECT: usize = 656;
-/// The bytes for the first four values of a list.
+/// The bytes that a list takes at once when it is not empty: room for four values.
 const LIST: usize = 144;
 /// The bytes of memory that a string takes beside its text.
 const TEXT: usize = 32;
 
-/// An upper bound on the decoded size of a text.
+/// An upper bound on the number of values and the memory that a JSON text decodes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Weight {
     /// The number of JSON values of all types.
@@ -35,7 +34,8 @@ impl Weight {
     }
 }
 
-/// Returns the weight of a text. For a text that is no JSON the weight is meaningless, because no tree will be built.
+/// Returns the number of JSON values in a text, and an upper bound on the memory that they take once decoded. For a text that is no JSON both are
+/// meaningless, because no tree will be built.
 pub(super) fn weigh(text: &[u8]) -> Weight {
     let mut weight = Weight {
         values: 1,

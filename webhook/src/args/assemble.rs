@@ -34,9 +34,9 @@ use tracing::info;
 struct FollowInputs {
     /// Receives the requests that views send: to watch a kind that a gate depends on, or to read one object whole.
     requests: UnboundedReceiver<WatchRequest>,
-    /// Receives each gated pod as its watch shows it.
+    /// Called with each gated pod as the watch shows it; `None` where holds are off.
     pods: Option<Observer>,
-    /// Receives each Job as its watch shows it.
+    /// Called with each Job as the watch shows it; `None` where holds are off.
     jobs: Option<Observer>,
 }
 
@@ -57,9 +57,9 @@ struct Parts {
     clock: Clock,
     /// The runtime of admission's own threads.
     admission: Handle,
-    /// The bytes of memory that the container is granted.
+    /// The memory limit of the container, in bytes; `None` without a limit.
     memory: Option<u64>,
-    /// Tells when that memory is nearly used up.
+    /// Tells when the memory of the container is nearly used up; never without a limit.
     alarm: MemoryAlarm,
 }
 

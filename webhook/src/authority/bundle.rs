@@ -1,4 +1,5 @@
-//! Compares the `caBundle` of the webhook configuration with the wanted bundle. Pure.
+//! Compares the `caBundle`s of a webhook configuration with the wanted bundle, and makes the patch that corrects them.
+//! Pure: no request is made here.
 
 use certs::{CertificateDer, certificates};
 use k8s_openapi::{
@@ -12,7 +13,8 @@ use super::secret::holds;
 const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 const KIND: &str = "MutatingWebhookConfiguration";
 
-/// The most certificates that are carried on from a `caBundle` whose CA no replica holds.
+/// The most certificates of a bundle that carries on the certificates of a live `caBundle`. A `caBundle` with more is
+/// not carried on.
 pub(super) const MOST: usize = 8;
 
 /// Returns the names of the webhooks in `observed` whose `caBundle` is missing or differs from `bundle`.
@@ -20,8 +22,8 @@ pub(super) fn lacking(observed: &MutatingWebhookConfiguration, bundle: &str) -> 
     without(observed, |pem| pem == bundle.as_bytes())
 }
 
-/// Returns the names of the webhooks in `observed` that lack a certificate of this bundle. Further certificates may
-/// stay: while a roll-out sets or removes an issuer, other replicas serve leaves of those.
+/// Returns the names of the webhooks in `observed` whose `caBundle` lacks a certificate of `bundle`. Further certificates
+/// in it are no fault: while a roll-out sets or removes an issuer, other replicas serve leaves of those.
 pub(super) fn distrusting(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {
     let Ok(ours) = certificates(bundle.as_bytes()) else {
         return lacking(observed, bundle);
@@ -67,7 +69,7 @@ pub(super) fn correction(observed: &MutatingWebhookConfiguration, bundle: &str) 
     })
 }
 
-/// The configuration as an owner, for objects that are removed with it.
+/// Returns an owner reference to the webhook configuration, for objects that Kubernetes is to remove with it.
 pub(super) fn owner(observed: &MutatingWebhookConfiguration) -> OwnerReference {
     OwnerReference {
         api_version: API_VERSION.to_owned(),
@@ -78,7 +80,8 @@ pub(super) fn owner(observed: &MutatingWebhookConfiguration) -> OwnerReference {
     }
 }
 
-/// Returns whether every webhook in this configuration trusts a leaf that `issuer` signed.
+/// Returns whether the `caBundle` of every webhook in this configuration holds the certificate `issuer`. `true` also for
+/// a configuration without webhooks.
 pub(super) fn trusts(observed: &MutatingWebhookConfiguration, issuer: &CertificateDer<'_>) -> bool {
     let webhooks = observed.webhooks.as_deref().unwrap_or_default();
     webhooks.iter().all(|webhook| {

@@ -15,7 +15,8 @@ use super::{BREATH, POLL};
 
 type Events = BoxStream<'static, Result<WatchEvent<MutatingWebhookConfiguration>, Error>>;
 
-/// A watch of the configuration, which lasts from round to round.
+/// A watch of one MutatingWebhookConfiguration by its name. It lasts over the rounds of upkeep, and begins again after an
+/// end or an error.
 pub(super) struct ConfigurationWatch {
     api: Api<MutatingWebhookConfiguration>,
     name: String,
@@ -43,8 +44,8 @@ impl ConfigurationWatch {
         }
     }
 
-    /// Returns once the configuration has another version than `seen`. Without a `seen` version it never returns, and
-    /// the next poll finds the configuration. Cancel-safe.
+    /// Returns once the configuration has another `resourceVersion` than `seen`, or is deleted. Never returns where `seen`
+    /// is `None`: the caller's next poll finds the configuration. Cancel-safe.
     pub(super) async fn after(&mut self, seen: Option<String>) {
         let Some(seen) = seen else {
             return pending().await;
@@ -69,8 +70,8 @@ impl ConfigurationWatch {
         }
     }
 
-    /// Notes the end of a watch. The API server ends each watch after some minutes. A watch that ends at once, or is
-    /// refused, must not be repeated in a tight loop.
+    /// Notes the end of a watch, and logs the first of several errors in a row. The API server ends each watch after some
+    /// minutes. A watch that ends at once, or is refused, must not be repeated in a tight loop, so the pause doubles.
     fn end(&mut self, error: Option<Error>) {
         self.events = None;
         self.ended = Instant::now();
@@ -89,8 +90,8 @@ impl ConfigurationWatch {
         }
     }
 
-    /// Returns the running watch, or begins one at version "0", which means any. A watch from a given version would
-    /// fail: the API server forgets versions, and an object that has not changed for long has an old one.
+    /// Returns the running watch, or begins one after the pause, at version "0", which means any. A watch from a given
+    /// version would fail: the API server forgets versions, and an object that has not changed for long has an old one.
     async fn events(&mut self) -> Result<&mut Events, Error> {
         let events = if let Some(events) = self.events.take() {
             events
@@ -125,7 +126,7 @@ mod tests {
     use tokio::time::timeout;
     use tower::service_fn;
 
-    /// A chart of an older version grants no watch.
+    /// The API server refuses the watch of the configuration, as under a chart of an older version, whose ClusterRole grants none.
     #[tokio::test(start_paused = true)]
     async fn who_may_not_watch_asks_seldom() {
         let asked = Arc::new(AtomicUsize::new(0));

@@ -4,7 +4,7 @@ use certs::{CaError, LeafError, plan::CaReason};
 
 use super::{PATIENCE, ROUND};
 
-/// The reason why a round ended early. The next round tries again.
+/// The reason why a round of the certificates' upkeep failed. The next round tries again.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
     /// The API server refused, or could not be reached.
@@ -24,7 +24,7 @@ pub enum AuthorityError {
     /// The MutatingWebhookConfiguration of this name does not exist.
     #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
     NoConfiguration(String),
-    /// Another replica may hold the CA, and gets time to write it back.
+    /// The Secret has no usable CA. Another replica may hold the CA that API servers trust, and gets time to write it back.
     #[error(
         "{reason}, and the caBundle has a CA that another replica may hold: it gets {PATIENCE:?} to write that one back"
     )]
@@ -56,12 +56,12 @@ pub enum AuthorityError {
     /// This process could not make a CA.
     #[error(transparent)]
     Ca(#[from] CaError),
-    /// This process could not sign a leaf certificate.
+    /// This process could not sign its leaf certificate, or cannot use the one that the other issuer has signed.
     #[error(transparent)]
     Leaf(#[from] LeafError),
 }
 
-/// Puts the client's error in one line: its own `Display` prints a status twice.
+/// Makes [`AuthorityError::Api`] of the client's error, in one line: the `Display` of that error prints a status twice.
 pub(super) fn failed(doing: String, error: &kube::Error) -> AuthorityError {
     let error = match error {
         kube::Error::Api(status) => format!("{} ({})", status.message, status.code),

@@ -23,16 +23,16 @@ pub(super) struct IssuedStore {
     pub(super) server_name: String,
 }
 
-/// The issued certificate, and the bundle that goes with it.
+/// The certificate that the other issuer has signed, and the bundle to publish: its CA, and the CAs trusted before.
 pub(super) struct Issued {
     pub(super) leaf: Leaf,
     pub(super) bundle: String,
 }
 
 impl IssuedStore {
-    /// Reads the issued certificate. The `trusted` certificates stay in the bundle until they expire, since other
-    /// replicas may still serve a leaf of the former CA. They are read from the `caBundle`, where all replicas see
-    /// the same.
+    /// Reads the issued certificate and its CA. The bundle holds [`MOST`] certificates at most: the CA, then those of the
+    /// PEM text `trusted` that have not expired, since other replicas may still serve a leaf of the former CA. The caller
+    /// takes `trusted` from the live `caBundle`, where all replicas see one text.
     pub(super) async fn read(
         &self,
         now: Timestamp,

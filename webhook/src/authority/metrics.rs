@@ -9,7 +9,8 @@ use prometheus_client::{
 
 type Reasons = [(&'static str, &'static str); 1];
 
-/// Expiry of the certificates, trust in them, and the number of writes. Clones share the values.
+/// The metrics of the certificates' upkeep: when certificates expire, whether API servers trust ours, writes of the CA,
+/// signed leaves, and failed rounds. Clones share the values.
 #[derive(Debug, Clone, Default)]
 pub struct AuthorityMetrics {
     expiry: Family<Reasons, Gauge>,
@@ -20,7 +21,7 @@ pub struct AuthorityMetrics {
 }
 
 impl AuthorityMetrics {
-    /// Registers the metrics of the CA and the leaf certificate.
+    /// Makes the metrics of the certificates' upkeep, each at zero or without a series, and registers them.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         let Self {

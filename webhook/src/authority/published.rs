@@ -24,16 +24,16 @@ use crate::{
     event::{Note, Regarding, Telling, Writer},
 };
 
-/// Whether the CA bundle has changed in this round of the upkeep.
+/// Whether the CA bundle of this round differs from that of the round before, in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Novelty {
-    /// This process has just begun to hold the bundle.
+    /// The CA bundle differs from that of the round before, or this is the first round.
     New,
-    /// The CA bundle was published before.
+    /// The CA bundle is that of the round before.
     Known,
 }
 
-/// The MutatingWebhookConfiguration of this installation, into which the CA bundle is written.
+/// A MutatingWebhookConfiguration of this installation, into which the CA bundle is written.
 pub(super) struct Published {
     pub(super) client: Client,
     /// The name of the MutatingWebhookConfiguration.
@@ -44,7 +44,7 @@ pub(super) struct Published {
     pub(super) beside: Regarding,
     /// The configuration as last read or written; `None` while there is none.
     observed: Option<MutatingWebhookConfiguration>,
-    /// The names of the webhooks that have had the present CA bundle.
+    /// The names of the webhooks that had the present CA bundle when it was last published.
     ours: BTreeSet<String>,
 }
 
@@ -61,12 +61,12 @@ impl Published {
         }
     }
 
-    /// Watches the MutatingWebhookConfiguration from now on.
+    /// Returns a watch of the MutatingWebhookConfiguration, which makes no request until it is waited for.
     pub(super) fn changes(&self) -> ConfigurationWatch {
         ConfigurationWatch::of(self.api(), self.name.clone())
     }
 
-    /// The `resourceVersion` of the MutatingWebhookConfiguration that was seen last.
+    /// The `resourceVersion` of the MutatingWebhookConfiguration as last read or written; `None` while there is none.
     pub(super) fn version(&self) -> Option<String> {
         self.observed.as_ref().and_then(changes::version)
     }
@@ -80,7 +80,7 @@ impl Published {
         Ok(())
     }
 
-    /// Returns an error where the configuration does not exist.
+    /// Returns an error if the last reading found no configuration, or one that is being deleted. Makes no request.
     pub(super) fn is_there(&self) -> Result<(), AuthorityError> {
         match &self.observed {
             Some(_) => Ok(()),
@@ -88,24 +88,28 @@ impl Published {
         }
     }
 
-    /// The configuration as the owner of objects that are in no namespace and go with it.
+    /// Returns an owner reference to the configuration, for objects without a namespace that Kubernetes is to remove with
+    /// it; `None` while there is no configuration.
     pub(super) fn owner(&self) -> Option<OwnerReference> {
         self.observed.as_ref().map(bundle::owner)
     }
 
-    /// The certificates that API servers trust so far, PEM.
+    /// The certificates, PEM, that API servers trust so far: the `caBundle` of the first webhook that has a usable one.
+    /// `None` where no webhook has, or there is no configuration.
     pub(super) fn trusted(&self) -> Option<String> {
         self.observed.as_ref().and_then(bundle::trusted)
     }
 
-    /// Whether API servers accept a leaf that `issuer` signed.
+    /// Whether every webhook of the configuration trusts a leaf that `issuer` signed; `false` while there is no
+    /// configuration.
     pub(super) fn trusts(&self, issuer: &CertificateDer<'_>) -> bool {
         let observed = self.observed.as_ref();
         observed.is_some_and(|observed| bundle::trusts(observed, issuer))
     }
 
-    /// Writes the bundle into webhooks that need it. A new bundle replaces every other bundle; a known one replaces
-    /// only bundles that lack a part of it. Writes an Event where a webhook had this bundle before.
+    /// Writes the bundle into all webhooks of the configuration, if one of them needs it. A new bundle replaces every
+    /// other bundle; a known one replaces only bundles that lack a part of it. Writes an Event where a webhook had this
+    /// bundle before. Does nothing while there is no configuration.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,

@@ -18,8 +18,8 @@ use super::{
 use crate::clock::Clock;
 
 impl Authority {
-    /// Runs one round. The leaf and the conditions are looked after even when the API server does not answer, with
-    /// the objects that were last seen.
+    /// Runs one round of upkeep: the CA and the bundle, then the leaf, then the conditions of readiness. The leaf and the
+    /// conditions are looked after even when the API server does not answer, with the objects that were last seen.
     pub async fn round(&mut self, clock: &Clock) -> Result<(), AuthorityError> {
         let synced = timeout(ROUND, self.sync(clock))
             .await
@@ -73,20 +73,22 @@ impl Authority {
     }
 
     /// Returns whether other replicas get more time to write back a CA that they may hold. The first call begins the
-    /// wait.
+    /// wait of [`PATIENCE`].
     fn is_patient(&mut self, now: Timestamp) -> bool {
         let since = *self.bereft.get_or_insert(now);
         now.duration_since(since) < PATIENCE
     }
 
-    /// Whether API servers accept a leaf that `issuer` signed, for each configuration that is there.
+    /// Whether the webhook configuration trusts a leaf that `issuer` signed, and that of held creations too, where it
+    /// exists.
     fn trusts(&self, issuer: &CertificateDer<'_>) -> bool {
         let creations = self.creations.iter();
         let mut creations = creations.filter(|it| it.is_there().is_ok());
         self.published.trusts(issuer) && creations.all(|it| it.trusts(issuer))
     }
 
-    /// Returns whether the next CA has been trusted for long enough. The first call begins the wait.
+    /// Returns whether the next CA has stood in every `caBundle` for [`SETTLED`]. The first call that finds it there begins
+    /// the wait; a call that does not ends it.
     fn is_settled(&mut self, now: Timestamp) -> bool {
         let next = self.held.as_ref().and_then(|held| held.next.as_ref());
         let next = next.map(|next| next.certificate());
@@ -109,7 +111,7 @@ impl Authority {
         self.bereft = None;
     }
 
-    /// Sends the bundle to all readers of [`Bundle`] when it has changed.
+    /// Sends the bundle to all readers of [`Bundle`] if it has changed. Returns whether it has.
     fn tell(&self, bundle: &str) -> Novelty {
         let is_new = self.bundle.send_if_modified(|current| {
             let changed = current.as_deref() != Some(bundle);
@@ -158,7 +160,8 @@ impl Authority {
         self.leaf = Some(leaf);
     }
 
-    /// Sets the two conditions of readiness that depend on the certificates.
+    /// Sets the two conditions of readiness that depend on the certificates. An error while the webhook configuration does
+    /// not exist.
     fn report(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
         match &self.leaf {
             None => self

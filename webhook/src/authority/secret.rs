@@ -22,7 +22,8 @@ const FORMERS: &str = "former.key";
 /// be replaced while leaves of the former CA are still served.
 const PREVIOUS: &str = "previous.crt";
 
-/// The contents of the Secret. The bundle is a function of these alone, so replicas never disagree about it.
+/// The contents of the Secret with the CA: the present CA, the next one, and certificates that are trusted beside them,
+/// PEM. The bundle is a function of these alone, so replicas never disagree about it.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) ca: Arc<Ca>,
@@ -51,7 +52,8 @@ impl Stored {
         }
     }
 
-    /// Returns `ca` in the place of the present CA, which vouches for it and stays in the bundle.
+    /// Returns contents with `ca` as the present CA. The former one vouches for it and stays in the bundle; no next CA is
+    /// left.
     pub(super) fn followed_by(&self, ca: &Ca) -> Result<Self, CaError> {
         Ok(Self {
             ca: Arc::new(ca.after(&self.ca)?),
@@ -60,7 +62,7 @@ impl Stored {
         })
     }
 
-    /// Returns the same CA with another next CA.
+    /// Returns these contents with `next` in the place of the next CA.
     pub(super) fn with_next(&self, next: Option<Arc<Ca>>) -> Self {
         Self {
             next,
@@ -83,7 +85,7 @@ impl Stored {
     }
 }
 
-/// Reads a Secret, which a user may have edited.
+/// Reads the contents of the Secret with the CA, which a user may have edited. An unusable next CA is left out.
 pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
     let text = |key: &'static str| match secret.data.as_ref().and_then(|data| data.get(key)) {
         Some(ByteString(bytes)) => {
@@ -134,14 +136,14 @@ pub(super) fn create(name: &str, owner: OwnerReference, stored: &Stored) -> Secr
     }
 }
 
-/// The labels of the Secrets that the replicas create.
+/// The labels of the Secret and the ClusterTrustBundle that the replicas create.
 pub(super) fn labels() -> BTreeMap<String, String> {
     ["name", "managed-by"]
         .map(|key| (format!("app.kubernetes.io/{key}"), "sluice".to_owned()))
         .into()
 }
 
-/// Replaces the contents of a Secret. Its resourceVersion stays and guards the update.
+/// Returns the Secret with `stored` in the place of all its data. Its resourceVersion stays and guards the update.
 pub(super) fn refill(secret: Secret, stored: &Stored) -> Secret {
     Secret {
         data: Some(data(stored)),

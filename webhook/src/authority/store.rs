@@ -20,7 +20,7 @@ use super::{
     secret::{self, Stored},
 };
 
-/// The attempts to write within a round, while other replicas write first.
+/// The most attempts to read and write the Secret within a round, while other replicas write first.
 const ATTEMPTS: usize = 3;
 
 /// The Secret with the CA.
@@ -34,10 +34,10 @@ pub(super) struct CaStore {
     pub(super) lifetimes: Lifetimes,
 }
 
-/// The facts that this process knows beside the Secret.
+/// The facts beside the Secret by which this process decides whether to write it.
 #[derive(Clone, Copy)]
 pub(super) struct KnownTrust<'a> {
-    /// The CA that this process signs with.
+    /// The contents of the Secret with the CA that this process signs with; `None` before the first reading.
     pub(super) held: Option<&'a Stored>,
     /// The certificates that API servers trust so far, PEM.
     pub(super) trusted: Option<&'a str>,
@@ -113,7 +113,8 @@ impl CaStore {
     }
 
     /// Returns the contents that the plan wants to store, and the reason; `None` where they are stored already. A new
-    /// CA follows the former one. Where no replica holds the former CA, its trusted certificates stay in the bundle.
+    /// CA follows the former one. Where no replica holds the former CA, its trusted certificates stay in the bundle. An
+    /// error while another replica gets time to write its CA back.
     fn planned(
         &self,
         plan: CaPlan,

@@ -73,7 +73,8 @@ impl Replica {
         self.authority.round(&Clock::new(move || now)).await
     }
 
-    /// Runs the authority on the first day, and returns when it has a bundle.
+    /// Begins to run the authority, with a clock that stands at the first day, and returns when it has a bundle: the handle that ends it, and
+    /// its task.
     async fn starts(mut self) -> (Shutdown, JoinHandle<()>) {
         let shutdown = Shutdown::default();
         let run = self.authority.run(Clock::new(|| day(0)), shutdown.clone());
@@ -82,7 +83,7 @@ impl Replica {
         (shutdown, running)
     }
 
-    /// Checks that the replica waits for another holder of the CA, and then makes a CA.
+    /// Checks that the replica waits for [`PATIENCE`] from `now` on for another replica to write back the CA, and then makes a CA.
     async fn finds_no_ca_for_long(&mut self, now: Timestamp) {
         for waited in [
             SignedDuration::ZERO,

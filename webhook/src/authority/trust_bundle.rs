@@ -41,7 +41,7 @@ impl TrustBundle {
         }
     }
 
-    /// Creates or updates the ClusterTrustBundle where it differs. The ClusterTrustBundle goes with its owner.
+    /// Creates the ClusterTrustBundle, or updates it where it differs. Kubernetes removes it with `owner`.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,

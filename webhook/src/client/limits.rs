@@ -27,21 +27,22 @@ const REST: Duration = Duration::from_secs(20);
 /// moment while it grows.
 const LONG: usize = 4;
 
-/// The bound on the answer to a request, in the request's extensions.
+/// The bound on the answer to a request, which the caller puts into the request's extensions. A request without one gets [`LONGEST`] bytes at most,
+/// and needs no permit.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
     /// The most bytes of the API server's answer.
     pub(crate) most: usize,
     /// The treatment of an answer that is longer than `most`.
     pub(crate) beyond: Beyond,
-    /// The permit of a long answer, which the reader of the answer keeps until it is done.
+    /// The permit of an answer longer than 256 KiB, set while the answer arrives. The reader keeps it until the answer has been used.
     pub(crate) room: Arc<OnceLock<OwnedSemaphorePermit>>,
 }
 
 /// The treatment of an answer that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beyond {
-    /// The rest of the answer is not read: [`TooLong`].
+    /// The rest of the answer is not read, and the request fails with [`TooLong`].
     Refused,
     /// The answer is sieved: only the metadata of its objects is kept, with the mark of [`rules::kept::is_too_large`].
     Sieved,
@@ -52,7 +53,8 @@ pub(crate) enum Beyond {
 #[error("the answer of the API server is longer than {0} bytes")]
 pub(crate) struct TooLong(usize);
 
-/// Ends every request that takes too long, and bounds every answer.
+/// A layer of the client that ends every request whose answer takes too long, and bounds the bytes of every answer. Clones share the permits for
+/// long answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
     room: Arc<Semaphore>,
@@ -112,7 +114,8 @@ where
     }
 }
 
-/// Reads the body of an answer of the API server, up to its bound.
+/// Reads the whole body of an answer. A body longer than its bound is sieved or refused with [`TooLong`], as the bound says, and refused where
+/// there is no bound. Fails where the body takes longer than [`REST`].
 async fn whole<B>(body: B, bound: Option<Bound>, room: Arc<Semaphore>) -> Result<Bytes, BoxError>
 where
     B: HttpBody<Data = Bytes>,

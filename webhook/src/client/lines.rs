@@ -10,12 +10,12 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::BoxError;
 
-/// The bytes that may arrive of a text before it needs a permit.
+/// The longest text, in bytes, that is held without a permit. Longer texts share a few permits.
 pub(super) const FREE: usize = 256 << 10;
-/// The bytes of a watch event around its object.
+/// The most bytes of a watch event beside its object.
 const AROUND: usize = 1 << 10;
 
-/// Splits the body of a watch into lines.
+/// Splits the body of a watch into lines, and cuts the line of an object that is too long down to its metadata.
 pub(super) struct WatchLines {
     parts: BoxStream<'static, Result<Bytes, BoxError>>,
     /// The part of the line that has arrived, unless the line is too long.
@@ -42,7 +42,7 @@ impl WatchLines {
         }
     }
 
-    /// Returns the whole lines of the watch, each as soon as it is complete.
+    /// Returns the text of the watch in pieces of one or more whole lines, each piece as soon as its last line is complete.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, BoxError>> {
         stream::try_unfold(self, async |mut lines| {
             let next = lines.next().await?;
@@ -69,7 +69,8 @@ impl WatchLines {
         Ok(Some(out.into()))
     }
 
-    /// Takes a piece of one line, which may end the line.
+    /// Takes a piece of one line. Where the piece ends the line, the line is added to `out`, cut down to the metadata where it is too long. A line
+    /// longer than [`FREE`] waits for a permit.
     async fn take(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), BoxError> {
         let long = self.line.len() + piece.len();
         if let Some(sieve) = &mut self.sieve {

@@ -6,22 +6,22 @@
 
 use rules::kept::TOO_LARGE;
 
-/// A kept value that is longer than this becomes null.
+/// The longest value that the sieve keeps, in bytes. A longer one becomes null.
 const LONGEST: usize = 2 << 20;
-/// The longest key of a mapping that the sieve looks for, in bytes.
+/// The most bytes of a key that are read. A field of the metadata whose key is as long as this, or longer, is dropped.
 const LONGEST_KEY: usize = 64;
 
 /// The state of the sieve within a JSON text, from which it drops the fields that are not kept.
 #[derive(Debug, Default)]
 pub(super) struct Sieve {
     out: Vec<u8>,
-    /// The open places, the outermost first, and whether each holds an entry already.
+    /// The mappings and lists that the sieve has entered and that are still open, the outermost first; for each, whether an entry was written.
     within: Vec<(EventLevel, bool)>,
     key: Vec<u8>,
     step: SieveStep,
 }
 
-/// A part of the text whose entries are looked at.
+/// A mapping or a list that the sieve enters, to decide on each entry by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EventLevel {
     /// The outermost mapping of the text: a watch event, or a list.
@@ -43,14 +43,14 @@ enum Fate {
 /// The next element of the JSON text that the sieve expects.
 #[derive(Debug, Clone, Copy, Default)]
 enum SieveStep {
-    /// A key, an item, or the end of the open place.
+    /// A key, an item, or the end of the innermost open mapping or list.
     #[default]
     Next,
     /// The rest of a mapping's key, after its opening quote.
     Key { escaped: bool },
     /// The value of a key of a mapping.
     Value,
-    /// The rest of a value that is kept or dropped.
+    /// The rest of a value that is kept or dropped as a whole.
     Raw(Raw),
 }
 
@@ -93,7 +93,8 @@ impl Sieve {
         self.out
     }
 
-    /// Returns whether the byte was taken. A byte that was not taken belongs to the next element.
+    /// Takes the next byte of the text. Returns `false` where the byte only ended or began an element, and has to be taken again as a part of the
+    /// next one.
     fn take(&mut self, byte: u8) -> bool {
         match self.step {
             SieveStep::Next => self.next(byte),
@@ -132,7 +133,7 @@ impl Sieve {
         }
     }
 
-    /// Takes the first byte of a JSON value.
+    /// Decides by its key and its first byte whether a value is entered, kept or dropped. Returns whether the byte was taken.
     fn value(&mut self, byte: u8) -> bool {
         let fate = match self.within.last() {
             Some((place, _)) => place.fate(&self.key),

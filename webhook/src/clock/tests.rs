@@ -1,4 +1,4 @@
-//! A clock that is off, and an API server that sends the true time.
+//! Tests of a clock that is off, with an API server that sends the true time.
 
 use super::*;
 use jiff::fmt::rfc2822::DateTimePrinter;
@@ -30,7 +30,7 @@ impl Replica {
         *self.now.lock().unwrap() += time;
     }
 
-    /// Asks the API server, which answers after half of the time that the request takes.
+    /// Sends a request that takes so long to the API server, which dates its answer when half of the time has passed.
     fn asks(&self, takes: SignedDuration) {
         let sent = self.clock.local();
         self.passes(takes / 2);
@@ -40,7 +40,7 @@ impl Replica {
         self.clock.answered(sent, &headers);
     }
 
-    /// Returns by how much the corrected time is off.
+    /// Returns the difference between the corrected time and the true time, without its sign.
     fn error(&self) -> SignedDuration {
         self.clock
             .now()

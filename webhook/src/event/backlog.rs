@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 /// The most notes of one namespace that wait to be written as Events.
 const SHARE: usize = 1_000;
-/// The most notes that wait in all. Beyond them, the newest note of the namespace with the most notes makes room.
+/// The most notes of all namespaces that wait. Beyond them, the newest note of the namespace with the most notes makes room.
 const MOST: usize = 5_000;
 
 /// The notes that wait to be written as Events, by namespace.
@@ -27,7 +27,8 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    /// Adds a note behind the others of its namespace. Returns `false` where there is no room.
+    /// Adds a note behind the others of its namespace. Returns `false` where the namespace has its share of notes, or where the backlog is full and
+    /// no namespace has more notes.
     pub(super) fn add(&self, regarding: Regarding, note: Note) -> bool {
         let namespace = regarding.namespace.clone();
         let queued = self.with(|notes| notes.add(&namespace, (regarding, note)));
@@ -38,7 +39,7 @@ impl Backlog {
         added
     }
 
-    /// Returns the next note, as soon as there is one. Cancel-safe.
+    /// Takes the next note, by turns of the namespaces, and the object that it is about. Waits while there is none. Cancel-safe.
     pub(super) async fn next(&self) -> (Regarding, Note) {
         loop {
             if let Some(next) = self.with(FairQueue::next) {

@@ -1,10 +1,10 @@
-//! Texts without the parts that differ each time that the same thing is told: addresses and ports, times and durations, and
-//! identifiers such as the ID of a request.
+//! Masks the parts of a text that differ each time that one trouble is told: addresses and ports, times and durations, and identifiers such as the
+//! ID of a request.
 
 use jiff::Timestamp;
 use std::net::{IpAddr, SocketAddr};
 
-/// The shortest hexadecimal number that is taken for a hash.
+/// The shortest hexadecimal number, in digits, that is taken for a hash.
 const HASH: usize = 8;
 /// The shortest run of letters and digits that is taken for an identifier.
 const IDENTIFIER: usize = 16;
@@ -12,13 +12,13 @@ const IDENTIFIER: usize = 16;
 const NUMBER: usize = 10;
 /// The lengths of the groups of a UUID, in hexadecimal digits.
 const UUID: [usize; 5] = [8, 4, 4, 4, 12];
-/// In a hash, at most this many characters come to one change between letters and digits. The digits of a name that a user wrote
-/// stand together: `cafe2024`, `postgresqlcluster1`.
+/// The most characters of a hash or an identifier for each change between letters and digits. In a name that a user wrote the digits stand
+/// together, so it has fewer changes: `cafe2024`, `postgresqlcluster1`.
 const OF_A_CHANGE: usize = 5;
-/// Stands for such a part.
+/// Replaces an address, a port, a time, a duration or an identifier.
 const MASK: &str = "*";
 
-/// The text with a mask in place of each such part.
+/// Returns the text with `*` in place of each address, port, time, duration and identifier. An address behind `://` stays: a user has written it.
 pub(crate) fn masked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -48,8 +48,8 @@ fn is_of_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_')
 }
 
-/// The word with a mask in place of the part that differs. In a path, and so in the name of an image, a colon begins a tag, which is no
-/// port.
+/// Returns a word with `*` in place of an address, time, duration or identifier, or of the port or hash behind its last colon. In a path, and so in
+/// the name of an image, a colon begins a tag, which is no port.
 fn masked_word(word: &str, is_in_path: bool) -> String {
     // The address of an IPv6 network ends with colons.
     if is_address(word) {
@@ -125,7 +125,7 @@ fn is_uuid(word: &str) -> bool {
     groups.clone().map(str::len).eq(UUID) && groups.clone().all(is_hexadecimal)
 }
 
-/// Whether letters and digits change as often as they do in a random text.
+/// Whether letters and digits alternate as often as in a random text: one change for each [`OF_A_CHANGE`] characters, or more.
 fn is_mixed(word: &str) -> bool {
     let letters = word.as_bytes().windows(2);
     let changes = letters.filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit());

@@ -12,7 +12,7 @@ use tracing::debug;
 /// The pause between two Events that one replica writes.
 const PACE: Duration = Duration::from_millis(50);
 
-/// Takes notes for the writer. Clones share the queue.
+/// Queues notes that are to be written as Events. Clones share the queue.
 #[derive(Debug, Clone)]
 pub(crate) struct Outbox {
     notes: Arc<Backlog>,
@@ -20,14 +20,15 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Returns an outbox, and its writer, which has to run.
+    /// Returns an outbox, and the task that writes its notes as Events, which the caller has to run. `dropped` counts the notes without room.
     pub(crate) fn new(events: Writer, dropped: Counter) -> (Self, impl Future<Output = ()>) {
         let notes = Arc::<Backlog>::default();
         let writer = write(events, Arc::clone(&notes));
         (Self { notes, dropped }, writer)
     }
 
-    /// Queues an Event. Returns `false` where too many Events of the namespace, or in all, are waiting.
+    /// Queues a note that is to become an Event about `target`. Returns `false`, and counts it as dropped, where too many notes of the namespace,
+    /// or in all, are waiting.
     pub(crate) fn add(&self, target: Regarding, note: Note) -> bool {
         let added = self.notes.add(target, note);
         if !added {

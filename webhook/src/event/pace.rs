@@ -9,12 +9,14 @@ pub(crate) const AT_MOST_EVERY: Duration = Duration::from_mins(1);
 /// The Events that an object may get early, beside the one that is due: a user soon learns whether a fix has worked.
 pub(crate) const TO_SPARE: u32 = 2;
 
-/// The objects that have had Events recently, by UID, with the time until which their Events are paid for.
+/// The objects with recent Events, by UID. The time is the one from which the mean pace of one Event in each [`AT_MOST_EVERY`] holds again for the
+/// Events of the object.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(HashMap<String, Instant>);
 
 impl Pace {
-    /// Returns whether an object may get an Event now. If so, the Event counts as written.
+    /// Returns whether an object may get an Event now: three may come at once, and one a minute in the long run. If so, the Event counts as
+    /// written.
     pub(crate) fn allows(&mut self, uid: &str, now: Instant) -> bool {
         // Drop objects whose Events are paid for: they are as good as new.
         self.0.retain(|_, even| *even > now);

@@ -21,7 +21,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tracing::{debug, info};
 
-/// The pause between two calls that begin the next turns of the objects which are read with all of their fields.
+/// The pause between two calls that give other objects their turn to be followed by name, with all of their fields.
 const TURNS: Duration = Duration::from_secs(1);
 /// The pause between two calls that forget the custom kinds that no list names any more.
 const FORGET: Duration = Duration::from_secs(30);
@@ -46,7 +46,8 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Starts each watch that a view asks for, for as long as the process runs.
+    /// Starts the watches of gated pods, of pods without a node, of plans and of Jobs, and then each watch that `requests` asks for. Also
+    /// forgets custom kinds that no list names any more. Returns when `requests` is closed.
     pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<WatchRequest>) {
         let tasks = &self.tasks;
         tasks.keep("watch of gated pods", self.clone().follow_gated());
@@ -98,7 +99,7 @@ impl Catalog {
         self.follow_for_ever(&target, &store).await;
     }
 
-    /// Follows the pods without a node. There are few, even in a large cluster.
+    /// Follows the pending pods without a node, once a view has asked for them. There are few, even in a large cluster.
     async fn follow_unscheduled(self) {
         self.known.unscheduled_wanted().await;
         let store = Arc::clone(self.known.unscheduled());
@@ -196,7 +197,7 @@ impl Catalog {
     }
 
     /// The receiver of the objects of a built-in kind as they arrive; `None` for every kind but Job. It remembers completed Jobs beyond
-    /// their removal.
+    /// their removal, and passes each Job on to [`Catalog::jobs`].
     fn observer(&self, builtin: &Builtin) -> Option<Observer> {
         if builtin.kind != "Job" {
             return None;
@@ -210,8 +211,8 @@ impl Catalog {
         }))
     }
 
-    /// The receiver of the objects of a custom kind that comes to an end as a Job does. It remembers completed objects beyond their
-    /// removal.
+    /// The receiver of the objects of a custom kind that comes to an end as a Job does; `None` for every other kind. It remembers
+    /// completed objects beyond their removal.
     fn observer_of_ends(&self, kind: &Kind) -> Option<Observer> {
         let what = Completing::of(kind)?;
         let known = Arc::clone(&self.known);

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::debug;
 
-/// The pause after a question that discovery did not answer.
+/// The pause after a question that the API server's discovery did not answer, before it is asked again.
 pub(super) const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The recent answers of the API server's discovery: the groups and resources that it serves.
@@ -33,7 +33,7 @@ pub(super) struct Unanswered;
 
 struct Answers<T>(Mutex<HashMap<String, Answer<T>>>);
 
-/// An answer of discovery, and the moment at which it came.
+/// A question to discovery, which several callers share: it ends in the answer, and the moment at which the answer came.
 type Answer<T> = Shared<BoxFuture<'static, (Instant, Said<T>)>>;
 
 enum Said<T> {
@@ -44,7 +44,8 @@ enum Said<T> {
 }
 
 impl Discovery {
-    /// The kind of this group that `word` means; `None` if the API server serves no such kind.
+    /// The kind of this group whose name or plural is `word`, in any case; `None` if the API server serves no such kind. The preferred
+    /// version of the group comes first.
     ///
     /// # Errors
     ///
@@ -85,6 +86,7 @@ impl Discovery {
 }
 
 /// The versions of a group, such as `metrics.k8s.io/v1beta1`: the one that the API server prefers, then the others as it lists them.
+/// Empty if the API server does not serve the group.
 fn versions(groups: &APIGroupList, group: &str) -> Vec<String> {
     let Some(found) = groups.groups.iter().find(|it| it.name == group) else {
         return Vec::new();
@@ -130,7 +132,7 @@ impl<T: Send + Sync + 'static> Answers<T> {
 }
 
 impl<T> Said<T> {
-    /// The time for which an answer of discovery serves.
+    /// The time for which an answer of discovery serves all callers: shorter if the API server did not answer.
     fn lasts(&self) -> Duration {
         match self {
             Self::That(_) | Self::Absent => LOOK_AGAIN,

@@ -14,7 +14,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use tracing::{info, warn};
 
-/// Follows the ClusterRole of this name for as long as the process runs.
+/// Follows the ClusterRole of this name for as long as the process runs. Notes the custom kinds that it grants in `known`, and asks for
+/// watches of those that come to an end as Jobs do.
 pub(crate) async fn keep(client: Client, name: String, known: Arc<Known>) {
     let changes = single::follow(Api::all(client), name.clone());
     learn(changes, &name, &known).await;
@@ -48,7 +49,7 @@ async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, name: &str, kno
     }
 }
 
-/// The rules of a role as `rules::rights` reads them.
+/// The rules of a ClusterRole as JSON, in the form that `rules::rights` reads.
 fn rules_of(role: &ClusterRole) -> Value {
     json!({"rules": role.rules})
 }

@@ -108,7 +108,8 @@ impl Follower {
     }
 }
 
-/// Takes over the texts of the ConfigMap, or its absence, and wakes every view. Returns the problems.
+/// Replaces the administrator's health rules by those in `texts`, the data of the ConfigMap (`None`: it does not exist), and wakes every
+/// view. Returns the problems of the new rules.
 fn apply(
     known: &Known,
     texts: Option<&BTreeMap<String, String>>,

@@ -74,8 +74,8 @@ impl MemorySync {
         }
     }
 
-    /// Takes over a notice of the API server about a ConfigMap of the memory. Returns whether the views are to be woken within [`WAKE`].
-    /// A refusal is a sign of life, too: the entries that were read before stay.
+    /// Takes over a notice of the API server about a ConfigMap of the memory. Returns whether it brought entries, so that the views are to
+    /// be woken within [`WAKE`]. A refusal is a sign of life, too: the entries that were read before stay.
     fn learn(&self, shard: usize, news: Notice) -> bool {
         let memory = self.known.memory();
         let learned = match news {
@@ -91,8 +91,8 @@ impl MemorySync {
         learned == Learned::Entries
     }
 
-    /// Writes the changes that were gathered. A change that cannot be written stays for the next write. An error of one ConfigMap does
-    /// not hold up the others.
+    /// Writes changes of the memory to its ConfigMaps for as long as the process runs, gathered for [`GATHER`]. A change that cannot be
+    /// written stays for the next write. An error of one ConfigMap does not hold up the others.
     async fn write(&self) {
         let memory = self.known.memory();
         loop {
@@ -141,7 +141,7 @@ impl MemorySync {
         Ok(())
     }
 
-    /// Writes the entries of a refused batch one by one.
+    /// Writes the entries of a refused batch one by one. An entry that is refused by itself is counted as lost and not tried again.
     async fn write_each(&self, shard: usize, batch: ShardChanges) -> Result<(), Error> {
         for (key, value) in batch {
             let entry = ShardChanges::from([(key.clone(), value)]);
@@ -170,12 +170,12 @@ impl MemorySync {
     }
 }
 
-/// Whether an error rejects the entry itself: its key, its value, or its size.
+/// Whether an HTTP code of the API server rejects what a write contains (a key, a value, or the size), so that the write would fail again.
 fn is_about_the_entry(code: u16) -> bool {
     matches!(code, 400 | 413 | 422)
 }
 
-/// Whether the owner of a revision no longer exists. `false` if that is unknown.
+/// Whether the owner of a revision no longer exists, or another object has its name. `false` if that is unknown.
 fn is_gone(known: &Arc<Known>, key: &str, passed: &Passed) -> bool {
     let kind = match kinds::builtin(&passed.group, &passed.kind) {
         Some(builtin) => Kind::Builtin(builtin),

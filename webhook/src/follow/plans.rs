@@ -25,7 +25,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// The time over which changes are gathered before plans are looked at.
 const GATHER: Duration = Duration::from_secs(1);
 
-/// Looks for flaws in every plan for as long as the process runs.
+/// Looks for flaws in every plan for as long as the process runs, and tells each flaw of each version of a plan once.
 pub(crate) async fn follow(known: Arc<Known>, outbox: Outbox, clock: Clock) {
     let (mut told, mut pace) = (HashSet::new(), Pace::default());
     known.plans().synced().await;
@@ -56,8 +56,8 @@ fn there(view: &View) -> Vec<(String, String)> {
     }
 }
 
-/// The flaw of a plan, with the plan. The plan is read through a view of its own, which is dropped at the end: a plan may name any number
-/// of objects, and the objects of all plans together would fill the memory.
+/// The first flaw of a plan, with the plan; `None` if it has none, is gone, or its release still changes. The plan is read through a view of
+/// its own, which is dropped at the end: a plan may name any number of objects, and the objects of all plans together would fill the memory.
 fn flaw(
     known: &Arc<Known>,
     namespace: &str,
@@ -87,8 +87,8 @@ fn digest(plan: &Value, flaw: &PlanFlaw) -> u64 {
     ))
 }
 
-/// Writes an Event about the flaw of a plan, and a line in the log where the plan is wrong. Returns `false` if the plan has had too many
-/// Events, or if the outbox is full.
+/// Puts an Event about the flaw of a plan into the outbox, and a line in the log where the plan is wrong. Returns `false` if the plan has had
+/// too many Events, or if the outbox is full.
 fn tell(outbox: &Outbox, pace: &mut Pace, plan: &Value, flaw: &PlanFlaw) -> bool {
     let metadata = &plan["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
@@ -146,7 +146,7 @@ mod tests {
     use std::sync::Mutex;
     use tower::service_fn;
 
-    /// An outbox, and the paths of the Events that were written.
+    /// An outbox whose Events go to a fake API server, and the paths of the requests that write them.
     fn outbox() -> (Outbox, Arc<Mutex<Vec<String>>>) {
         let written = Arc::<Mutex<Vec<String>>>::default();
         let events = Arc::clone(&written);
@@ -174,7 +174,7 @@ mod tests {
         })
     }
 
-    /// A tenant can make plans, and write them, as often as he likes.
+    /// A tenant can make plans without number, and write them again as often as it likes.
     #[tokio::test(start_paused = true)]
     async fn many_bad_plans_that_are_written_again_and_again_are_a_trickle_of_events() {
         let (known, _) = Known::new(Settings::of_the_chart());

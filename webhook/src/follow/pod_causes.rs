@@ -66,7 +66,8 @@ struct Seen {
     took: Duration,
 }
 
-/// Looks at the pods of one dependency.
+/// Looks at the pods of one dependency that is not ready, for the cause. Makes no request where the known gated pods explain it. An error
+/// if the API server does not answer.
 async fn look(
     client: &Client,
     known: &Arc<Known>,
@@ -122,7 +123,8 @@ struct AtItsGate {
     is_beside_others: bool,
 }
 
-/// A pod of the workload that waits at its gate, where nothing worse is known of the workload's pods with a gate.
+/// A pod of the workload that waits at its gate. `None` where something worse is known of a gated pod of the workload, where no pod waits,
+/// and where the dependency is no workload with a selector (such as a Service).
 fn at_its_gate(view: &View, behind: &Behind, now: Timestamp) -> Option<AtItsGate> {
     let workload = behind.owner.as_ref().filter(|_| behind.by == By::Labels)?;
     let Lookup::Found(gated) = view.peek_gated(&behind.namespace, &behind.selector) else {
@@ -147,7 +149,8 @@ fn at_its_gate(view: &View, behind: &Behind, now: Timestamp) -> Option<AtItsGate
     })
 }
 
-/// The workload that has made a pod, directly or through a ReplicaSet or a Job; `None` where sluice may not read it.
+/// The workload that `behind` names as the owner, if it has made the pod: directly or through a ReplicaSet or a Job. `None` if it has not,
+/// or if sluice may not read an owner.
 fn maker(view: &View, behind: &Behind, pod: &Value) -> Option<Value> {
     let owner = |thing: &Value| owner_behind(controller_of(thing)?, &behind.namespace, view);
     let is_sought = |it: &Value| it["metadata"]["uid"].as_str() == behind.owner.as_deref();
@@ -158,7 +161,7 @@ fn maker(view: &View, behind: &Behind, pod: &Value) -> Option<Value> {
     owner(&first).filter(is_sought)
 }
 
-/// The PersistentVolumeClaims of the pods without a node, by name.
+/// The PersistentVolumeClaims of those of `pods` that have no node, by name: [`CLAIMS`] at most. A claim that could not be read is left out.
 async fn claims(
     client: &Client,
     behind: &Behind,

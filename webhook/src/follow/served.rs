@@ -15,7 +15,8 @@ pub(super) struct Served {
     pub(super) details: Details,
 }
 
-/// Finds a kind among the resources of one version of a group. A subresource belongs to the kind of its resource.
+/// Finds the resource whose kind or plural is `word`, in any case, among those of one version of a group, as discovery lists them. `None` if
+/// there is none. Subresources are passed over: they name a kind of another resource.
 pub(super) fn among(served: &APIResourceList, word: &str) -> Option<Served> {
     let (group, version) = served.group_version.split_once('/')?;
     let mut resources = served.resources.iter().filter(|it| !it.name.contains('/'));
@@ -46,7 +47,8 @@ pub(super) fn resource(builtin: &Builtin) -> ApiResource {
     }
 }
 
-/// The resource that a CustomResourceDefinition defines, if it is established and `word` is one of its names.
+/// The resource that a CustomResourceDefinition defines, in the version that is stored, else in the first that is served. `None` unless the
+/// definition is established, serves a version, and has `word` as kind, plural, singular or short name.
 pub(super) fn defined(definition: &Value, word: &str) -> Option<Served> {
     let spec = &definition["spec"];
     let names = &spec["names"];

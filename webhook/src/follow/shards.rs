@@ -54,8 +54,8 @@ impl Shards {
         self.api.get(self.name(shard)).await
     }
 
-    /// Writes these keys to a ConfigMap, and removes the keys whose value is `None` (RFC 7396). With a version, the API server refuses
-    /// the patch if another write came first.
+    /// Writes these keys to the ConfigMap with this number, and removes the keys whose value is null (RFC 7396). Other keys stay. With a
+    /// `resourceVersion`, the API server refuses the patch if another write came first.
     pub(super) async fn patch(
         &self,
         shard: usize,
@@ -71,8 +71,9 @@ impl Shards {
         self.api.patch(self.name(shard), &params, &patch).await
     }
 
-    /// Makes a ConfigMap without entries. The ConfigMap looks as the installer makes it, by the labels of our Service, which the same
-    /// installer made. So an upgrade finds nothing to change, and an uninstallation takes the ConfigMap away.
+    /// Makes the ConfigMap with this number, without entries, or reads it where another replica has made it. The ConfigMap looks as the
+    /// installer makes it, by the labels of our Service, which the same installer made. So an upgrade finds nothing to change, and an
+    /// uninstallation takes the ConfigMap away.
     pub(super) async fn create(&self, shard: usize) -> Result<ConfigMap, Error> {
         let service = self.services.get(&self.service).await?.metadata;
         let mut annotations = service.annotations.unwrap_or_default();
@@ -94,7 +95,7 @@ impl Shards {
     }
 }
 
-/// Counts the entries that could not be written or kept. Clones count together.
+/// Counts the entries that could not be written to the ConfigMaps of memory and slots, or not be kept in them. Clones count together.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Losses(Family<LossLabel, Counter>);
 
@@ -116,7 +117,7 @@ impl Losses {
         losses
     }
 
-    /// Counts entries that were lost from the ConfigMaps of one sort. `of`: "memory" or "slots".
+    /// Counts lost entries of the ConfigMaps of one sort. `of`: "memory" or "slots". `why`: "refused", "evicted" or "full".
     pub(super) fn count(&self, of: &'static str, why: &'static str, number: usize) {
         let number = u64::try_from(number).unwrap_or(u64::MAX);
         self.0.get_or_create(&LossLabel { of, why }).inc_by(number);

@@ -28,7 +28,7 @@ pub(crate) struct ConfigMapRef {
     pub name: String,
 }
 
-/// A notice of the API server about the object.
+/// A notice of the API server about the one object that is followed.
 pub(super) enum Notice<K = ConfigMap> {
     /// The object was read. It replaces everything that was known before.
     Read(Box<K>),
@@ -36,7 +36,7 @@ pub(super) enum Notice<K = ConfigMap> {
     Written(Box<K>),
     /// The followed object does not exist.
     Absent,
-    /// The API server refuses to let sluice read the followed object.
+    /// The API server has answered the reading of the followed object with an error, mostly since sluice may not read it.
     Refused,
     /// The API server has given a sign of life, and the object has not changed.
     Sign,
@@ -98,9 +98,9 @@ struct WatchProgress {
 }
 
 impl WatchProgress {
-    /// The version from which the next watch begins. The version of an object may be older than the oldest version that the API server
-    /// can watch from, and no list tells a newer one. So the first watch begins with the object as it is (the API's "Get State and Start
-    /// at Most Recent").
+    /// The version from which the next watch begins; empty until a watch has shown the object. The version of an object may be older than
+    /// the oldest version that the API server can watch from, and no list tells a newer one. So the first watch begins with the object as
+    /// it is (the API's "Get State and Start at Most Recent").
     fn version(&self) -> &str {
         if self.watched { &self.version } else { "" }
     }
@@ -171,7 +171,7 @@ impl<K: Followable> Followed<K> {
         Ok(Notice::Sign)
     }
 
-    /// Handles the next event. `None`: the object has to be read again.
+    /// Waits for the next event of the watch, and makes a notice of it. `None`: the object has to be read again.
     async fn event(
         &mut self,
         mut seen: WatchProgress,

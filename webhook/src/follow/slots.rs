@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
 
-/// Gives slots away for as long as the process runs.
+/// Follows the ConfigMaps of the slots, restores lost ones, and gives slots away in each namespace, for as long as the process runs.
 pub(crate) async fn keep(
     client: Client,
     shards: Shards,

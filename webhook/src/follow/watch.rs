@@ -47,7 +47,8 @@ const FORBIDDEN_PAUSE: Duration = Duration::from_secs(15);
 #[error("the API server does not serve it")]
 pub(super) struct NotServed;
 
-/// Keeps `store` like the objects of the API server. Returns only when the resource has not been served for a while.
+/// Keeps `store` like the objects of the API server, by lists and watches. An error begins a new list after a pause. Returns only when the
+/// resource has not been served for a while.
 pub(super) async fn follow(
     client: &Client,
     target: &Target,
@@ -133,7 +134,8 @@ fn unserved(target: &Target) -> Freshness {
     }
 }
 
-/// Tells whether a list is due because objects of the store found no room, and room was returned since.
+/// Tells whether a new list is due, because objects of the store found no room in the budget of large objects and room was returned since
+/// the last list.
 struct Crowded<'t> {
     target: &'t Target,
     since: Instant,
@@ -157,7 +159,8 @@ impl<'t> Crowded<'t> {
     }
 }
 
-/// Watches the listed objects, each time from where the last watch ended, until that is no longer possible.
+/// Puts the listed objects into the store and watches them, each time from where the last watch ended, until that is no longer possible.
+/// Returns the error that ended it; code 410 if only a new list is due.
 async fn watch_from<T: Arriving>(
     client: &Client,
     target: &Target,
@@ -192,8 +195,8 @@ async fn watch_from<T: Arriving>(
     }
 }
 
-/// Watches until the server ends the watch in order. Returns the last version. Takes the `listed` objects in once the watch has
-/// begun, if there are any left.
+/// Runs one watch from `version` into the store until the server ends it in order. Returns the version to go on from. Puts `listed` into the
+/// store once the watch has begun, if that has not been done before.
 async fn watch_once<T: Arriving>(
     client: &Client,
     target: &Target,
@@ -241,7 +244,7 @@ async fn watch_once<T: Arriving>(
     Ok(seen)
 }
 
-/// The events of a watch, or an error if no sign comes in time.
+/// The events of a watch, with an error at the end if no event comes for [`SILENT_FOR`].
 pub(super) fn signs<T>(
     events: impl Stream<Item = Result<T, Error>> + Send + 'static,
 ) -> impl Stream<Item = Result<T, Error>> + Send {

@@ -21,7 +21,7 @@ const STATE_DIR: &str = "/run/sluice";
 /// The shortest lifetime that Kubernetes grants a token, in seconds.
 const TOKEN_SECONDS: u32 = 600;
 
-/// The parts of a gate, as they go into patches.
+/// The parts of a gate that are equal in every pod, made once from a spec and ready to go into patches.
 #[derive(Debug)]
 pub struct GateParts {
     /// The spec that the gate's parts were made from.
@@ -30,7 +30,7 @@ pub struct GateParts {
     pub(super) volumes: [ConstantPart; 2],
     /// The fields of the init container that are equal in every pod.
     pub(super) constant: BTreeMap<&'static str, ConstantPart>,
-    /// The security context of a gate that runs as the spec's user.
+    /// The security context of a gate that runs as the spec's user, for pods that name none; `None` where the spec has no user.
     with_user: Option<EditValue>,
 }
 
@@ -68,7 +68,7 @@ impl From<GateSpec> for GateParts {
 }
 
 impl GateParts {
-    /// Returns the gate's init container for `pod`.
+    /// Returns the gate's init container for `pod`. Its user, its resources and its variables depend on the pod.
     pub(super) fn container(&self, pod: &Value) -> EditValue {
         let constant = self.constant.iter();
         let mut gate: BTreeMap<_, _> = constant.map(|(key, it)| (*key, it.text.clone())).collect();
@@ -88,8 +88,9 @@ impl GateParts {
     }
 }
 
-/// Returns the variables that the pod's list names. Admission refuses a new list with a variable that the gate cannot get; for a
-/// list that was stored before, the gate itself reports the missing variable.
+/// Returns the environment variables that the pod's list names, as entries for the gate's `env`. Empty if the list, or one of them, cannot
+/// be read. Admission refuses a new list with a variable that the gate cannot get; for a list that was stored before, the gate itself
+/// reports the missing variable.
 fn variables(pod: &Value) -> Vec<Value> {
     let own = annotations(pod);
     let variables = own.and_then(|own| annotation::variables(own, pod).ok());
@@ -181,7 +182,7 @@ fn volumes(spec: &GateSpec) -> [Value; 2] {
 mod tests {
     use super::*;
 
-    /// The gate of a pod with this spec and this list, as text and as a tree.
+    /// The gate's container in a pod with this pod spec and this list, as JSON text and as a tree.
     fn gate_of(spec: &Value, list: &str) -> (String, Value) {
         let parts = GateParts::from(GateSpec {
             image: "gate:1".to_owned(),

@@ -15,7 +15,7 @@ use rules::kinds::{self, Kind};
 use rules::object::controller_of;
 use serde_json::{Map, Value};
 
-/// An object whose creation is held.
+/// A request to create an object that asks for its creation to be held.
 #[derive(Debug)]
 pub(crate) struct HoldRequest<'a> {
     /// The object, and a digest of all that sluice reads of it: equal for every try of a client.
@@ -24,11 +24,11 @@ pub(crate) struct HoldRequest<'a> {
     name: &'a str,
 }
 
-/// Reads a request for the creation of an object, or decides on it at once.
+/// Reads a request to create an object whose creation is to be held until its list is satisfied. Any other request is decided on at once.
 ///
 /// # Errors
 ///
-/// The decision on an object whose creation is not to be held, or whose list cannot be read.
+/// The decision on an object whose creation is not to be held, or whose annotations of sluice cannot be read.
 pub(crate) fn read<'a>(
     request: &Request<'a>,
     options: Options,
@@ -82,7 +82,8 @@ impl HoldRequest<'_> {
         &self.request.subject.namespace
     }
 
-    /// The object as a dependent that a client tried to create first at `tried`, and the bytes of the texts that the dependent keeps.
+    /// The object as a dependent that a client first tried to create at `tried`, and an estimate of the bytes of its annotations and labels
+    /// in memory.
     pub(crate) fn dependent(&self, tried: Timestamp) -> (Dependent, usize) {
         let (subject, object) = (self.request.subject, self.request.object);
         let builtin = kinds::builtin(&subject.group, &subject.kind).map(Kind::Builtin);
@@ -99,7 +100,7 @@ impl HoldRequest<'_> {
     }
 }
 
-/// The bytes of the annotations and labels that a dependent keeps. A map takes about twice its text.
+/// The bytes that annotations and labels take in memory: twice their text, which is about the size of a map.
 fn kept(metadata: &Value) -> usize {
     let of = |entries: &Map<String, Value>| -> usize {
         let text = |value: &Value| value.as_str().map_or(0, str::len);
@@ -109,7 +110,8 @@ fn kept(metadata: &Value) -> usize {
     2 * maps.into_iter().flatten().map(of).sum::<usize>()
 }
 
-/// The answer to the try with this number, by how the creation stands.
+/// The answer to a client's try to create an object, by how the creation stands: lets it through, refuses it, or has the client try again
+/// after a pause. `tries`: the number of tries so far, with this one.
 pub(crate) fn answer(standing: Standing, tries: usize, now: Timestamp) -> Decision {
     let held = |why, again| Deny::CreationHeld {
         why,
@@ -124,7 +126,8 @@ pub(crate) fn answer(standing: Standing, tries: usize, now: Timestamp) -> Decisi
     }
 }
 
-/// The answer to a creation that there is no room to hold: its namespace has filled a share of so many bytes.
+/// The answer to a creation that there is no room to hold, because its namespace has filled its `share`, in bytes: the client is to try
+/// again.
 pub(crate) fn no_room(share: usize) -> Decision {
     let pause = SignedDuration::from_secs(30);
     Deny::NoRoomToHold { share, pause }.into()
@@ -149,7 +152,7 @@ mod tests {
         json!({"metadata": {"name": "ca", "namespace": "shop", "annotations": annotations}})
     }
 
-    /// The key of a held creation, or the label of the decision.
+    /// Reads a request of this operation for the object. Returns the key of the creation to hold, or as an error the label of the decision.
     fn of(operation: Operation, object: &Value, is_dry_run: bool) -> Result<String, &'static str> {
         let subject = subject("shop");
         let request = Request {

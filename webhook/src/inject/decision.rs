@@ -80,7 +80,7 @@ pub enum Change {
     Injected,
     /// The pod comes with a gate of another time or cluster, and that gate gets the present parts.
     Renewed,
-    /// The pod has a gate and gets the hold that comes before it.
+    /// The pod has a gate already, and gets sluice's scheduling gate, which holds it before it takes a node.
     Held,
     /// The pod has a gate, and gets image volumes, or other images in them.
     Prefetched,
@@ -100,7 +100,7 @@ impl Change {
 /// The reason why admission leaves an object unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skip {
-    /// This half of admission does nothing on the operation.
+    /// The part of admission that was asked (for workloads, for pods, or for held creations) does nothing on this operation.
     Operation,
     /// A controller created the object from its own template, and would create it again if it were changed.
     ControllerOwned,
@@ -108,7 +108,7 @@ pub enum Skip {
     Deleting,
     /// The object has no pod template.
     NoTemplate,
-    /// The object does not ask for a gate.
+    /// The object asks for no gate; or, where held creations are decided on, it does not ask for its creation to be held.
     NotAsked,
     /// The marker of the pod template is right already.
     MarkerInPlace,
@@ -122,7 +122,7 @@ pub enum Skip {
     Windows,
     /// A dry run creates nothing, so its creation is not held.
     DryRun,
-    /// The creation was held, and nothing holds it any more.
+    /// The object asks for its creation to be held, and nothing holds it back any more.
     MayBeCreated,
 }
 
@@ -167,11 +167,11 @@ impl fmt::Display for ListPlace {
 /// The reason why admission refuses a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deny {
-    /// The list of dependencies cannot be read.
+    /// A list of dependencies, or another annotation of sluice, cannot be read.
     BadList {
-        /// The place of the list that cannot be read.
+        /// The place of the annotation that cannot be read.
         place: ListPlace,
-        /// The error in the list of dependencies.
+        /// The error in the annotation.
         error: ParseError,
     },
     /// A container or a volume of the pod has the name of one of our parts.
@@ -196,12 +196,12 @@ pub enum Deny {
     CreationHeld {
         /// The unsatisfied dependencies: the text after "waits for".
         why: String,
-        /// The place of this try among the tries of the client's request.
+        /// The number of this try among the tries of the client's request, from 1.
         tries: usize,
         /// The pause before the next try, in whole seconds.
         pause: SignedDuration,
     },
-    /// The wait of the creation has ended, and the object's terms refuse the creation. The reason.
+    /// The wait of the creation has ended, and the object's terms refuse the creation, for this reason.
     CreationRefused(String),
     /// The held creations of the object's namespace fill its share of memory.
     NoRoomToHold {
@@ -210,7 +210,7 @@ pub enum Deny {
         /// The pause before the next try, in whole seconds.
         pause: SignedDuration,
     },
-    /// The client may be any program: a held creation is judged for an API server alone. The client's address.
+    /// The client at this address may be any program: a held creation is judged for an API server alone.
     NoApiServer(IpAddr),
 }
 
@@ -236,7 +236,7 @@ impl Deny {
         }
     }
 
-    /// Returns the error, its place, and the way out.
+    /// Returns the message for the user whose request is refused: the error, its place, and the way out.
     pub fn sentence(&self, subject: &Subject) -> String {
         match self {
             Self::BadList { place, error } => {
@@ -295,7 +295,8 @@ impl Deny {
         }
     }
 
-    /// Returns the seconds after which the client is to try again; `None` where the same request would be refused again.
+    /// Returns the seconds after which the client is to try again; `None` for every refusal but that of a held creation and of one without
+    /// room.
     pub fn retry_after(&self) -> Option<i64> {
         match self {
             Self::CreationHeld { pause, .. } | Self::NoRoomToHold { pause, .. } => {

@@ -19,7 +19,7 @@ type Annotations = Map<String, Value>;
 pub struct Options {
     /// Whether `config.kubernetes.io/depends-on` is honoured; a chart value turns it off.
     pub config_depends_on: bool,
-    /// Whether the pod needs no key of its own, because its namespace asks for all of its pods.
+    /// Whether a pod is gated without a key of its own, because its namespace asks for gates in all of its pods.
     pub every_pod: bool,
     /// Whether a pod on Windows is let through without a gate; otherwise it is refused.
     pub skip_windows: bool,
@@ -31,7 +31,7 @@ pub struct Options {
     pub creation_holds: bool,
 }
 
-/// The gated pods whose images are pulled before their gates begin.
+/// The setting of early pulls: the gated pods whose images are pulled before their gates begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prefetch {
     /// No pod: the API server has no image volumes.
@@ -43,7 +43,7 @@ pub enum Prefetch {
     All,
 }
 
-/// The gated pods that are held before they take a node.
+/// The setting of holds: the gated pods that are held before they take a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Holds {
     /// No pod: this process would not release it.
@@ -56,7 +56,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// Returns the setting for a namespace that asks for all of its pods.
+    /// Returns the setting for a namespace that asks that all of its pods be held: `All`, unless holds are off.
     pub(crate) fn of_all(self) -> Self {
         match self {
             Self::Off => Self::Off,
@@ -88,18 +88,21 @@ impl Options {
         Self { prefetch, ..self }
     }
 
-    /// Returns the annotations that ask for a gate, unread: the lists, a wave, a cap.
+    /// Returns the values of the annotations that ask for a gate (the lists, the weight, the cap), unread, in the order of
+    /// [`keys::ASKING`].
     fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; keys::ASKING.len()] {
         let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.shares(annotations);
         keys::ASKING.map(|key| annotations?.get(key).filter(|_| honoured(key)))
     }
 
-    /// Returns whether the list under the shared key counts. A list in another format belongs to another product.
+    /// Returns whether a list under `config.kubernetes.io/depends-on`, a key that other products use too, would count. A list in another
+    /// format belongs to another product.
     fn shares(self, annotations: Option<&Annotations>) -> bool {
         self.config_depends_on && annotations.and_then(annotation::foreign).is_none()
     }
 
-    /// Returns whether a key of these annotations is checked here.
+    /// Returns whether admission reads this key of these annotations: each key of sluice but the marker, and
+    /// `config.kubernetes.io/depends-on` where that counts.
     fn ours(self, key: &str, annotations: &Annotations) -> bool {
         key == keys::CONFIG_DEPENDS_ON && self.shares(Some(annotations))
             || key.starts_with(keys::PREFIX) && key != keys::GATED
@@ -150,7 +153,7 @@ impl<'a> Lists<'a> {
             .any(|place| options.lists(place).iter().any(Option::is_some))
     }
 
-    /// Returns the advice on another product's list, where this request writes it.
+    /// Returns the advice on a `config.kubernetes.io/depends-on` in the format of another product, if this request adds or changes it.
     pub(super) fn foreign(self, options: Options) -> Option<Advice> {
         let mut written = self.places().into_iter();
         let key = keys::CONFIG_DEPENDS_ON;
@@ -167,13 +170,13 @@ impl<'a> Lists<'a> {
         ]
     }
 
-    /// Returns whether this request adds, changes or removes a list.
+    /// Returns whether this request adds, changes or removes an annotation that asks for a gate: a list, a weight or a cap.
     pub(super) fn changed(self, options: Options) -> bool {
         options.lists(self.object) != options.lists(self.old_object)
             || options.lists(self.template) != options.lists(self.old_template)
     }
 
-    /// Returns whether this request writes this key on the workload itself.
+    /// Returns whether this request adds, changes or removes this key in the object's own annotations, not those of the template.
     pub(super) fn writes(self, key: &str) -> bool {
         let on = |place: Option<&'a Annotations>| place?.get(key);
         on(self.object) != on(self.old_object)
@@ -194,7 +197,7 @@ impl<'a> Lists<'a> {
         asks && !options.creation_holds && self.writes(keys::HOLD)
     }
 
-    /// Returns the weight or the cap that this request writes, on the object or on its pod template.
+    /// Returns the key of the weight, else that of the cap, if this request adds or changes it on the object or on its pod template.
     pub(super) fn writes_wave(self) -> Option<&'static str> {
         let mut waves = [keys::WEIGHT, keys::PARALLELISM].into_iter();
         let places = self.places();
@@ -222,17 +225,18 @@ impl<'a> Lists<'a> {
         self.of_a_job && self.object.is_some_and(suspends)
     }
 
-    /// Refuses an unreadable list that this request adds or changes. A list that was stored before is left alone.
+    /// Refuses an annotation of sluice, mostly a list, that this request adds or changes on the object or its template, and that cannot be
+    /// read. One that was stored before is left alone.
     pub(super) fn check(self, options: Options) -> Result<(), Deny> {
         self.checked(options, ListPlace::Object)?;
         self.checked(options, ListPlace::Template).map(drop)
     }
 
-    /// Reads the entries that this request adds or changes in one place.
+    /// Reads the entries of the lists that this request adds or changes in one place.
     ///
     /// # Errors
     ///
-    /// The list there cannot be read.
+    /// A new or changed annotation of sluice there cannot be read, or a list names an environment variable that the pods lack.
     pub(super) fn checked(
         self,
         options: Options,
@@ -254,7 +258,8 @@ impl<'a> Lists<'a> {
             .map_err(|error| Deny::BadList { place, error })
     }
 
-    /// Whether the pods will have the variables that a list names, where they carry it.
+    /// Checks that the pods will have the environment variables that a changed list names. A list on a workload itself may name none, since
+    /// its pods do not carry the list.
     fn variables(self, place: ListPlace, changed: &Annotations) -> Result<(), ParseError> {
         match (place, self.pod) {
             (ListPlace::Object, _) if self.has_template => annotation::no_variables(changed),
@@ -263,7 +268,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// Returns the dependencies of all lists of the object together.
+    /// Returns the dependencies of all lists of the object together. An error if an annotation of sluice that counts cannot be read.
     pub(super) fn declared(self, options: Options) -> Result<Vec<Dependency>, ParseError> {
         annotation::declared(&self.effective(options))
     }
@@ -276,18 +281,18 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Returns the gate's position by the annotations of a pod or a pod template. An unreadable position is refused
-/// elsewhere.
+/// Returns the gate's position by the annotations of a pod or a pod template; `None` where they name none, or an unreadable
+/// one, which is refused elsewhere.
 pub(super) fn gate_position(annotations: Option<&Annotations>) -> Option<GatePosition> {
     annotation::gate_position(annotations?).ok().flatten()
 }
 
-/// Returns whether a pod with these annotations asks for a hold; `None` where they do not say.
+/// Returns whether a pod with these annotations asks for a hold; `None` where they do not say, or cannot be read.
 pub(super) fn hold(annotations: Option<&Annotations>) -> Option<bool> {
     annotation::hold(annotations?).ok().flatten()
 }
 
-/// Returns whether a pod with these annotations asks for early pulls; `None` where they do not say.
+/// Returns whether a pod with these annotations asks that its images be pulled early; `None` where they do not say, or cannot be read.
 pub(super) fn prefetch(annotations: Option<&Annotations>) -> Option<bool> {
     annotation::prefetch(annotations?).ok().flatten()
 }
@@ -297,7 +302,7 @@ fn suspends(annotations: &Annotations) -> bool {
     annotation::suspends(annotations).unwrap_or(false)
 }
 
-/// Returns the annotations of sluice that are new or changed in the object.
+/// Returns the annotations of sluice in `new` that `old` lacks or has with another value.
 fn changed(options: Options, new: Option<&Annotations>, old: Option<&Annotations>) -> Annotations {
     let stored = |key: &String| old.and_then(|old| old.get(key));
     let Some(new) = new else {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One operation of a patch, as RFC 6902 writes it.
+/// One `add` operation of a JSON patch, as RFC 6902 writes it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "op", rename = "add")]
 pub struct Edit {
@@ -26,7 +26,7 @@ pub(super) enum EditValue {
     /// The text of a value that many patches share: to copy the value and to write it anew for each patch would be a quarter of an
     /// admission.
     Shared(Arc<RawValue>),
-    /// A mapping of such values.
+    /// A mapping by key, each value in one of these forms.
     Mapping(BTreeMap<&'static str, EditValue>),
 }
 
@@ -90,7 +90,7 @@ impl<'a> Edits<'a> {
         self.operations
     }
 
-    /// Sets one key of the mapping at `path`.
+    /// Sets one key of the mapping at `path`. Creates missing mappings on the way; an error where another type stands there.
     pub(super) fn set(
         &mut self,
         path: &[&str],
@@ -130,7 +130,7 @@ impl<'a> Edits<'a> {
         self.add(&parent, key, EditValue::Own(value.into()));
     }
 
-    /// Removes one key of the mapping at `path` by writing the mapping without it.
+    /// Removes one key of the mapping at `path` by writing the mapping without it. Does nothing where the key is absent.
     pub(super) fn unset(&mut self, path: &[&str], key: &str) {
         let Some(mut map) = self.find(path).and_then(Value::as_object).cloned() else {
             return;
@@ -140,7 +140,8 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Inserts a value into the list at `path`, before the element at `index` or at the end.
+    /// Inserts a value into the list at `path`: before the element at `index`, or at the end for `None`. Creates a missing list and missing
+    /// mappings on the way; an error where another type stands there.
     pub(super) fn insert(
         &mut self,
         path: &[&str],

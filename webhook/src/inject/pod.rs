@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 /// The annotation by which the kubelet marks the API server's copy of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// Decides on one pod. `parts` is `None` while the parts of a gate are not known.
+/// Decides whether a pod gets the gate, a hold and early pulls, with the warnings for its user. `parts` is `None` while the parts of a gate
+/// are not known: a pod that asks for one is then refused.
 pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>) -> Decision {
     let pod = request.object;
     if request.operation != Operation::Create {
@@ -112,8 +113,8 @@ fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
     wanted && !has_node && !gate::was_held(pod)
 }
 
-/// Adds or renews the gate. `gate` is the index of a gate that the pod has already: from an earlier call, or because
-/// the pod is a copy.
+/// Makes the patch that adds the gate, or renews it, with the hold and the early pulls that the pod wants. `gate` is the index of a gate
+/// that the pod has already: from an earlier call, or because the pod is a copy.
 fn inject(
     pod: &Value,
     gate: Option<usize>,

@@ -30,9 +30,9 @@ const MESHES: [Mesh; 2] = [
     },
 ];
 
-/// Returns the index for the gate. The annotation comes first. Otherwise the gate comes after the last native-sidecar
-/// proxy, through which its traffic then goes; without such a proxy it comes first, so that no other init container
-/// starts before the gate opens.
+/// Returns the index for the gate among the init containers. The pod's annotation (`wanted`) decides, unless it names an init
+/// container that the pod lacks. Otherwise the gate comes after the last native-sidecar proxy of a mesh, through which its
+/// traffic then goes; without such a proxy it comes first, so that no other init container starts before the gate opens.
 pub(super) fn index(init_containers: &[Value], wanted: Option<&GatePosition>) -> usize {
     let after_last = |fits: &dyn Fn(&Value) -> bool| {
         let last = init_containers.iter().rposition(fits);
@@ -93,7 +93,7 @@ impl Mesh {
     }
 }
 
-/// Returns one of the pod's lists of containers.
+/// Returns the list in this field of the pod's spec, such as `initContainers` or `volumes`; empty where there is none.
 pub(super) fn containers<'a>(pod: &'a Value, list: &str) -> &'a [Value] {
     pod["spec"][list].as_array().map_or(&[], Vec::as_slice)
 }
@@ -148,7 +148,7 @@ mod tests {
     const ISTIO: &str = "traffic.sidecar.istio.io/excludeOutboundPorts";
     const LINKERD: &str = "config.linkerd.io/skip-outbound-ports";
 
-    /// Returns the annotation that a pod of these containers gets, with its gate at index `gate`.
+    /// Returns the key of the annotation that lets port 9764 past a mesh, in a pod of these containers with its gate at index `gate`.
     fn told(init: &[Value], app: &str, gate: usize) -> Option<&'static str> {
         let pod =
             json!({"spec": {"initContainers": init, "containers": [plain("app"), plain(app)]}});

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 const VOLUMES: [&str; 2] = ["spec", "volumes"];
 
-/// Returns whether a pod with these annotations gets image volumes.
+/// Returns whether a pod with these annotations gets image volumes, by which its images are pulled early.
 pub(super) fn is_wanted(annotations: Option<&Map<String, Value>>, of: Prefetch) -> bool {
     let said = prefetch(annotations);
     match of {
@@ -19,8 +19,9 @@ pub(super) fn is_wanted(annotations: Option<&Map<String, Value>>, of: Prefetch) 
     }
 }
 
-/// Adds an image volume for each image of the containers behind the gate. `begin` is the index of the first init container
-/// behind the gate. Returns whether any volume was missing or old.
+/// Adds an image volume for each image that only containers behind the gate have, as far as there are names in
+/// [`PREFETCH_VOLUMES`]. `begin` is the index of the first init container behind the gate. Returns whether any volume was
+/// missing or old.
 ///
 /// A volume that is there gets the present image, because another webhook may have changed the image since. The volume's pull
 /// policy stays: the admission plugin `AlwaysPullImages` changes it, and refuses any other.

@@ -10,11 +10,11 @@ const RESOURCES: [&str; 2] = ["cpu", "memory"];
 /// The class of a pod, which decides the gate's resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Every container has limits, and all requests equal them.
+    /// The class of a pod of which every container has limits of cpu and memory, and all requests equal them.
     Guaranteed,
-    /// The class of a pod of which a container has a request or a limit.
+    /// The class of a pod of which a container has a request or a limit of cpu or memory, and that is not Guaranteed.
     Burstable,
-    /// The class of a pod of which no container has a request or a limit.
+    /// The class of a pod of which no container has a request or a limit of cpu or memory.
     BestEffort,
     /// The pod has resources of its own (KEP-2837): its containers then decide neither its class nor its quota.
     PodLevel,
@@ -75,7 +75,7 @@ fn sum<'a>(resources: impl Iterator<Item = &'a Value>) -> [f64; 4] {
     sum
 }
 
-/// Compares up to rounding: `1Gi` and `1073741824` are one amount in two spellings, and the API server keeps both.
+/// Whether two amounts are equal up to rounding: `1Gi` and `1073741824` are one amount in two spellings, and the API server keeps both.
 fn same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.max(other)
 }

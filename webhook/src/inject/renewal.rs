@@ -12,8 +12,8 @@ use rules::gate::{STATE_VOLUME, TOKEN_VOLUME};
 use serde_json::{Value, json};
 use wire::env;
 
-/// Gives the gate at `index` the present environment, mounts, image and volumes. Returns whether any of them
-/// differed.
+/// Gives the gate at `index` the present environment, mounts, image and volumes. Returns whether any of them differed. An
+/// image that another webhook may have rewritten stays, if nothing else differs.
 pub(super) fn renew(
     edits: &mut Edits<'_>,
     pod: &Value,
@@ -92,7 +92,8 @@ fn renew_volumes(edits: &mut Edits<'_>, pod: &Value, parts: &GateParts) -> Resul
     Ok(renewed)
 }
 
-/// Returns the list with our items renewed and all other items as they were; `None` where nothing changes.
+/// Returns the list `found` with our items as `today` has them, and all other items as they were; `None` where nothing changes. Items of
+/// ours that `today` lacks go, and those that `found` lacks come last.
 fn renewed(found: &Value, today: &Value, is_ours: impl Fn(&str) -> bool) -> Option<Vec<Value>> {
     let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
     let (found, mut missing) = (items(found), items(today));

@@ -81,7 +81,7 @@ pub enum ResourcesError {
 }
 
 impl Resources {
-    /// Takes both halves, or neither.
+    /// Makes the gate's resources of both halves; `None` where neither is given.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ fn smallest(pod: &Value) -> Option<&Value> {
     })
 }
 
-/// Returns the requests and then the limits, each in the order of [`COPIED`].
+/// Returns the requests and then the limits of a container, each in the order of [`COPIED`]. A missing amount is zero.
 fn amounts(container: &Value) -> [f64; 6] {
     let [requests, limits] = HALVES.map(|half| {
         COPIED.map(|key| quantity::read(&container["resources"][half][key]).unwrap_or_default())
@@ -214,7 +214,7 @@ fn amounts(container: &Value) -> [f64; 6] {
     [cpu, memory, storage, most_cpu, most_memory, most_storage]
 }
 
-/// Copies those resources of a container that the gate takes; `None` where there are none.
+/// Copies the requests and limits of a container for the resources in [`COPIED`]; `None` where it has none.
 fn copied(container: &Value) -> Option<Value> {
     let mut resources = Map::new();
     for half in HALVES {
@@ -243,7 +243,7 @@ mod tests {
         Some(text.parse().unwrap())
     }
 
-    /// Returns the outcome of the administrator's resources, as text.
+    /// Makes the administrator's resources of these two texts. Returns `fine`, or the error as text.
     fn made(requests: &str, limits: &str) -> String {
         match Resources::new(amounts_of(requests), amounts_of(limits)) {
             Ok(_) => "fine".to_owned(),

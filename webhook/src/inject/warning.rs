@@ -21,20 +21,20 @@ pub enum Warning {
     },
     /// The object asks that its creation be held, and no creation is held.
     CreationsNotHeld,
-    /// The object has this key of a wave, and is in no scope, so there is no wave.
+    /// The object has this key, of a weight or a cap, and is in no scope, so there is no wave.
     NoScope(&'static str),
     /// The object asks for early pulls, and this Kubernetes has no image volumes.
     NoImageVolumes,
     /// The object's creation is to be held, and it has no list.
     NoListToHold,
-    /// The list cannot be read, and was stored before.
+    /// A list, or another annotation of sluice, cannot be read. The request did not change it, so it is allowed.
     StoredBadList(ParseError),
     /// Advice that `kubectl sluice lint` gives on the object as well.
     Advice(Advice),
 }
 
 impl Warning {
-    /// Returns the fact and, where there is one, the way out.
+    /// Returns the text of the warning: the fact and, where there is one, the way out.
     pub fn sentence(&self, subject: &Subject) -> String {
         match self {
             Self::NextRollout => format!(
@@ -84,7 +84,7 @@ impl Warning {
     }
 }
 
-/// Returns the way to roll a workload now, for the kinds that kubectl can restart.
+/// Returns the words that tell how to roll a workload now: a command for the kinds that kubectl can restart.
 fn way_to_roll(subject: &Subject) -> String {
     let Subject {
         group, kind, name, ..

@@ -19,7 +19,8 @@ use rules::object::controller_of;
 use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
 
-/// Decides on the admission of one workload.
+/// Decides on one workload: whether its pod template gets, keeps or loses the marker, whether a new Job is created suspended, and which
+/// warnings its user gets. Refuses a new or changed annotation of sluice that cannot be read.
 pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     let Request {
         operation,
@@ -129,13 +130,13 @@ fn warnings(
     .collect()
 }
 
-/// Whether the waves of a scope, or Helm's own order of hooks, mean the object.
+/// Whether a weight on the object may have an effect: it is in a scope, it is a Helm hook, or the request names no namespace.
 fn is_ordered(object: &Value) -> bool {
     let is_placed = object["metadata"]["namespace"].is_string();
     !is_placed || Scope::of(object).is_some() || scope::is_hook(object)
 }
 
-/// Refuses a request that would suspend a Job whose installer does not wait for the Job.
+/// Refuses a request that asks to suspend a Job whose installer would take the suspended Job for done.
 fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> {
     if !is_job(request.subject) || !lists.writes(keys::HOLD) {
         return Ok(());
@@ -148,13 +149,13 @@ fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> 
 /// The facts that decide whether a pod template gets the marker of a gated workload.
 #[derive(Clone, Copy)]
 struct Mark<'a> {
-    /// Whether the object or its template carries a list.
+    /// Whether the object or its template asks for a gate: by a list, a weight or a cap.
     asked: bool,
     /// Whether the marker stays as it is stored, because this request does not roll the pods, or must not.
     kept: bool,
-    /// The marker in the object of the request.
+    /// The marker in the pod template of the request.
     present: Option<&'a Value>,
-    /// The marker in the object as it is stored.
+    /// The marker in the pod template as it is stored.
     stored: Option<&'a Value>,
 }
 

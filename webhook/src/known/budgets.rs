@@ -49,8 +49,9 @@ const TOKENS_IN_ALL: usize = 16;
 /// KiB, and a gate has one or two of them at a time.
 const TOKENS_OF_A_NAMESPACE: usize = 32;
 
-/// The most custom kinds that lists name and that cannot be read; and, in the line below, the most of the lists of one namespace.
+/// The most custom kinds that lists name and that cannot be read, over all namespaces.
 const UNREAD_KINDS: usize = 256;
+/// The most custom kinds that the lists of one namespace name and that cannot be read.
 pub(super) const UNREAD_KINDS_OF_A_NAMESPACE: usize = 128;
 
 /// The budgets of memory that namespaces share, one for each sort of data.
@@ -60,15 +61,15 @@ pub(crate) struct Budgets {
     pub(super) waits: Arc<ByteBudget>,
     /// The budget of the custom kinds that lists name and that cannot be read.
     pub(super) unread_kinds: Arc<ByteBudget>,
-    /// The budget of the objects whose annotations ask to be kept whole.
+    /// The budget of the objects that stores keep with all of their fields, because their annotations ask for that.
     pub(crate) wishes: Arc<WholeBudget>,
-    /// The budget of the objects that are read whole at one moment.
+    /// The budget of the objects that are followed one by one, with all of their fields, at one moment.
     pub(crate) readings: Arc<WholeBudget>,
     /// The budget of the bytes that large objects take beyond an ordinary size.
     pub(crate) large: Arc<LargeBudget>,
     /// The budget of the creations that are held.
     pub(super) creations: Arc<ByteBudget>,
-    /// The budget of the held pods and suspended Jobs that have a place.
+    /// The budget of the held pods and suspended Jobs that the status service judges at a time.
     pub(crate) holds: Arc<ByteBudget>,
     /// The budget of the gates' tokens that the API server has reviewed.
     pub(crate) tokens: Arc<ByteBudget>,

@@ -106,11 +106,11 @@ impl ByteBudget {
         }
     }
 
-    /// Takes bytes for a namespace.
+    /// Takes bytes of the budget for a namespace, all of them or none.
     ///
     /// # Errors
     ///
-    /// The namespace would have more than it may. The error is the number of bytes that it may have.
+    /// The namespace would have more than it may. The error is the number of bytes that it may have in all.
     fn take(&self, namespace: &str, bytes: usize) -> Result<(), usize> {
         let in_all = if self.alarm.is_raised() {
             self.in_all / 2
@@ -187,7 +187,7 @@ impl Taken {
 }
 
 impl Allotment {
-    /// Takes more bytes. Returns whether the bytes were granted.
+    /// Takes more bytes of the namespace's share, all of them or none. Returns whether they were granted.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         match self.shares.take(&self.namespace, bytes) {
             Ok(()) => self.bytes += bytes,

@@ -19,7 +19,7 @@ const LATE: Duration = Duration::from_secs(30);
 /// The bytes that a creation takes beside its texts: the task that judges it, and its places in tables.
 const EACH: usize = 2 * 1024;
 
-/// The creations that are held, by their keys.
+/// The creations of objects that admission holds back until their lists are satisfied, by key.
 #[derive(Debug)]
 pub(crate) struct Creations {
     held: Mutex<HashMap<String, Arc<HeldCreation>>>,
@@ -28,7 +28,7 @@ pub(crate) struct Creations {
     begins: tokio::sync::Mutex<mpsc::UnboundedReceiver<Arc<HeldCreation>>>,
 }
 
-/// One creation that is held.
+/// The creation of one object, which admission holds back until the object's list is satisfied.
 #[derive(Debug)]
 pub(crate) struct HeldCreation {
     /// The key of the creation, from the object, its list and the terms of its wait. It is equal for every try.
@@ -39,7 +39,7 @@ pub(crate) struct HeldCreation {
     pub(crate) first: Timestamp,
     tries: Mutex<Tries>,
     standing: watch::Sender<Standing>,
-    /// Rings when the creation has passed, or ended otherwise, and when a client has begun another request.
+    /// Rings when the creation has passed or was refused, and when a client has begun another request.
     turned: Notify,
     _room: Allotment,
 }
@@ -54,7 +54,7 @@ struct Tries {
     until: Instant,
 }
 
-/// The namespace of an object has no room for one more held creation. The share of the namespace, in bytes.
+/// The error that a namespace has no room for one more held creation, with the share of the namespace in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoCreationRoom(pub(crate) usize);
 
@@ -70,7 +70,8 @@ impl Creations {
         }
     }
 
-    /// Notes a try at `now`. `make` makes the dependent of a creation that is tried for the first time, and tells the bytes of its texts.
+    /// Notes a try at `now` of the creation with this key, and returns the creation. `make` makes the dependent of a creation that is tried
+    /// for the first time, and tells the bytes of its texts.
     ///
     /// # Errors
     ///
@@ -122,14 +123,14 @@ impl Creations {
         }
     }
 
-    /// Forgets a creation whose end its client was told.
+    /// Forgets a creation at once, because its client was told that it may pass or is refused.
     pub(crate) fn end(&self, creation: &HeldCreation) {
         creation.tries().until = Instant::now();
         creation.turned.notify_one();
         self.forget(creation);
     }
 
-    /// Forgets a creation that no client tries any more. Returns whether it is forgotten.
+    /// Forgets a creation if the time in which a client could try it again is over. Returns whether that time is over.
     pub(crate) fn forget(&self, creation: &HeldCreation) -> bool {
         let mut held = self.lock();
         let over = creation.tries().until <= Instant::now();
@@ -174,7 +175,8 @@ impl HeldCreation {
         self.tries().until = Instant::now() + pause + LATE;
     }
 
-    /// The standing of the creation. While the creation has not been judged, the call waits for at most `longest`.
+    /// The standing of the creation. While the creation has not been judged, the call waits for at most `longest`, and then returns
+    /// [`Standing::Unread`].
     pub(crate) async fn stands(&self, longest: Duration) -> Standing {
         let mut seen = self.standing.subscribe();
         let read = seen.wait_for(|standing| *standing != Standing::Unread);
@@ -300,7 +302,7 @@ mod tests {
             creations.end(creation);
         }
         drop(held);
-        // What was told to begin keeps its room until its task has ended.
+        // A creation keeps its room until the task that judges it has ended, and `begins` holds those that no task has taken.
         while let Ok(creation) = creations.begins.lock().await.try_recv() {
             drop(creation);
         }

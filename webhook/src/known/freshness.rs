@@ -47,7 +47,7 @@ impl Moment {
         }
     }
 
-    /// The time that has passed from this moment to `now`.
+    /// The time that has passed from this moment to `now`, by the clock that has gone further.
     fn ago(self, now: Self) -> Duration {
         let wall = now.wall.duration_since(self.wall).unwrap_or_default();
         now.steady.duration_since(self.steady).max(wall)
@@ -60,15 +60,15 @@ impl LastContact {
         Self { wall, at: None }
     }
 
-    /// Notes a sign of life of the API server. Returns whether the last sign was too old to be believed, so that the
-    /// waiting views have to be judged again.
+    /// Notes a sign of life of the API server at this moment. Returns whether the sign before was too old to be believed, so that the
+    /// waiting views have to be judged again; `false` for the first sign.
     pub(crate) fn note(&mut self) -> bool {
         let before = *self;
         self.at = Some(Moment::now(self.wall));
         before.is_stale()
     }
 
-    /// The earlier one of two signs; no sign is earlier than any.
+    /// The earlier one of two last signs. A side without any sign counts as the earlier one.
     pub(crate) fn or_earlier(self, other: Self) -> Self {
         if other.at < self.at { other } else { self }
     }

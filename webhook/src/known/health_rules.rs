@@ -42,7 +42,8 @@ impl HealthRules {
         }
     }
 
-    /// Judges an object by the rule for its kind: that of the administrator, else that of the library. `None` if there is no rule.
+    /// Judges an object by the rule for its kind: that of the administrator, else that of the library. `None` if there is no rule. Until the
+    /// administrator's rules have been read, every custom resource is unsatisfied. `statusless`: the kind is known to have no status.
     pub fn judge(&self, object: &Value, statusless: bool) -> Option<Judged> {
         let Some(administrator) = &*self.administrator.load() else {
             return is_custom(object).then(unread);
@@ -52,7 +53,8 @@ impl HealthRules {
         judged.then(|| off_the_runtime(judge))?
     }
 
-    /// Whether the health rule for the object's kind reads a generation, so that the rule tells by itself whether a status is new.
+    /// Whether the health rule for the object's kind reads a generation, so that the rule tells by itself whether a status is new. `false`
+    /// without a rule, and until the administrator's rules have been read.
     pub fn reads_a_generation(&self, object: &Value) -> bool {
         let administrator = self.administrator.load();
         administrator

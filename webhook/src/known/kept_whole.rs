@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The budget of the objects that are kept whole, and the permit of each object that has one.
+/// The budget of the objects that are kept whole (with all of their fields), and the permit of each object that has one.
 #[derive(Debug)]
 pub(crate) struct WholeBudget {
     budget: Arc<ByteBudget>,
@@ -20,7 +20,7 @@ pub(crate) struct WholeBudget {
 /// The kind, the namespace and the name of an object.
 type Object = (Box<str>, Box<str>, Box<str>);
 
-/// The permit of one object to be kept whole. Its bytes are returned when no store keeps the object any more.
+/// The permit of one object to take bytes of a budget. The bytes are returned when no store keeps the object any more.
 #[derive(Debug)]
 pub(crate) struct WholePermit {
     room: Allotment,
@@ -62,8 +62,8 @@ impl WholeBudget {
         Trimmed { object, permit }
     }
 
-    /// Keeps every field of an object that a watch follows by itself. Without a permit, only the name is left, with the mark of
-    /// [`rules::kept::is_cut`].
+    /// Keeps every field of an object that has a watch of its own, if the budget has room. Else only namespace and name are left, with the
+    /// mark of [`rules::kept::is_cut`].
     pub(crate) fn untrimmed(&self, kind: &Kind, object: Value) -> Trimmed {
         let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
@@ -76,8 +76,8 @@ impl WholeBudget {
         Trimmed { object, permit }
     }
 
-    /// A permit for an object of so many bytes; `None` if the budget has no room. An object that is kept already has its permit
-    /// when it is listed again.
+    /// A permit for an object of so many bytes; `None` if the budget has no room. An object that is listed again, and has not grown, gets the
+    /// permit that it has already.
     pub(super) fn grant(
         &self,
         kind: &str,

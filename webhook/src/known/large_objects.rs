@@ -28,14 +28,14 @@ impl LargeBudget {
         self.0.budget()
     }
 
-    /// The number of times that room was returned to the budget.
+    /// The number of times that bytes were returned to the budget. An object that found no room may find some when this number has grown.
     pub(crate) fn given_back(&self) -> u64 {
         self.0.budget().given_back()
     }
 
     /// Makes the entry of an object for a store. The first [`FREE`] bytes of an object cost nothing; the rest of a longer one is charged
-    /// to its namespace. Without room for the rest, only the metadata is kept, with the mark of [`rules::kept::is_too_large`]. An object
-    /// without a namespace is never charged, since no tenant makes one.
+    /// to its namespace. Without room for the rest, only the metadata is kept, or of long metadata the name and the UID, with the mark of
+    /// [`rules::kept::is_too_large`]. An object without a namespace is never charged, since no tenant makes one; nor is one with a permit.
     pub(crate) fn entry(&self, kind: &Kind, kept: Trimmed) -> Entry {
         let metadata = &kept.object["metadata"];
         let text = |field: &str| metadata[field].as_str().unwrap_or_default();

@@ -93,7 +93,7 @@ impl Memory {
         self.lock().shards[shard].heard.note()
     }
 
-    /// The last sign of life that the API server gave of all ConfigMaps of the memory.
+    /// The oldest among the last signs of life that the API server gave of each ConfigMap of the memory.
     pub(crate) fn last_contact(&self) -> LastContact {
         let known = self.read();
         let [first, others @ ..] = &known.shards;
@@ -106,7 +106,7 @@ impl Memory {
         self.read().shards.each_ref().map(MemoryShard::size)
     }
 
-    /// Whether a gate of this revision has opened before.
+    /// Whether a gate of this revision has opened before, as far as the memory tells: `false` also while the memory is not read.
     pub fn has_passed(&self, revision: &str) -> bool {
         self.read().get(&passed_key(revision)).is_some()
     }
@@ -127,7 +127,7 @@ impl Memory {
         }
     }
 
-    /// The remembered object of this kind, namespace and name that had completed; one is forgotten once a newer one has not completed.
+    /// The remembered completed object of this kind, namespace and name; forgotten once a newer one of the name has not completed.
     pub fn completed(&self, what: Completing, namespace: &str, name: &str) -> Option<CompletedJob> {
         self.read().job(namespace, &what.key(namespace, name))
     }
@@ -250,7 +250,7 @@ impl Memory {
         }
     }
 
-    /// The changes to write to a ConfigMap of the memory, and the number of old entries that had to go to make room.
+    /// The changes to write to a ConfigMap of the memory (none before it was read), and the number of old entries dropped to make room.
     pub(crate) fn unwritten(&self, shard: usize) -> (ShardChanges, usize) {
         let mut known = self.lock();
         let shard = &mut known.shards[shard];
@@ -268,7 +268,7 @@ impl Memory {
             .retain(|key, value| changes.get(key) != Some(value));
     }
 
-    /// Notes that the API server refuses this entry for good. This replica knows the entry until the ConfigMap is read again.
+    /// Notes that the API server refuses this entry for good: it is written no more, and known only until the ConfigMap is read again.
     pub(crate) fn refused(&self, shard: usize, key: &str) {
         self.lock().shards[shard].unwritten.remove(key);
     }
@@ -371,13 +371,13 @@ impl MemoryShard {
         self.unwritten.insert(key, value);
     }
 
-    /// The size in bytes, as the ConfigMap counts it.
+    /// The size in bytes, as Kubernetes counts a ConfigMap: all keys and values.
     fn size(&self) -> usize {
         let held = self.held.iter();
         held.map(|(key, text)| key.len() + text.len()).sum()
     }
 
-    /// Removes the oldest entries of a full ConfigMap of the memory. Returns their number.
+    /// Shrinks a full ConfigMap of the memory to [`ENOUGH`] bytes: the oldest entries of the fullest namespace go. Returns their number.
     fn make_room(&mut self) -> usize {
         if self.size() <= shards::MOST {
             return 0;

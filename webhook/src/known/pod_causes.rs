@@ -40,8 +40,9 @@ struct KnownCause {
 }
 
 impl PodCauses {
-    /// The last result for a dependency, and a subscription that wakes the view behind `bell` when another look has another result.
-    /// `None` if too many dependencies are looked at already, in the namespace or in all.
+    /// The cause that the last look at a dependency's pods found, if any, and a subscription that wakes the view behind `bell` when a look
+    /// finds another one. The first call for a dependency plans a look. `None` if too many dependencies are looked at already, in the
+    /// namespace or in all.
     pub(super) fn find(
         &self,
         behind: &Behind,
@@ -78,7 +79,7 @@ impl PodCauses {
         Some((it.found.clone(), subscription))
     }
 
-    /// Returns the next dependency whose pods are to be looked at, for a view that waits.
+    /// Waits until a dependency that a view waits for is due for a look at its pods, and returns it.
     pub(crate) async fn due(&self) -> Behind {
         loop {
             let next = self.next(Instant::now());
@@ -106,7 +107,7 @@ impl PodCauses {
         Some((behind.clone(), it.due))
     }
 
-    /// Notes the result of a look, and wakes the waiting views if the result is new.
+    /// Notes the result of a look (`None`: no cause was found), plans the next look, and wakes the waiting views if the result is new.
     pub(crate) fn saw(&self, behind: &Behind, found: Option<Stuck>) {
         let is_new = self.note(behind, found);
         self.put_off(behind);

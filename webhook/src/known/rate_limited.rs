@@ -15,8 +15,9 @@ const PAUSE: u32 = 200;
 const AHEAD: Duration = Duration::from_secs(10);
 /// The number of parts into which the searching is divided: one namespace gets one part, so it pauses four times as long.
 const PARTS: u32 = 4;
-/// The most results of searches that are kept; and, in the line below, the most of one namespace.
+/// The most results of searches that are kept, over all namespaces.
 const MOST: usize = 1000;
+/// The most results of searches that are kept of one namespace.
 const OF_A_NAMESPACE: usize = MOST / 4;
 /// The age from which a result makes room for another one.
 const OLD: Duration = Duration::from_mins(1);
@@ -43,8 +44,8 @@ struct CachedResult<T> {
 }
 
 impl<T: Clone + Default> RateLimited<T> {
-    /// The result of `look`, or a recent result. The default where there is no result yet and no time for a search; the next call
-    /// may have one.
+    /// The result of the search `look`; or the last result, if it is recent or the searches have used up their time. The default where there
+    /// is no result yet and no time for a search; the next call may have one.
     ///
     /// No lock is held during the search.
     pub(super) fn find(&self, of: NamespacedName, look: impl FnOnce() -> T) -> T {
@@ -86,7 +87,8 @@ impl<T> Default for Results<T> {
 }
 
 impl<T> Results<T> {
-    /// Whether the pauses after past searches, of all namespaces or of this one, forbid another search now.
+    /// Whether the pauses after past searches, of all namespaces or of this one, last for more than [`AHEAD`] from now, so that no further
+    /// search may begin.
     fn is_tired(&self, namespace: &str, now: Instant) -> bool {
         let pauses = [self.rested.as_ref(), self.rested_of.get(namespace)];
         pauses

@@ -48,7 +48,7 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// The objects that are read whole, each with a store of its own, and their turns.
+/// The objects that are read whole (with all of their fields), each with a store of its own, and their turns.
 #[derive(Debug)]
 pub(super) struct ReadWhole(Mutex<ObjectTurns>);
 
@@ -107,7 +107,8 @@ impl ReadWhole {
         }))
     }
 
-    /// The reading of an object; `None` if too many objects of the namespace wait already.
+    /// The reading of an object, for a view that asks for it. An object that is new gets its turn at once if there is room, else waits for
+    /// it. `None` if too many objects of the namespace wait already.
     pub(super) fn of(&self, named: &ObjectName) -> Option<WholeReading> {
         let places = &mut *self.lock();
         let before = places.by_object.len();
@@ -148,7 +149,8 @@ impl ReadWhole {
         Some((Arc::clone(&place.store), forgotten))
     }
 
-    /// Begins the next turns, and forgets the objects that no view asks for. Returns the objects that are to be followed now.
+    /// Ends turns that are over and begins the next ones, and forgets the objects that no view has asked for in a while. Returns the objects
+    /// whose turns have begun, which are to be followed now.
     pub(super) fn take_turns(&self) -> Vec<ObjectName> {
         let (places, now) = (&mut *self.lock(), Instant::now());
         places.forget(now);
@@ -213,7 +215,7 @@ impl ObjectTurns {
         });
     }
 
-    /// The number of objects that have their turn, by namespace. Every namespace with an entry is there.
+    /// The number of objects that have their turn, by namespace. A namespace whose objects all wait is there with zero.
     fn read_of_each(&self) -> HashMap<&str, usize> {
         let mut read = HashMap::new();
         for (named, place) in &self.by_object {
@@ -335,12 +337,13 @@ impl ObjectTurn {
         (self.reads, self.number) = (Some(now), number);
     }
 
-    /// Whether a view waits for the object to have its turn.
+    /// Whether the object has no turn now, and a view waits for one.
     fn waits(&self) -> bool {
         self.reads.is_none() && self.unasked.is_none()
     }
 
-    /// Whether the object's turn to be read whole has lasted long enough.
+    /// Whether the object's turn to be read whole has lasted long enough to give way: at once if no view waits for it, else for [`TURN`], or
+    /// [`SLOW_TURN`] while it has not been read.
     fn is_over(&self, now: Instant) -> bool {
         let long = if self.unasked.is_some() {
             Duration::ZERO

@@ -44,8 +44,8 @@ impl SatisfiedSince {
         self.lock().remove(&digest(edge));
     }
 
-    /// Notes whether an object is satisfied. Returns the beginning of its streak since it was seen unsatisfied, and a guard. An
-    /// object that was never seen unsatisfied has no streak.
+    /// Notes whether an object is satisfied. Returns the beginning of its streak since it was seen unsatisfied (`None` while it is
+    /// unsatisfied), and a guard. An object that was not seen unsatisfied has no streak: both are `None`.
     pub(super) fn recovered(
         &self,
         object: &str,

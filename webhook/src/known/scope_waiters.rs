@@ -25,7 +25,7 @@ impl ScopeWaiters {
         self.0.fingerprint(look)
     }
 
-    /// Finds the views that the change of an object concerns, where the object stands at `place` now or stood there before.
+    /// Adds the views to `woken` that the change of an object concerns, where the object stands at `place` now or stood there before.
     pub(super) fn find(&self, namespace: &str, place: &Standing, woken: &mut Woken) {
         if self.0.is_empty() {
             return;
@@ -37,8 +37,8 @@ impl ScopeWaiters {
         });
     }
 
-    /// Finds every view, for a change that may concern each: a kind can be read, or can no longer be read, or all verdicts have to be
-    /// judged again.
+    /// Adds every view that waits for a scope to `woken`, for a change that may concern each: a kind can be read, or can no longer be read, or
+    /// all verdicts have to be judged again.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         self.0.find_all(woken);
     }

@@ -164,7 +164,8 @@ impl Standing {
         in_scope && (matches!(part, Part::Release(_)) || self.parts.contains(part))
     }
 
-    /// Calls `tell` with each interest that a change of the object concerns, and with the position of the object in its wave.
+    /// Calls `tell` with each interest in a scope that a change of the object concerns: with that in its wave and the object's position there,
+    /// and with those in its parts and no position.
     pub(super) fn looks(
         &self,
         namespace: &str,
@@ -189,7 +190,8 @@ impl Standing {
 }
 
 impl Scopes {
-    /// Adds or replaces an object. `before`: the place at which the object stood before the change.
+    /// Adds an object at its place in its scope, not judged yet. `before`: the place at which the object stood before the change; `None` for a
+    /// new object.
     pub(super) fn insert(&mut self, place: &Standing, before: Option<&Standing>) {
         if let Some(before) = before {
             self.move_out(before, place.scope.as_ref());
@@ -248,12 +250,13 @@ impl Scopes {
         self.members.clear();
     }
 
-    /// The moment at which an installer last created or wrote an object of the scope.
+    /// The moment at which an installer last created or wrote an object of the scope; `None` if there is no such object.
     pub(super) fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.members.get(scope)?.active
     }
 
-    /// The moment at which an object of the scope was last seen to change without a trace.
+    /// The moment at which this replica last saw the spec of an object of the scope change although no time in the object tells of it; `None`
+    /// if it has seen none.
     pub(super) fn changed(&self, scope: &Scope) -> Option<Instant> {
         self.members.get(scope)?.changed
     }
@@ -274,8 +277,8 @@ impl Scopes {
         same.map(|scope| scope.namespace.clone()).collect()
     }
 
-    /// The first object of a scope that weighs less than `below` and may not be ready, without the `passed` ones. With `before`, only an
-    /// object in front of that position counts.
+    /// The first object of a scope that weighs less than `below` and may not be ready, in the order of the waves. Positions in `passed` are
+    /// left out. With `before`, only an object in front of that position counts.
     pub(super) fn first(
         &self,
         scope: &Scope,

@@ -132,14 +132,14 @@ impl Slots {
         (known.running(wave), subscription)
     }
 
-    /// Notes a sign of life of the API server about a ConfigMap of the slots.
+    /// Notes a sign of life of the API server about a ConfigMap of the slots. Wakes the waiting views if its holders were no longer believed.
     pub(crate) fn heard(&self, shard: usize) {
         if self.lock().shards[shard].heard.note() {
             self.waiters.wake_all();
         }
     }
 
-    /// Begins to follow a ConfigMap of the slots, and replaces its known content.
+    /// Replaces the known content of a ConfigMap of the slots by one that was read anew, and has the holders of all its waves checked once.
     pub(crate) fn begin(&self, shard: usize, stored: &ConfigMap) {
         let mut known = self.lock();
         known.take_over(shard, ShardContent::of(stored), &self.waiters);
@@ -148,8 +148,8 @@ impl Slots {
         self.lost.notify_one();
     }
 
-    /// Takes over the content of a ConfigMap of the slots, unless newer content is known: the watch shows a write later than the answer
-    /// to the write does, and it shows the writes before it as well.
+    /// Takes over the content of a ConfigMap of the slots after a write, unless newer content is known: the watch shows a write later than
+    /// the answer to the write does, and it shows the writes before it as well.
     pub(crate) fn learn(&self, shard: usize, stored: &ConfigMap) {
         let mut known = self.lock();
         let version = stored.metadata.resource_version.as_deref();
@@ -158,14 +158,14 @@ impl Slots {
         }
     }
 
-    /// Notes that a ConfigMap of the slots does not exist.
+    /// Notes that a ConfigMap of the slots does not exist: its holders are unknown from now on, and it is to be made again.
     pub(crate) fn lose(&self, shard: usize) {
         self.lock()
             .take_over(shard, ShardContent::Absent, &self.waiters);
         self.lost.notify_one();
     }
 
-    /// The bytes of data in each ConfigMap of the slots.
+    /// The bytes of the entries in each ConfigMap of the slots; zero for one that is not whole.
     pub(super) fn sizes(&self) -> [usize; shards::COUNT] {
         let size = |shard: &SlotShard| {
             let waves = shard.content.waves().into_iter().flatten();
@@ -182,7 +182,8 @@ impl Slots {
         losses.collect()
     }
 
-    /// Takes the namespaces in which a view has asked for a slot since the last call, and those whose ConfigMap was read again.
+    /// Takes the namespaces in which a view has asked for a slot since the last call, and those with holders in a ConfigMap that was read
+    /// again.
     pub(crate) fn take_asked(&self) -> BTreeSet<String> {
         std::mem::take(&mut self.lock().asked)
     }
@@ -212,7 +213,7 @@ impl Slots {
         waves
     }
 
-    /// The entry of a wave; `None` while the wave's ConfigMap is not whole.
+    /// The entry of a wave, without holders if it is not written yet; `None` while the wave's ConfigMap is unread, missing or not whole.
     pub(crate) fn written(&self, wave: &Wave) -> Option<WrittenWave> {
         let known = self.lock();
         let content = &known.shard(wave).content;
@@ -259,7 +260,7 @@ impl Table {
         &self.shards[shards::of(&wave.scope.namespace)]
     }
 
-    /// Has the holders of all waves in a ConfigMap of the slots checked once.
+    /// Plans one check of the holders of all waves in a ConfigMap of the slots: [`Slots::waves`] returns each of these waves once.
     fn begin(&mut self, shard: usize) {
         let waves = self.shards[shard].content.waves().into_iter();
         for wave in waves.flat_map(BTreeMap::keys) {

@@ -119,13 +119,13 @@ impl Store {
         self.lock().too_large
     }
 
-    /// Whether the store keeps only the metadata of an object, because the object found no room.
+    /// Whether there is an object of which the store keeps only the metadata, because the object found no room in its namespace's share.
     pub(crate) fn lacks_room(&self) -> bool {
         let objects = &self.lock().objects;
         objects.values().any(|it| it.cut && it.too_large)
     }
 
-    /// Whether the store keeps an object trimmed that asks to be kept whole, because the object found no room.
+    /// Whether there is an object of which the store keeps less than was asked for, because the object found no room in its namespace's share.
     pub(super) fn has_cut(&self) -> bool {
         self.lock().objects.values().any(|it| it.cut)
     }
@@ -135,7 +135,8 @@ impl Store {
         self.len() == 0
     }
 
-    /// Replaces all objects by those of a list. The store is live from now on.
+    /// Replaces all objects by those of a list, which counts as a sign of life. The store is live from now on. Wakes the views of objects
+    /// that have changed, and all views if the store was not believed before.
     pub fn replace<T: Into<Entry>>(&self, objects: impl IntoIterator<Item = T>) {
         let entries = objects.into_iter().map(Into::<Entry>::into);
         let fresh: BTreeMap<Key, Snapshot> =
@@ -159,7 +160,7 @@ impl Store {
         });
     }
 
-    /// Adds an object to the store, or replaces it.
+    /// Adds an object to the store as it is, untrimmed, or replaces the object of its name.
     pub fn apply(&self, object: &Value) {
         self.take(object.into());
     }
@@ -174,12 +175,12 @@ impl Store {
         self.change(|inner, woken| inner.remove(&key(object), woken));
     }
 
-    /// Forgets all objects. `freshness`: the state of the store from now on.
+    /// Forgets all objects and wakes all views. `freshness`: the state of the store from now on.
     pub fn clear(&self, freshness: Freshness) {
         self.change(|inner, woken| inner.forget(freshness, woken));
     }
 
-    /// Wakes every view of this store, to judge again.
+    /// Wakes every view of this store, to judge again, and forgets which objects were judged to be ready.
     pub fn wake_all(&self) {
         self.change(|inner, woken| {
             inner.scopes.forget();
@@ -231,7 +232,7 @@ impl Store {
         Err(refused.unwrap_or(inner.freshness).unavailable())
     }
 
-    /// Returns when the first list of the store's kind has arrived.
+    /// Returns when the first list of the store's kind has arrived, or the kind has proved unreadable.
     pub async fn synced(&self) {
         let bell = Arc::default();
         let _subscription = self.subscribe(Interest::Kind, &bell);
@@ -272,7 +273,7 @@ impl Store {
     }
 
     /// Notes that the API server cannot be asked. The objects are still believed for a while. An earlier refusal counts no more, since
-    /// the API server might not repeat it.
+    /// the API server might not repeat it: a kind that counted as forbidden or not served is syncing again.
     pub fn lost(&self) {
         self.change(|inner, woken| {
             inner.refused = None;

@@ -104,8 +104,8 @@ impl Stores {
         Some(Arc::clone(&entry.store))
     }
 
-    /// The store of a kind that a list names, and whether a task has to begin to follow the kind. `room` is the memory that is charged
-    /// for a new store.
+    /// The store of a kind that a list names, and whether the store is new, so that a task has to begin to follow the kind. `room` is the
+    /// memory that is charged for a new store.
     pub(super) fn add(&self, kind: &Kind, room: Option<Allotment>) -> (Arc<Store>, bool) {
         let mut new = false;
         let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
@@ -199,7 +199,7 @@ impl Stores {
         each.collect()
     }
 
-    /// The stores that matter to every scope: all but the custom kinds that cannot be read and are not `granted`.
+    /// The stores that matter to every scope: all but those of the custom kinds that cannot be read and are not `granted`.
     pub(super) fn counted(&self, granted: &[Kind]) -> Vec<Arc<Store>> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
@@ -211,7 +211,8 @@ impl Stores {
         counts.map(|(_, store)| store).collect()
     }
 
-    /// The stores with the objects of waves and parts, of the kinds that matter to every scope.
+    /// The stores with the objects of waves and parts: of the built-in kinds that may be in one, and of the custom kinds that can be read or
+    /// are `granted`. The store of gated pods is not among them.
     pub(super) fn of_all_kinds(&self, granted: &[Kind]) -> Vec<Arc<Store>> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
@@ -225,7 +226,7 @@ impl Stores {
         counted.map(|(_, store)| store).collect()
     }
 
-    /// The custom kinds that matter to every scope, each once.
+    /// The custom kinds that can be read or are `granted`, each once: these matter to every scope.
     pub(super) fn custom(&self, granted: &[Kind]) -> Vec<Kind> {
         let granted = self.granted(granted);
         let entries = self.by_kind.iter();
@@ -328,7 +329,7 @@ impl Stores {
     }
 }
 
-/// Whether waves or parts read objects of a built-in kind.
+/// Whether objects of a built-in kind may be in a wave or a part of a scope.
 fn makes_scopes(kind: &Kind) -> bool {
     let mut kinds = scope::workloads().chain(scope::outspoken());
     kinds.any(|it| it == *kind)
@@ -339,7 +340,7 @@ pub(super) fn is_custom(kind: &Kind) -> bool {
     matches!(kind, Kind::Custom { .. })
 }
 
-/// Whether a custom kind matters to every scope, and is never forgotten.
+/// Whether a custom kind can be read or is granted: it then matters to every scope, and is not forgotten.
 fn counts(store: &Arc<Store>, granted: &HashSet<*const Store>) -> bool {
     granted.contains(&Arc::as_ptr(store)) || store.freshness() == Freshness::Live
 }

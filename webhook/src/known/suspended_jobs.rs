@@ -19,7 +19,7 @@ impl SuspendedJobs {
             .or_default() += 1;
     }
 
-    /// Removes a Job that is gone, or that has been resumed.
+    /// Takes back one call of `add`: the Job is gone, or has been resumed.
     pub(crate) fn remove(&self, namespace: &str, name: &str) {
         let mut jobs = self.lock();
         if let Entry::Occupied(mut there) = jobs.entry((namespace.to_owned(), name.to_owned())) {
@@ -30,7 +30,7 @@ impl SuspendedJobs {
         }
     }
 
-    /// The names of the suspended Jobs of a namespace.
+    /// The names of the Jobs of a namespace that were added and not removed. A Job may have been resumed a moment ago.
     pub(super) fn of(&self, namespace: &str) -> Vec<String> {
         let first = (namespace.to_owned(), String::new());
         let jobs = self.lock();

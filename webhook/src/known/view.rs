@@ -52,7 +52,7 @@ struct Believed {
 }
 
 impl View {
-    /// A view whose subscriptions and kinds are charged to this namespace.
+    /// A view whose subscriptions and kinds are charged to this namespace; for `None` to no namespace.
     pub(super) fn new(known: Arc<Known>, namespace: Option<&str>) -> Self {
         let part = namespace.map(|namespace| known.budgets.waits.part(namespace));
         Self {
@@ -64,25 +64,25 @@ impl View {
         }
     }
 
-    /// Returns when an object that the view has read has changed.
+    /// Returns when something that the view has read has changed: an object, a list, or whether a kind can be read.
     pub async fn changed(&self) {
         self.bell.heard().await;
     }
 
-    /// Returns when an object that the view has read has changed. Of several waiters one after the other is told, so that a crowd does
-    /// not wake at a stroke.
+    /// Returns when something that the view has read has changed, for several tasks that wait with one view: each task that wakes lets the
+    /// next one wake, so that a crowd does not wake at a stroke.
     pub async fn changed_for_each(&self) {
         self.bell.heard().await;
         self.bell.ring();
     }
 
-    /// Whether an object that the view has read has changed.
+    /// Whether something that the view has read has changed since the view was made.
     pub fn has_changed(&self) -> bool {
         self.bell.has_rung()
     }
 
-    /// Returns when data that the view has read is no longer believed. A sign of the API server extends the time without another
-    /// judgement.
+    /// Returns when data that the view has read is no longer believed; never if it depends on none. A sign of the API server extends the time
+    /// without another judgement.
     pub async fn doubted(&self) {
         while let Some(until) = self.believed_until() {
             if until <= Instant::now() {
@@ -113,7 +113,7 @@ impl View {
         believed.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the view depends on a store, unless the store is not believed.
+    /// Notes that the view depends on a store. An error, and no note, if the objects of the store are not believed.
     fn usable(&self, store: &Arc<Store>) -> Result<(), Unavailable> {
         store.believed_until()?;
         let Believed {
@@ -146,7 +146,8 @@ impl View {
         ]
     }
 
-    /// The memory or the health rules, in the words that an answer has for them, if one of them is no longer believed.
+    /// The memory or the health rules, in the words that an answer has for them, if one of them is no longer believed. `None` if both are; the
+    /// view then notes that it depends on them.
     pub fn silent(&self) -> Option<&'static str> {
         let stale = self.beside().into_iter().find(|(_, it)| it.is_stale());
         self.believed().beside = stale.is_none();
@@ -165,7 +166,7 @@ impl View {
         self.read_of(&store, namespace, name, |store| store.uid(namespace, name))
     }
 
-    /// The gated pods of a namespace, or of all.
+    /// The gated pods of a namespace, or for `None` of all namespaces.
     pub fn gated_pods(&self, namespace: Option<&str>) -> Lookup<Vec<Value>> {
         let store = Arc::clone(self.known.gated());
         self.list_of(&store, namespace, &Selector::default())
@@ -185,7 +186,7 @@ impl View {
         jobs.filter(job::is_held).collect()
     }
 
-    /// The namespaces and names of all plans. The data of all plans together may be too long.
+    /// The namespaces and names of all plans, without their data, which may be too long together.
     pub fn all_plans(&self) -> Lookup<Vec<(String, String)>> {
         let store = Arc::clone(self.known.plans());
         self.listed(&store, None, &Selector::default(), Store::keys)
@@ -282,7 +283,8 @@ impl View {
         until.get_or_insert_with(|| Instant::now() + ROOM_IN);
     }
 
-    /// The store of a kind that a list names. The first call for a kind asks for its watch.
+    /// The store of a kind that a list names. The first call for a kind asks for its watch. An error if the kind is custom, cannot be read, and
+    /// finds no room in the share of the view's namespace.
     fn want(&self, kind: &Kind) -> Result<Arc<Store>, Unavailable> {
         let Some(namespace) = &self.namespace else {
             return Ok(self.known.want(kind));

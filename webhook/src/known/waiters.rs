@@ -20,7 +20,7 @@ impl Bell {
         self.notify.notify_one();
     }
 
-    /// Returns when the bell has rung since the last call. Each ring is heard by one caller.
+    /// Waits until the bell rings, or returns at once if it has rung since a call last returned. Each ring is heard by one caller.
     pub(super) async fn heard(&self) {
         self.notify.notified().await;
     }
@@ -95,7 +95,7 @@ impl<I: Clone + Ord, D: Hash> Subscription<I, D> {
     pub(super) const EACH: usize =
         (size_of::<Ticket<I>>() + size_of::<Subscriber<D>>()) * 3 / 2 + size_of::<I>();
 
-    /// Adds an interest. Returns whether the interest is new.
+    /// Adds an interest, which `detail` narrows down. Returns whether this subscription had no such interest with such a detail yet.
     pub(super) fn add(&mut self, interest: I, detail: Option<D>) -> bool {
         let entry = self.entry(interest.clone(), detail.as_ref());
         let mut registry = self.waiters.lock();
@@ -115,7 +115,7 @@ impl<I: Clone + Ord, D: Hash> Subscription<I, D> {
         is_new
     }
 
-    /// Removes an interest of a view from the registry.
+    /// Removes an interest with this detail: its changes wake the view no more.
     pub(super) fn remove(&mut self, interest: &I, detail: Option<&D>) {
         let entry = self.entry(interest.clone(), detail);
         self.waiters.lock().waiting.remove(&entry);
@@ -168,8 +168,8 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         subscription
     }
 
-    /// The number of interests that were added since the process began; `None` while a view waits. An unused registry keeps the same
-    /// number.
+    /// The number of interests that were added to this registry so far; `None` while a view waits. The number of an unused registry stays the
+    /// same.
     pub(super) fn asked(&self) -> Option<u64> {
         let registry = self.lock();
         registry.waiting.is_empty().then_some(registry.asked)
@@ -194,14 +194,14 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         interests
     }
 
-    /// Wakes the views of an interest whose detail the change concerns.
+    /// Wakes the views that have registered this interest without a detail, or with one that `concerns` accepts.
     pub(super) fn wake(&self, interest: &I, concerns: impl Fn(&D) -> bool) {
         let mut woken = Woken::default();
         self.find(interest, concerns, &mut woken);
         woken.wake();
     }
 
-    /// Finds the bells of an interest whose detail the change concerns.
+    /// Adds to `woken` the bells of the views that have registered this interest without a detail, or with one that `concerns` accepts.
     pub(super) fn find(&self, interest: &I, concerns: impl Fn(&D) -> bool, woken: &mut Woken) {
         let registry = self.lock();
         let concerned = registry.of(interest).filter(|waiter| {

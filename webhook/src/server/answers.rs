@@ -18,7 +18,8 @@ use tokio::time::{Instant, timeout};
 use tower::ServiceExt;
 
 impl Server {
-    /// Returns the router's answer, or an own answer when the router takes too long or panics.
+    /// Returns the router's answer, 503 where the router takes too long, or 500 where it panics. The answer closes the connection while the process
+    /// is leaving, and from `retired_at` on.
     pub(super) async fn answer(
         &self,
         mut request: Request<Body>,
@@ -66,7 +67,7 @@ impl Server {
     }
 }
 
-/// Answers every request on a connection without a place.
+/// Returns a router that answers every request with 503, `Retry-After: 1` and the reason why the connection got no place.
 pub(super) fn full(lost: Lost) -> Router {
     let text = match lost {
         Lost::Crowded => "this address holds too many connections; try again\n",

@@ -13,10 +13,10 @@ const ADMISSION: u64 = 8;
 const ADMIN: u64 = 1;
 const _: () = assert!(STATUS + ADMISSION + ADMIN < 64);
 
-/// The divisor of the places that stay free for clients that are not known yet.
+/// The part of the places, one in so many, that stays free of held requests, for clients that are not known yet.
 const UNKNOWN: usize = 64;
 
-/// The bytes of one connection beside its read-ahead buffer: its TLS session and half of a record.
+/// The most bytes of one connection beside its read-ahead buffer and its buffer for TLS: its TLS session and half of a record.
 const EACH: u64 = 48 * 1024;
 
 /// The bounds of one listener.
@@ -44,13 +44,14 @@ pub struct ServerLimits {
     pub answer: Duration,
     /// The longest pause between two requests of a connection.
     pub idle: Duration,
-    /// The greatest age of a connection. Each connection draws its own age between half of it and all, so that
-    /// clients spread over replicas again and leave a replica that is gone (kubernetes/kubernetes#127335).
+    /// The greatest age of a connection: an older one ends with its next answer. Each connection draws its own age between half of it and all, so
+    /// that clients spread over replicas again and leave a replica that is gone (kubernetes/kubernetes#127335).
     pub age: Duration,
 }
 
 impl ServerLimits {
-    /// Returns the bounds of a port, for a process with so many bytes of memory; `None` means unlimited memory.
+    /// Returns the bounds of a port, for a process with so many bytes of memory: the number of connections has to fit into the port's share. `None`
+    /// means unlimited memory.
     pub fn of(port: Port, memory: Option<u64>) -> Self {
         let (limits, share) = match port {
             Port::Status => (Self::status(), STATUS),
@@ -135,7 +136,7 @@ impl ServerLimits {
         waits - waits.div_ceil(UNKNOWN)
     }
 
-    /// Lowers the number of places to those that fit into `bytes`.
+    /// Lowers the number of places to those that fit into `bytes` of memory, but not below one.
     #[must_use]
     pub fn within(self, bytes: u64) -> Self {
         let fitting = bytes / (EACH + self.read_ahead as u64 + self.ciphertext as u64);

@@ -27,7 +27,7 @@ use tokio::{
 #[derive(Debug, Clone, Default)]
 pub(super) struct Phase(Arc<AtomicUsize>);
 
-/// Marks a request as being answered, until it is dropped, however the request's future ends.
+/// A guard that marks a request as being answered until it is dropped, however the request's future ends.
 pub(super) struct Answering(Phase);
 
 impl Phase {
@@ -74,7 +74,7 @@ pub(super) struct Paced<S> {
     stuck: Option<Pin<Box<Sleep>>>,
 }
 
-/// Ends a connection that reads too slowly, in place of hyper's own error for a failed write.
+/// The error of a write to a client that reads its answer too slowly; hyper has no such error.
 #[derive(Debug, thiserror::Error)]
 #[error("the client did not read its answer in time")]
 pub(super) struct Unread;
@@ -91,8 +91,8 @@ impl<S> Paced<S> {
         }
     }
 
-    /// Returns the deadline of the head that is expected or read in this pause. `begins` says that bytes of it have
-    /// just arrived.
+    /// Returns the deadline of the head that is expected or read in this pause; `None` where no head has begun and the connection has had a request
+    /// before. `begins` says that bytes of the head have just arrived.
     fn deadline(&mut self, pause: usize, begins: bool) -> Option<Instant> {
         if self.begun.is_none_or(|(when, _)| when != pause) {
             self.begun = begins.then(|| (pause, Instant::now() + self.pace.head));
@@ -117,7 +117,8 @@ impl<S> Paced<S> {
         timer.as_mut().poll(cx).is_ready()
     }
 
-    /// Returns the result of a write, or an error when the answer takes too long.
+    /// Returns the result of a write. A write that has to wait begins the deadline of the answer, and after the deadline it is the error
+    /// [`Unread`].
     fn write<T>(
         &mut self,
         written: Poll<io::Result<T>>,

@@ -26,7 +26,8 @@ const STEP: usize = 2048;
 /// The bytes that end the head of a request.
 const END: &[u8] = b"\r\n\r\n";
 
-/// A request, and whether the connection ends after it.
+/// A request without its body. `last`: the connection ends after the answer, because the client asks for that, sends a body, or has sent more
+/// already.
 #[derive(Debug)]
 struct ReadRequest {
     request: Request<Body>,
@@ -34,7 +35,7 @@ struct ReadRequest {
 }
 
 impl Server {
-    /// Answers one request after the other until the connection ends, or has to.
+    /// Answers one request after the other until the client ends the connection, breaks a limit or pauses for too long, or the process drains.
     pub(super) async fn questions<S>(
         &self,
         mut stream: Paced<S>,
@@ -57,7 +58,8 @@ impl Server {
         }
     }
 
-    /// Reads and answers one request. Returns whether another may follow.
+    /// Reads and answers one request. Returns whether the connection may carry another. `answered`: the connection has had an answer, so it ends
+    /// when the process drains. An error is a request that is invalid or comes too slowly, or a client that is gone.
     async fn question<S>(
         &self,
         stream: &mut Paced<S>,
@@ -112,8 +114,8 @@ impl Server {
         Ok(true)
     }
 
-    /// Reads the rest of the request whose first bytes are `head`. Returns the code of a refusal for an invalid
-    /// request.
+    /// Reads the rest of the request whose first bytes are `head`. The inner error is the code of the refusal of an invalid or too long request;
+    /// the outer one is that of the stream.
     async fn rest<S>(
         &self,
         stream: &mut S,
@@ -138,7 +140,7 @@ impl Server {
         }
     }
 
-    /// Sends a response, each part as soon as it is there.
+    /// Sends a response, each part of its body as soon as it is there. Fails where the client leaves, or sends more, before the end.
     async fn send<S>(&self, stream: &mut S, response: Response) -> io::Result<()>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -199,13 +201,13 @@ impl Server {
     }
 }
 
-/// Reads the bytes that have arrived, and returns their number.
+/// Waits for bytes, appends them to `head`, and returns their number; 0 at the end of the stream.
 async fn more<S: AsyncRead + Unpin>(stream: &mut S, head: &mut Vec<u8>) -> io::Result<usize> {
     head.reserve(STEP);
     stream.read_buf(head).await
 }
 
-/// Writes the head of an HTTP response.
+/// Returns the head of an HTTP/1.1 response as bytes, with the empty line at its end.
 fn written(status: StatusCode, headers: &HeaderMap) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status}\r\n").into_bytes();
     for (name, value) in headers {
@@ -216,7 +218,7 @@ fn written(status: StatusCode, headers: &HeaderMap) -> Vec<u8> {
     head
 }
 
-/// Returns when the client leaves before its answer, or sends more before it.
+/// Returns an error when the client leaves before its answer, or sends more before it. Waits while the client does neither.
 async fn gone<S: AsyncRead + Unpin>(stream: &mut S) -> io::Error {
     match stream.read(&mut [0]).await {
         Ok(0) => ErrorKind::UnexpectedEof.into(),
@@ -225,7 +227,7 @@ async fn gone<S: AsyncRead + Unpin>(stream: &mut S) -> io::Error {
     }
 }
 
-/// Parses the request at the start of `bytes`, which may hold more.
+/// Parses the head of the request at the start of `bytes`, which may hold more. The error is the code of the refusal. The body is not read.
 fn parse(bytes: &[u8]) -> Result<ReadRequest, StatusCode> {
     const BAD: StatusCode = StatusCode::BAD_REQUEST;
     let end = bytes.windows(END.len()).position(|bytes| bytes == END);

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tracing::debug;
 
 impl Server {
-    /// Answers one request after the other until the connection ends, or has to.
+    /// Answers one request after the other until the client ends the connection, breaks a limit or pauses for too long, or the process drains.
     pub(super) async fn requests<S>(
         &self,
         stream: Paced<S>,

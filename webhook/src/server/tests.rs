@@ -1,4 +1,4 @@
-//! A server with clients that behave well and badly.
+//! Tests of the server, with clients that behave well and badly.
 
 mod connection;
 mod crowd;
@@ -57,7 +57,7 @@ fn count(registry: &Registry, line: &str) -> bool {
     text.lines().any(|found| found == line)
 }
 
-/// Returns whether `times` clients were turned away for this reason.
+/// Returns whether the metrics of one port say that `times` clients were turned away for this reason.
 fn turned(registry: &Registry, reason: &str, times: u32) -> bool {
     BOTH.map(Port::label).iter().any(|port| {
         let line = format!(r#"turned_away_total{{port="{port}",reason="{reason}"}} {times}"#);
@@ -113,7 +113,7 @@ async fn ask(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &[u8])
     read_answer(stream).await
 }
 
-/// A server on a loopback port.
+/// A server that runs on a loopback port, with its shutdown and its task.
 struct Running {
     address: SocketAddr,
     shutdown: Shutdown,

@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// The verdict on one pod, with the facts about the pod that metrics and Events need.
 #[derive(Debug)]
 pub(super) struct PodVerdict {
-    /// The verdict, whose answer has a digest. Its edges are left out, since a gate is told the answer alone.
+    /// The verdict. A digest of its answer is set, and its edges are left out, since a gate is told the answer alone.
     pub(super) verdict: Verdict,
     /// The time at which the pod was started; `None` where that is not known yet.
     pub(super) started: Option<Timestamp>,
     /// Whether the pod was held (kept from every node by a scheduling gate of sluice) before its gate asked.
     pub(super) was_held: bool,
-    /// The round of judging, shared by pods that are alike, that the verdict comes from.
+    /// The round of judging (one judgement for all pods that are alike) that the verdict comes from; `None` where the pod was not judged.
     pub(super) round: Option<Arc<Round>>,
 }
 
@@ -43,8 +43,8 @@ impl From<Verdict> for PodVerdict {
     }
 }
 
-/// Decides for the pod `waiter`, which is read through `view`. `report` holds the facts that only its gate can tell; `patient` is that of
-/// [`rules::verdict::decide`].
+/// Decides whether the gate of the pod `waiter` waits, opens or is refused. `report` holds the facts that only its gate can tell. `patient`: no
+/// timeout ends the wait while a kind is still being read. The gate waits while the pod cannot be read, is not seen, or is still held.
 ///
 /// # Errors
 ///
@@ -79,7 +79,8 @@ pub(super) fn answer(
     Ok(answer_of(&pod, rounds, report, now, patient))
 }
 
-/// Decides for a pod that exists, or that is yet to be made; `patient` is that of [`rules::verdict::decide`].
+/// Decides whether the gate of a pod that exists, or of one that is yet to be made, waits, opens or is refused. `patient`: no timeout ends the wait
+/// while a kind is still being read.
 pub(super) fn answer_of(
     pod: &Value,
     rounds: &Rounds,

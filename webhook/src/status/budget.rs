@@ -53,17 +53,18 @@ impl Share {
     }
 }
 
-/// The shares that one review has used. They are returned if the API server accepts the token.
+/// The shares that one review has used, without that of the claimed pod. They are returned if the API server accepts the token.
 #[derive(Debug)]
 pub(super) struct Used(Vec<Share>);
 
-/// The shares in use, each with the moment at which it is unused again.
+/// The shares of token reviews in use, each with the moment at which it is unused again.
 #[derive(Debug, Default)]
 pub(super) struct Budget(Mutex<HashMap<Share, Instant>>);
 
 impl Budget {
-    /// Takes a review out of the shares of the client and of the claims of its token; `None` if a share is used up. `strange`: the API
-    /// server has accepted no token of this issuer yet.
+    /// Takes one review out of the shares of the client's address, of the pod and the namespace that the token claims and, if the issuer is
+    /// `strange`, of strangers. `None`, and nothing is taken, if a share is used up. `strange`: the API server has accepted no token of this issuer
+    /// yet.
     pub(super) fn take(&self, client: IpAddr, claims: &TokenClaims, strange: bool) -> Option<Used> {
         let mut shares = vec![
             Share::Address(client),
@@ -93,7 +94,7 @@ impl Budget {
         Some(Used(shares))
     }
 
-    /// Returns the shares of a review whose token was accepted.
+    /// Gives back the shares of a review whose token was accepted.
     pub(super) fn give_back(&self, Used(shares): Used) {
         let now = Instant::now();
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,9 +10,9 @@ use wire::{probe, reboot};
 /// The facts that only a gate can tell. The default holds none, for a waiter without a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct GateReport {
-    /// The outcomes of the addresses that the gate has tried.
+    /// The outcomes of the gate's tries of addresses outside of the cluster, or the fact that it is too old to try any.
     pub(super) probed: Probed,
-    /// The boot of the node, where the gate has opened in an earlier one.
+    /// The present boot of the node, where the gate has opened in an earlier one; `None` for any other gate.
     pub(super) rebooted: Option<Reboot>,
 }
 
@@ -31,7 +31,8 @@ impl GateReport {
         Self { probed, rebooted }
     }
 
-    /// Adds the facts that the gate has told to the dependent of its pod.
+    /// Puts the facts that the gate has told into the dependent of its pod. After a boot the wait counts from the moment at which the gate asked
+    /// anew.
     pub(super) fn tell(&self, dependent: &mut Dependent) {
         dependent.probed = self.probed.clone();
         dependent.rebooted.clone_from(&self.rebooted);

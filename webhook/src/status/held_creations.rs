@@ -20,19 +20,19 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use wire::{Decision, said};
 
-/// Judges the creations that admission holds.
+/// Judges the creations that admission holds, again and again while their clients try. Admission answers by the standing that it notes.
 pub(crate) struct CreationKeeper {
     service: Arc<Service>,
     registry: Arc<WaitRegistry>,
 }
 
 impl CreationKeeper {
-    /// Judges creations by the objects that `service` knows, and registers those that wait in `registry`.
+    /// Makes a keeper that judges creations by the objects that `service` knows, and registers those that wait in `registry`.
     pub(crate) fn new(service: Arc<Service>, registry: Arc<WaitRegistry>) -> Self {
         Self { service, registry }
     }
 
-    /// Looks after each held creation, for as long as the process runs.
+    /// Looks after each held creation while its clients try. Never returns.
     pub(crate) async fn keep(self) {
         let mut kept = FuturesUnordered::new();
         let creations = self.service.known.creations();
@@ -46,7 +46,7 @@ impl CreationKeeper {
         }
     }
 
-    /// Looks at a held creation until the object may be created, or no client tries to create it any more.
+    /// Looks at a held creation until it has ended: its client was told that it may be created or is refused, or no client tries any more.
     async fn look_after(&self, creation: Arc<HeldCreation>) {
         let waiter = Waiter {
             namespace: creation.dependent.namespace.clone(),
@@ -64,7 +64,7 @@ impl CreationKeeper {
     }
 }
 
-/// The object whose creation is held, for Events.
+/// Returns the object whose creation is held, with the times of its tries, for Events.
 fn about(creation: &HeldCreation) -> Uncreated {
     let dependent = &creation.dependent;
     let owner = dependent.owners.last();
@@ -85,11 +85,11 @@ fn about(creation: &HeldCreation) -> Uncreated {
     }
 }
 
-/// The wait of one creation.
+/// The wait of one held creation, as the loop of all waits runs it.
 struct CreationWait<'a> {
     creation: &'a HeldCreation,
     about: Uncreated,
-    /// The entry of the wait; `None` where a creation of an earlier series of tries is still being looked at.
+    /// The entry of the wait in the registry; `None` where the key has as many waits as one may have, since looks at earlier tries go on.
     entry: Option<WaitEntry>,
     began: Instant,
 }
@@ -161,8 +161,8 @@ impl WaitSubject for CreationWait<'_> {
     }
 }
 
-/// The standing of a creation by a verdict. While a kind is still being read, a client that has just begun (`settled` is false) hears of
-/// it only a moment later.
+/// Returns the standing of a creation, by which admission answers its client, from a verdict. While a kind is still being read and the wait is
+/// young (`settled` is false), it is [`Standing::Unread`].
 fn standing(verdict: &Verdict, settled: bool) -> Standing {
     let text = || said::unsatisfied(&verdict.answer).unwrap_or_else(|| "nothing".to_owned());
     match verdict.why.decision() {

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The bytes that a waiter with a place takes beside its texts: its task, its views, and its places in tables.
+/// The bytes that a waiter (held pod or suspended Job) with a place takes beside its texts: its task, its views, and its places in tables.
 pub(super) const EACH: usize = 6 * 1024;
 
-/// The pause between two looks for free places.
+/// The pause between two looks for free places while waiters queue.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// The number of looks for free places after which, on average, a waiter gives up its place while others of its namespace queue.
 const TURN: usize = 30;
@@ -24,7 +24,7 @@ const TOLD_AFTER: Duration = Duration::from_secs(10);
 /// room too.
 const TOLD_AT_ONCE: usize = 5;
 
-/// The length of a queue from which it is searched for waiters whose objects are gone.
+/// The shortest queue, in waiters, that is searched for waiters whose objects are gone.
 const FEW: usize = 64;
 /// The longest texts of a waiter that queues, in bytes: its namespace, its name, its UID in the queue and in the set of the waiters
 /// that are known, and the digest of an answer. The API server bounds the names, and writes the UID.
@@ -43,15 +43,15 @@ const _: () = assert!(
 #[derive(Debug)]
 pub(super) struct HeldWaiter {
     pub(super) waiter: Waiter,
-    /// The moment at which a watch first showed the waiter here.
+    /// The moment at which a watch first showed the waiter to this replica.
     pub(super) began: Instant,
-    /// The time of day of the moment `began`.
+    /// The moment `began` by the API server's clock.
     pub(super) since: Timestamp,
-    /// The digest of the answer that was told last.
+    /// The digest of the answer that was told last to the waiter's user; empty before the first.
     pub(super) told: String,
     /// Whether the store of the waiter's kind has had the waiter before, so that its absence means that it is gone.
     pub(super) has_arrived: bool,
-    /// Whether its user was told that the waiter queues, or the waiter has had a turn.
+    /// Whether the user need not be told that the waiter queues: the user was told, or the waiter has had a place.
     is_told: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct HeldPlace {
     _room: Allotment,
 }
 
-/// The places of one sort of waiters. Pods and Jobs share the budget.
+/// The places of held pods, or those of suspended Jobs, and the queues for them. Both sorts share one budget of memory.
 #[derive(Debug)]
 pub(crate) struct HeldPlaces {
     budget: Arc<ByteBudget>,
@@ -76,16 +76,16 @@ pub(crate) struct HeldPlaces {
 struct HeldQueue {
     /// The waiters without a place, in the order of their turns.
     waiters: VecDeque<HeldWaiter>,
-    /// The number of waiters that the last search for gone objects left in the queue.
+    /// The length of the queue after the last search for waiters whose objects are gone.
     left: usize,
 }
 
 /// The result of a look for free places.
 #[derive(Debug, Default)]
 pub(super) struct HeldTurns {
-    /// The waiters whose turn begins.
+    /// The waiters that have got a place from the queue, and are to be looked after from now on.
     pub(super) begin: Vec<HeldPlace>,
-    /// The waiters whose users are to be told that they queue, each with the time since which it waits and the share of its namespace, in
+    /// The waiters whose users are to be told that they queue, each with the time at which it was first seen and the share of its namespace, in
     /// bytes.
     pub(super) untold: Vec<(Waiter, Timestamp, usize)>,
     /// The UIDs of the waiters that have left their queues, because their objects are gone.
@@ -93,7 +93,7 @@ pub(super) struct HeldTurns {
 }
 
 impl HeldWaiter {
-    /// A waiter that a watch shows for the first time, at `now`.
+    /// A waiter that a watch shows for the first time, at `now` by the API server's clock.
     pub(super) fn new(waiter: Waiter, now: Timestamp) -> Self {
         Self {
             waiter,
@@ -105,7 +105,8 @@ impl HeldWaiter {
         }
     }
 
-    /// Whether the user is to be told now that the waiter queues.
+    /// Whether the user is to be told now that the waiter queues: the user was not told before, and the waiter was first seen [`TOLD_AFTER`] ago or
+    /// earlier.
     fn is_due(&self) -> bool {
         !self.is_told && self.began.elapsed() >= TOLD_AFTER
     }
@@ -117,7 +118,7 @@ impl HeldWaiter {
 }
 
 impl HeldPlace {
-    /// Frees the place, and returns its waiter.
+    /// Frees the place, and returns its waiter to queue again. Its user is not told of the queue any more.
     pub(super) fn give_up(self) -> HeldWaiter {
         HeldWaiter {
             is_told: true,
@@ -127,8 +128,8 @@ impl HeldPlace {
 }
 
 impl HeldQueue {
-    /// Drops the waiters whose objects are gone from the queue, once these may be half of it. So a waiter that joins the queue costs two
-    /// looks at most. Adds the UIDs of the dropped waiters to `gone`.
+    /// Drops the waiters from the queue for which `is_there` is false, since their objects are gone, but only once the queue is twice as long as
+    /// the last such search left it. So a waiter that joins the queue costs two looks at most. Adds the UIDs of the dropped waiters to `gone`.
     fn drop_gone(&mut self, is_there: impl Fn(&mut HeldWaiter) -> bool, gone: &mut Vec<String>) {
         self.left = self.left.min(self.waiters.len());
         if self.waiters.len() < FEW.max(2 * self.left) {
@@ -172,7 +173,8 @@ impl HeldPlaces {
         !self.lock().is_empty()
     }
 
-    /// Queues a waiter, and gives the next one of its namespace a place. `None` if the namespace has no room.
+    /// Queues a waiter, and gives a place to the first waiter in the queue of its namespace, which may be another one. `None` if the namespace has
+    /// no room for one more place.
     pub(super) fn admit(&self, held: HeldWaiter) -> Option<HeldPlace> {
         let namespace = held.waiter.namespace.clone();
         let mut queues = self.lock();
@@ -185,8 +187,8 @@ impl HeldPlaces {
         begins
     }
 
-    /// Gives free places to the waiters that queue. Where waiters of a namespace still queue afterwards, some waiters with a place there
-    /// are told to give it up. `is_there` tells whether the object of a waiter may still exist.
+    /// Gives free places to the waiters that queue. Where waiters of a namespace still queue afterwards, some waiters with a place there are told
+    /// to give it up. `is_there` tells whether the object of a waiter may still exist; waiters without an object are dropped from long queues.
     pub(super) fn take_turns(&self, is_there: impl Fn(&mut HeldWaiter) -> bool) -> HeldTurns {
         let mut turns = HeldTurns::default();
         self.lock().retain(|namespace, queue| {
@@ -210,7 +212,7 @@ impl HeldPlaces {
         turns
     }
 
-    /// Takes a place for the first waiter of a queue; `None` if the queue is empty.
+    /// Takes the first waiter of a queue out of it, and gives the waiter a place; `None` if the queue is empty.
     ///
     /// # Errors
     ///

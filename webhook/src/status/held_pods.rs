@@ -23,21 +23,21 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-/// Removes our scheduling gate from held pods.
+/// Releases held pods: removes our scheduling gate from each whose gate would wait no longer.
 pub(crate) struct PodReleaser(Releaser);
 
-/// A receiver that takes every gated pod as a watch shows it, and the channel on which it passes on the held ones.
+/// Returns a function to call with each gated pod that a watch shows, and the channel on which that function passes on the held ones.
 pub(crate) fn held_pods() -> (Show, UnboundedReceiver<Waiter>) {
     release::shown(gate::is_held)
 }
 
 impl PodReleaser {
-    /// Releases pods that `service` judges, and that have their turns in `places`.
+    /// Makes a releaser of the pods that `service` judges, which take their turns in `places`.
     pub(crate) fn new(service: Arc<Service>, client: Client, places: Arc<HeldPlaces>) -> Self {
         Self(Releaser::new(service, client, places))
     }
 
-    /// Looks after each held pod that is `seen`, for as long as the process runs.
+    /// Looks after each held pod that `seen` brings, until it is released or gone. Never returns.
     pub(crate) async fn keep(self, seen: UnboundedReceiver<Waiter>) {
         release::keep(seen, &self.0, &self, |pod| self.look_after(pod)).await;
     }

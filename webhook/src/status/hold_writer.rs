@@ -21,12 +21,13 @@ const PACE: Duration = Duration::from_millis(100);
 /// The longest random pause before a replica writes to an object, in milliseconds. The replica with the shorter pause writes, and the
 /// other one mostly finds the patch written.
 const APART: u64 = 200;
-/// The pause after the first failure. Each pause is twice as long as the pause before.
+/// The pause after the first failed patch of an object, and the longest wait to see a patch that succeeded. After each further failure the pause is
+/// twice as long as before.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// The longest pause after a patch that failed.
 const LATEST: Duration = Duration::from_secs(30);
 
-/// Writes the patches that end holds, by turns.
+/// Writes the patches that release held pods and suspended Jobs, by turns of their namespaces and at a bounded pace.
 pub(super) struct HoldWriter {
     client: Client,
     /// The turns of the namespaces. A namespace has at most [`AT_ONCE`] objects in the queue; its other objects wait outside of it.
@@ -40,15 +41,15 @@ pub(super) struct HoldWriter {
 pub(super) enum Written {
     /// The API server has applied the patch.
     Done,
-    /// The patch came too late: another replica was faster, or the object is gone, and this replica has seen that since.
+    /// The patch failed because another replica was faster, or the object is gone: this replica has seen a change since.
     TooLate(Error),
-    /// The API server refused the patch; it is sent again after a pause.
+    /// The patch failed, with another error than before or for the first time; it is tried again after a pause.
     Failed(Error),
-    /// The API server refused the patch again, for the same reason as before.
+    /// The patch failed again, with the error of the last time; it is tried again after a pause.
     FailsStill(Error),
 }
 
-/// The failures of the patch that ends one object's hold.
+/// The failures so far of the patch that ends one object's hold: the last error and the last pause.
 #[derive(Default)]
 pub(super) struct Trouble {
     told: String,
@@ -56,7 +57,8 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// Notes a failure and makes the next pause longer.
+    /// Notes a failure, makes the next pause longer, and returns the failure as [`Written::FailsStill`] if its text is that of the last one, else
+    /// as [`Written::Failed`].
     fn next(&mut self, error: Error) -> Written {
         self.pause = (self.pause * 2).clamp(TRY_AGAIN, LATEST);
         let text = error.to_string();
@@ -78,8 +80,8 @@ impl HoldWriter {
         }
     }
 
-    /// Waits for the turn of an object of this namespace, makes the patch, and sends the patch if there is one. Passes the result to
-    /// `told`. Returns when this replica sees the result in its own store, or when the patch is to be tried again.
+    /// Waits for a short random time and for the turn of the namespace, then calls `patch` and sends the result to `url`, or returns if it is
+    /// `None`. Passes the outcome to `told`. Returns when the view sees a change, or after a pause, when the patch is to be tried again.
     pub(super) async fn write(
         &self,
         view: &View,
@@ -124,7 +126,7 @@ impl HoldWriter {
     }
 }
 
-/// Whether an error may mean that another replica was faster, or that the object is gone.
+/// Whether an error may mean that another replica was faster, or that the object is gone: the codes 404, 409 and 422.
 fn may_be_late(error: &Error) -> bool {
     matches!(error, Error::Api(status) if matches!(status.code, 404 | 409 | 422))
 }

@@ -20,13 +20,13 @@ use std::sync::Arc;
 use tokio::time::timeout_at;
 use wire::SIGN;
 
-/// The future answer to a request that stays open until there is news for its gate.
+/// The future answer to a request that stays open until there is news for its gate, or until it has to end.
 type OpenRequest = Pin<Box<dyn Future<Output = Result<GateReply, Unidentified>> + Send>>;
 
 /// The sign of life on a held request: a blank, because JSON text may begin with blanks.
 const BLANK: Bytes = Bytes::from_static(b" ");
 
-/// The HTTP routes of the status service.
+/// Returns the router of the status service, with its one route: the question of a gate.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route(wire::PATH, get(verdict))
@@ -70,7 +70,7 @@ async fn identify(
     service.authenticator.identify(claimed, address).await
 }
 
-/// The network address of the client of a request.
+/// The network address of the client of a request; the unspecified address where there is no connection, as in a test.
 fn address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
@@ -78,8 +78,8 @@ fn address(extensions: &Extensions) -> IpAddr {
     })
 }
 
-/// Responds at once, if there is news before the first sign is due; else by the head of the response, signs of life, and the answer at
-/// the end.
+/// Responds to an open request: at once, if its answer comes before the first sign is due; else by the head of the response, signs of life, and the
+/// answer at the end.
 ///
 /// The signs show the gate, and every proxy in between, that the request is still open. They also show the replica that a gate has gone.
 async fn respond(service: Arc<Service>, mut open: OpenRequest) -> Response {
@@ -119,7 +119,7 @@ fn signs(service: Arc<Service>, open: OpenRequest) -> Body {
     Body::from_stream(stream::once(async { Ok(BLANK) }).chain(rest))
 }
 
-/// The response to a client that is not identified as a gated pod.
+/// Returns the error response to a client that is not identified as a gated pod: a status code and the reason, which is counted and logged too.
 fn reject(service: &Service, refusal: &Unidentified) -> Response {
     use Unidentified as U;
     service.tell.rejected(refusal);

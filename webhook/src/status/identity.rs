@@ -43,25 +43,25 @@ const _: () = assert!(
 );
 /// The longest time that a pod takes to appear in our watch. The gate of a new pod may ask earlier, so its token waits for the pod.
 const SEEN_WITHIN: Duration = Duration::from_secs(1);
-/// The most issuers that are remembered: an API server has one, and a second issuer while it changes.
+/// The most issuers of accepted tokens that are remembered: an API server has one, and a second issuer while it changes.
 const ISSUERS: usize = 8;
 
-/// Asks the API server for the pod of each token, once for each token.
+/// Finds the pod of each token by a review of the API server, and remembers the result, so that a token is reviewed once.
 pub(crate) struct Authenticator {
     client: Client,
     clock: Clock,
     pods: Arc<Known>,
     tokens: RememberedTokens,
-    /// The issuers of the tokens that the API server has accepted.
+    /// The issuer of our own token, and those of the tokens that the API server has accepted.
     issuers: Mutex<BTreeSet<String>>,
     budget: Budget,
-    /// The turns of the namespaces. A namespace has at most as many gates in the queue as are reviewed at a time; its other gates wait
-    /// outside of it. So thousands of gates of one namespace never put more than that many in front of another namespace's gate.
+    /// The turns of the namespaces before the queue for reviews. A namespace has at most as many gates in that queue as are reviewed at a time; its
+    /// other gates wait here. So thousands of gates of one namespace never put more than that many in front of another namespace's gate.
     turns: Turns,
     reviews: Semaphore,
 }
 
-/// A token that may belong to a gate: the pod that the token claims exists, as far as our watch can tell.
+/// A token that may belong to a gate by its own, unverified claims: the pod that the token claims exists, as far as our watch can tell.
 #[derive(Debug)]
 pub(crate) struct Claimed<'t> {
     token: &'t str,
@@ -70,7 +70,8 @@ pub(crate) struct Claimed<'t> {
 }
 
 impl Authenticator {
-    /// Reviews tokens of known pods through `client`. `issuer`: the issuer of our own token.
+    /// Makes an authenticator that sends reviews through `client`, for tokens of pods that `pods` has. `issuer`: the issuer of our own token, whose
+    /// tokens are no strangers; `None` outside of a cluster.
     pub(crate) fn new(
         client: Client,
         clock: Clock,
@@ -90,11 +91,11 @@ impl Authenticator {
         }
     }
 
-    /// Reads the token of an `Authorization` header and its claims.
+    /// Reads the token of an `Authorization` header and its claims, and looks for the pod that it claims. The API server is not asked.
     ///
     /// # Errors
     ///
-    /// The token cannot belong to a gate.
+    /// There is no token, or by its claims it cannot belong to the gate of a pod that exists.
     pub(crate) async fn claimed<'t>(
         &self,
         authorization: Option<&'t str>,
@@ -115,11 +116,12 @@ impl Authenticator {
         })
     }
 
-    /// Returns the pod that a token belongs to. `address`: the client that sent the token.
+    /// Returns the pod that a token belongs to: by a remembered review, else by a new one in the turn of the namespace. `address`: the client that
+    /// sent the token.
     ///
     /// # Errors
     ///
-    /// The API server does not accept the token or cannot be asked, or the budget is used up.
+    /// The API server does not accept the token or cannot be asked, the turn does not come in time, or the budget of reviews is used up.
     pub(crate) async fn identify(
         &self,
         claimed: Claimed<'_>,
@@ -165,7 +167,8 @@ impl Authenticator {
         self.issuers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the claimed pod exists, as far as our watch can tell. While the watch cannot tell, the API server decides in its review.
+    /// Checks that the claimed pod exists, as far as our watch can tell, and waits up to a second for it to appear. `Ok` too while the watch cannot
+    /// tell: then the API server decides in its review.
     async fn exists(&self, claims: &TokenClaims) -> Result<(), Unidentified> {
         let until = Instant::now() + SEEN_WITHIN;
         loop {
@@ -213,8 +216,8 @@ impl Authenticator {
     }
 }
 
-/// Reads the pod of the token from the status of a review. The API server must have named our audience, and the token must be bound to a
-/// pod.
+/// Reads the pod of the token from the status of a review. The API server must have named our audience, and the token must be bound to a pod; else
+/// it is an error.
 fn judge(status: &TokenReviewStatus, expires: Timestamp) -> Result<Identity, Unidentified> {
     let for_us = status
         .audiences
@@ -251,7 +254,8 @@ fn judge(status: &TokenReviewStatus, expires: Timestamp) -> Result<Identity, Uni
     }
 }
 
-/// The time for which an accepted token is remembered: until it expires, since the API server has just vouched for it.
+/// The time for which an accepted token is remembered: until it expires, and for [`LONGEST`] at most. A token that has expired already, but was
+/// accepted, is remembered for [`REFUSED_FOR`].
 fn lifetime(expires: Timestamp, now: Timestamp) -> Duration {
     let left = Duration::try_from(expires.duration_since(now));
     left.unwrap_or(REFUSED_FOR).min(LONGEST)

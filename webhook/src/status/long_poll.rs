@@ -20,8 +20,8 @@ use wire::{Answer, Decision};
 /// The longest time that a gate's request stays open.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// The time for which a request stays open even if its token ends sooner, and the longest time at a replica that hears nothing of the API
-/// server. It is shorter than the pause before the first sign, so the head of the response can still send the gate to another replica.
+/// The time for which a request stays open even if its token ends sooner, and the longest time at a replica that hears nothing of the API server.
+/// It is shorter than the pause before the first sign of life, so the head of the response can still send the gate to another replica.
 pub(super) const SHORTEST: Duration = Duration::from_secs(15);
 
 /// The word in metrics for a gate that is told at once to wait, because the gates of its namespace fill this replica.
@@ -30,10 +30,10 @@ const NO_PLACE: &str = "no_place";
 /// The query of a gate's request.
 #[derive(Debug, Deserialize)]
 pub(super) struct Ask {
-    /// The digest of the answer that the gate has; empty for its first question.
+    /// The digest of the answer that the gate got last; empty for its first question.
     #[serde(default)]
     seen: String,
-    /// The seconds for which the gate waits for a response.
+    /// The longest time, in seconds, for which the gate waits for a response; the service waits for five minutes at most.
     #[serde(default)]
     wait: u64,
     /// The facts that only the gate can tell, from headers.
@@ -44,7 +44,7 @@ pub(super) struct Ask {
 /// The status service's response to a gate.
 pub(super) struct GateReply {
     pub(super) answer: Answer,
-    /// Whether the gate is to ask another replica next time.
+    /// Whether the response closes the connection, so that the gate asks another replica next time.
     pub(super) elsewhere: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct GateReply {
 ///
 /// # Errors
 ///
-/// Another pod has the name of the pod by now.
+/// [`Unidentified::AnotherPod`]: the pod's name belongs to a pod with another UID by now.
 pub(super) fn until_news(
     service: Arc<Service>,
     identity: Identity,
@@ -99,8 +99,8 @@ impl<'a> LongPoll<'a> {
         }
     }
 
-    /// The step after a look at a gate that is told to wait: the answer, if it is news for the gate, else a rest. `since`: the start of
-    /// its pod.
+    /// The step after a look at a gate that has to wait: the answer, if it is news for the gate or the request is over; else a rest. Tells the user
+    /// the news. `since`: the start of the gate's pod.
     fn waits(
         &mut self,
         look: &Look<'_>,
@@ -199,7 +199,7 @@ impl WaitSubject for LongPoll<'_> {
         WaitStep::Over(Ok(verdict.answer))
     }
 
-    /// Returns when the gate has to get its present answer: the process drains, or a gate of another namespace needs the place. The gate
+    /// Returns when the gate has to get its present answer at once: the process drains, or a gate of another namespace needs the place. The gate
     /// then asks again.
     async fn interrupted(&mut self, service: &Service) {
         tokio::select! {

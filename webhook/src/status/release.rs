@@ -27,13 +27,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use wire::Decision;
 
-/// The longest time until an object that a watch has shown is in its store: a list that begins anew arrives slowly.
+/// The longest time between the moment at which a watch shows an object and the moment at which its store has it: a list that begins anew arrives
+/// slowly.
 const ARRIVES: Duration = ANEW;
 
-/// Receives each object of a watch as it arrives.
+/// A function to call with each object that a watch shows, as it arrives.
 pub(crate) type Show = Arc<dyn Fn(&Value) + Send + Sync>;
 
-/// A receiver that takes each object as a watch shows it, and the channel on which it passes on the objects that `is_held` accepts.
+/// Returns a function to call with each object that a watch shows, and the channel on which that function passes on the objects that `is_held`
+/// accepts.
 pub(super) fn shown(is_held: fn(&Value) -> bool) -> (Show, UnboundedReceiver<Waiter>) {
     let (held, seen) = unbounded_channel();
     let show = move |object: &Value| {
@@ -50,7 +52,8 @@ pub(super) fn shown(is_held: fn(&Value) -> bool) -> (Show, UnboundedReceiver<Wai
     (Arc::new(show), seen)
 }
 
-/// Looks after each waiter that is `seen`, for as long as the process runs. `look_after` returns the end of a waiter's turn.
+/// Looks after each waiter that `seen` brings, one turn after another, and never returns. A waiter without a place queues. `look_after` has one
+/// turn of a waiter with a place, and returns its end.
 pub(super) async fn keep<H: Hold, F: Future<Output = TurnEnd>>(
     mut seen: UnboundedReceiver<Waiter>,
     releaser: &Releaser,
@@ -107,7 +110,7 @@ pub(super) async fn keep<H: Hold, F: Future<Output = TurnEnd>>(
 
 /// The way in which the turn of a held waiter ends.
 pub(super) enum TurnEnd {
-    /// The waiter with this UID is no longer held.
+    /// The waiter with this UID is no longer held, or its object is gone.
     Over(String),
     /// The waiter is still held, gives its place to another waiter of its namespace, and queues again.
     Again(HeldWaiter),
@@ -115,19 +118,20 @@ pub(super) enum TurnEnd {
 
 /// One sort of hold: that of pods, or that of Jobs.
 pub(super) trait Hold {
-    /// The word that an answer has for all objects of this sort.
+    /// The words for all objects of this sort in an answer that says that they cannot be read.
     const ALL: &str;
 
     /// The store of all objects of this sort; `None` while no watch fills it.
     fn store(&self, known: &Known) -> Option<Arc<Store>>;
 
-    /// The object in the store that has the name of the waiter.
+    /// The stored object with the namespace and the name of the waiter, read through `view`. Its UID may be another.
     fn stored(&self, waiter: &Waiter, view: &View) -> Lookup<Value>;
 
-    /// The state of a stored object: whether it is still held.
+    /// The state of the stored object of a waiter: whether it is still held.
     fn state(&self, stored: Value) -> HoldState;
 
-    /// Tells the user that a wait goes on, by Events and conditions. Returns the moment at which that is due again.
+    /// Tells the user that a wait goes on, by Events and conditions. `is_news`: the answer is another than before. Returns the moment at which an
+    /// Event is due next.
     fn tell(&self, look: &Look<'_>, held: &Held, is_news: bool) -> Option<Instant>;
 
     /// The held object, in the form in which an Event names its object.
@@ -136,7 +140,7 @@ pub(super) trait Hold {
     /// The path of the held object in the Kubernetes API.
     fn url(&self, waiter: &Waiter) -> String;
 
-    /// The patch that releases the object, and that fails where the object has changed; `None` where there is nothing to release.
+    /// The JSON patch that releases the object, and that fails where the object has changed; `None` where there is nothing to release.
     fn patch(&self, stored: &Value, end: HoldEnd) -> Option<Value>;
 
     /// Logs the result of the patch that ends the hold.
@@ -145,9 +149,9 @@ pub(super) trait Hold {
 
 /// The state of an object that was held when the watch showed it.
 pub(super) enum HoldState {
-    /// The object is held, and is judged as this pod.
+    /// The object is held, and is judged as this pod: itself, or the pod that a Job is to make.
     Held(Value),
-    /// The hold has ended without sluice, and a patch only notes that on the object.
+    /// The hold was ended by another than sluice, and a patch is still needed to note that on the object.
     Ended(HoldEnd),
     /// The object is not held any more.
     Released,
@@ -171,7 +175,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The entry of the wait for the registry and for metrics.
+    /// The reason and the start of the wait, for the registry and for metrics.
     pub(super) fn wait(&self) -> Wait {
         Wait {
             reason: reason(&self.verdict.answer),
@@ -180,7 +184,7 @@ impl Held {
     }
 }
 
-/// Releases the held waiters of one sort, pods or Jobs.
+/// Releases the held waiters of one sort, pods or Jobs, once their dependencies are satisfied or their wait ends otherwise.
 pub(super) struct Releaser {
     pub(super) service: Arc<Service>,
     places: Arc<HeldPlaces>,
@@ -188,7 +192,7 @@ pub(super) struct Releaser {
 }
 
 impl Releaser {
-    /// Releases waiters that `service` judges, and that have their turns in `places`.
+    /// Makes a releaser of the waiters that `service` judges, which take their turns in `places`.
     pub(super) fn new(service: Arc<Service>, client: Client, places: Arc<HeldPlaces>) -> Self {
         Self {
             service,
@@ -197,7 +201,7 @@ impl Releaser {
         }
     }
 
-    /// Looks at a waiter until it is no longer held, or gone, or has to give its place up.
+    /// Looks at a waiter, and writes the patch when its hold has to end, until the waiter is no longer held, is gone, or has to give its place up.
     pub(super) async fn until_released<H: Hold>(&self, mut place: HeldPlace, hold: &H) -> TurnEnd {
         let waiter = place.held.waiter.clone();
         let mut subject = HeldWait {
@@ -221,7 +225,8 @@ impl Releaser {
         }
     }
 
-    /// Writes the patch that ends the hold, unless the waiter has changed since it was judged; returns when this replica sees the end.
+    /// Writes the patch that ends the hold, unless anything that the judgement has read has changed since. Returns when this replica sees a change,
+    /// or when the patch is to be tried again.
     async fn release<H: Hold>(
         &self,
         waiter: &Waiter,
@@ -241,7 +246,7 @@ impl Releaser {
     }
 }
 
-/// The wait of a waiter until its hold has to end.
+/// The wait of a held pod or a suspended Job, as the loop of all waits runs it.
 struct HeldWait<'a, H> {
     hold: &'a H,
     /// The entry of the wait; `None` where the waiter has as many waits as one may have, `MOST` of `wait_registry.rs`.
@@ -253,9 +258,9 @@ struct HeldWait<'a, H> {
 
 /// The result of the wait of a held waiter.
 enum HoldResult {
-    /// The hold has to end, and a patch ends it.
+    /// The waiter may be released, or its hold was ended by another than sluice: a patch is to be written.
     Ended(HoldEnd),
-    /// The waiter is no longer held.
+    /// The waiter is no longer held, or its object is gone.
     Over,
     /// The waiter is still held, but gives its place up to another waiter of its namespace, and queues again.
     GivesWay,
@@ -362,7 +367,8 @@ impl<H: Hold> WaitSubject for HeldWait<'_, H> {
     }
 }
 
-/// Whether the waiter may be on its way into the store, although the store does not have it.
+/// Whether the object of a waiter may still be on its way into the store: the store never had it, and a watch first showed it less than [`ARRIVES`]
+/// ago.
 fn may_arrive(held: &HeldWaiter) -> bool {
     !held.has_arrived && held.began.elapsed() < ARRIVES
 }

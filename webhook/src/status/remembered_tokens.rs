@@ -20,7 +20,7 @@ const SWEEP: Duration = Duration::from_secs(10);
 /// fill that namespace's share.
 const REFUSED: &str = "(refused tokens)";
 
-/// The pod that a gate's token belongs to.
+/// The pod that an accepted token belongs to, and the end of the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// The pod that the token is bound to.
@@ -57,18 +57,18 @@ impl RememberedTokens {
         }
     }
 
-    /// The result of a review of this token that is still believed.
+    /// The remembered result of a review of this token; `None` if there is none, or if its time is over.
     pub(super) fn verdict(&self, hash: &TokenHash) -> Option<Result<Identity, Unidentified>> {
         let token = self.tokens.get(hash)?;
         (token.until > Instant::now()).then(|| token.verdict.clone())
     }
 
-    /// Forgets the result for a token whose pod is gone.
+    /// Forgets the result of the review of a token whose pod is gone, whether the token was accepted or refused.
     pub(super) fn forget(&self, hash: &TokenHash) {
         self.tokens.remove(hash);
     }
 
-    /// Remembers the result of a review for `lifetime`, if the namespace of the pod has room for it.
+    /// Remembers the result of a review for `lifetime`, if the namespace of the pod, or the common share of refused tokens, has room for it.
     pub(super) fn remember(
         &self,
         hash: TokenHash,
@@ -95,7 +95,7 @@ impl RememberedTokens {
         }
     }
 
-    /// Forgets the expired tokens.
+    /// Forgets the results whose time is over, unless the last search for them is less than [`SWEEP`] ago.
     fn sweep(&self, now: Instant) {
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         if now.duration_since(*swept) < SWEEP {

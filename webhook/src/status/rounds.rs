@@ -17,25 +17,25 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::time::Instant;
 
-/// The time for which a round serves further pods: about as long as a crowd takes to ask. So findings are at most this old.
+/// The time for which a round serves further pods: about as long as a crowd of gates takes to ask. So findings are at most this old.
 const SERVES: SignedDuration = SignedDuration::from_secs(1);
 
 /// The digest of the common part of pods that are alike, by which their round is found. The part itself may be some kilobytes.
 type Alike = [u8; 32];
 
-/// The rounds that waiting gates share, by the common part of their pods.
+/// The rounds that serve several pods, each by the digest of the common part of its pods. A round is dropped with the last gate that waits on it.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     known: Arc<Known>,
     shared: Mutex<HashMap<Alike, Weak<Round>>>,
 }
 
-/// One judgement, and the view that wakes the gates which were told of it.
+/// One judgement of a pod or of all pods like it, and the view that wakes the gates which were told of it.
 #[derive(Debug)]
 pub(super) struct Round {
     view: Arc<View>,
     at: Timestamp,
-    /// Whether other pods of the same workload may be told this round's verdict.
+    /// Whether the round serves further pods of the workload that are alike.
     shared: bool,
     pub(super) judged: Lookup<Arc<Judged>>,
 }
@@ -59,7 +59,7 @@ pub(super) struct Judged {
 #[derive(Debug)]
 pub(super) struct Above {
     pub(super) object: Regarding,
-    /// The revision of the pods; `None` where it is unknown.
+    /// The revision (version of the pod template) of the pods; `None` where it is unknown.
     pub(super) revision: Option<String>,
 }
 
@@ -70,8 +70,8 @@ impl Rounds {
         Self { known, shared }
     }
 
-    /// The round for a pod: the shared round of pods like it while that serves, else a new one. `report` holds the facts that only the
-    /// pod's gate can tell, so a round that takes it into account serves this pod alone.
+    /// The round for a pod: the shared round of pods like it while that serves, else a new one. `report` holds the facts that only the pod's gate
+    /// can tell; where it tells of a boot of the node, the round serves this pod alone.
     pub(super) fn of(&self, pod: &Value, report: &GateReport, now: Timestamp) -> Arc<Round> {
         // The boot of one node is nothing to the pods on others.
         let alike = dependent::alike(pod).filter(|_| report.rebooted.is_none());
@@ -79,7 +79,8 @@ impl Rounds {
         shared.unwrap_or_else(|| Arc::new(self.judge(pod, report, now)))
     }
 
-    /// The round that pods alike share; `None` if the pod needs a round of its own.
+    /// The round that all pods with the common part `alike` share, made anew where the last one serves no more; `None` if each of the pods needs a
+    /// round of its own.
     fn shared(&self, alike: &Value, now: Timestamp) -> Option<Arc<Round>> {
         let key: Alike = Sha256::digest(serde_json::to_vec(alike).ok()?).into();
         let before = self.lock().get(&key).and_then(Weak::upgrade);
@@ -104,7 +105,7 @@ impl Rounds {
         Some(round)
     }
 
-    /// The round for an object whose creation is held.
+    /// A new round for an object whose creation is held, which serves that object alone.
     pub(super) fn of_creation(&self, dependent: &Dependent, now: Timestamp) -> Arc<Round> {
         let view = self.known.view_of(&dependent.namespace);
         let found = verdict::find(dependent, &self.known.settings().policy, &view, now);
@@ -148,7 +149,8 @@ impl Rounds {
 }
 
 impl Round {
-    /// Whether the round may serve a gate that asks now, because the gate would get the same verdict.
+    /// Whether the round may serve a gate that asks now: it is less than [`SERVES`] old, and nothing that it has read has changed, is due, or is no
+    /// longer believed.
     fn serves(&self, now: Timestamp) -> bool {
         let again = match &self.judged {
             Lookup::Found(judged) => judged.found.again(),
@@ -161,7 +163,7 @@ impl Round {
             && believed.is_none_or(|until| Instant::now() < until)
     }
 
-    /// The topmost workload above the pods of the round.
+    /// The topmost workload above the pods of the round; `None` where there is none, or where it cannot be read.
     pub(super) fn above(&self) -> Option<&Above> {
         match &self.judged {
             Lookup::Found(judged) => judged.above.as_ref(),
@@ -169,7 +171,7 @@ impl Round {
         }
     }
 
-    /// The dependent that was judged. In a shared round it has only the common part of its pods.
+    /// The dependent that was judged; `None` where the pod's owner could not be read. In a shared round it has only the common part of its pods.
     pub(super) fn dependent(&self) -> Option<&Dependent> {
         match &self.judged {
             Lookup::Found(judged) => Some(&judged.dependent),
@@ -177,7 +179,7 @@ impl Round {
         }
     }
 
-    /// Keeps only the view of the round, which is all that a waiting gate needs.
+    /// Keeps the view of the round, which is all that a waiting gate needs; and, if the round is shared, the round for other pods.
     pub(super) fn rest(self: Arc<Self>) -> Rest {
         Rest {
             view: Arc::clone(&self.view),

@@ -17,26 +17,27 @@ use tokio::time::Instant;
 pub(crate) struct Service {
     /// The objects of the cluster that this replica knows.
     pub known: Arc<Known>,
-    /// Finds the pod that a gate's token belongs to.
+    /// Finds the pod that a gate's token belongs to, by reviews of the API server.
     pub authenticator: Authenticator,
     /// The open requests of gates.
     pub requests: Arc<WaitRegistry>,
     /// The judgements that pods of one workload share.
     pub rounds: Rounds,
-    /// The turns by which namespaces share the judging, so that a crowd of waiters of one does not hold up the others.
+    /// The turns of the namespaces at judging: one waiter of a namespace is judged at a time, so that a crowd of waiters of one does not hold up
+    /// the others.
     pub turns: Turns,
     /// Tells the outcome of each look at a waiter: by Events, conditions and metrics.
     pub tell: Teller,
-    /// The signal that the process drains. Each open request is answered then, so its gate asks another replica.
+    /// The progress of the process's shutdown. Each open request is answered when the process drains, so its gate asks another replica.
     pub shutdown: Shutdown,
-    /// The time of the cluster, by which timeouts pass.
+    /// The clock that tells the time of the API server, by which timeouts pass.
     pub clock: Clock,
     /// The beat to which signs of life and timed looks are rounded, so that they fall together.
     pub beat: Beat,
 }
 
 impl Service {
-    /// Whether this replica hears nothing of the API server, so that a gate had better ask another replica.
+    /// Whether this replica has not heard of the API server for so long that its knowledge is stale, so that a gate had better ask another replica.
     pub(super) fn is_cut_off(&self) -> bool {
         self.known.gated().believed_until() == Err(Unavailable::Stale)
     }
@@ -51,12 +52,12 @@ const BEAT: Duration = Duration::from_millis(100);
 pub(crate) struct Beat(Instant);
 
 impl Beat {
-    /// A [`Beat`] whose first beat is at this moment.
+    /// Makes the beat whose first moment is `began`.
     pub(crate) fn from(began: Instant) -> Self {
         Self(began)
     }
 
-    /// The last beat before `time` has passed from now.
+    /// The moment that is `time` from now, rounded down to a beat.
     pub(super) fn within(&self, time: Duration) -> Instant {
         let at = Instant::now() + time;
         let since = at.saturating_duration_since(self.0).subsec_nanos() % BEAT.subsec_nanos();

@@ -24,33 +24,34 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
-/// The end of the hold of a Job that its user or a controller has resumed: a patch only removes our note from the Job.
+/// The end of the hold of a Job that its user or a controller has resumed: a patch removes our note from the Job, and changes nothing else.
 const RESUMED_BY_ANOTHER: HoldEnd = HoldEnd {
     outcome: "ResumedByAnother",
     timed_out: false,
 };
 
-/// Resumes Jobs that were created suspended.
+/// Resumes Jobs that admission has created suspended, once the gates of their pods would wait no longer.
 pub(crate) struct JobResumer(Releaser);
 
-/// A receiver that takes each Job as a watch shows it, and the channel on which it passes on the Jobs that admission has created
-/// suspended.
+/// Returns a function to call with each Job that a watch shows, and the channel on which that function passes on the Jobs that admission has
+/// created suspended.
 pub(crate) fn suspended_jobs() -> (Show, UnboundedReceiver<Waiter>) {
     release::shown(job::was_held)
 }
 
 impl JobResumer {
-    /// Resumes Jobs that `service` judges, and that have their turns in `places`.
+    /// Makes a resumer of the Jobs that `service` judges, which take their turns in `places`.
     pub(crate) fn new(service: Arc<Service>, client: Client, places: Arc<HeldPlaces>) -> Self {
         Self(Releaser::new(service, client, places))
     }
 
-    /// Looks after each suspended Job that is `seen`, for as long as the process runs.
+    /// Looks after each suspended Job that `seen` brings, until it is resumed or gone. Never returns.
     pub(crate) async fn keep(self, seen: UnboundedReceiver<Waiter>) {
         release::keep(seen, &self.0, &self, |job| self.look_after(job)).await;
     }
 
-    /// Looks after a suspended Job until it is gone, or belongs to its user, or until another Job of its namespace needs the place.
+    /// Looks after a suspended Job until sluice or its user has resumed it, it is gone, or another Job of its namespace needs the place. Notes the
+    /// Job as a suspended one in the meantime.
     async fn look_after(&self, place: HeldPlace) -> TurnEnd {
         let job = place.held.waiter.clone();
         let suspended = self.0.service.known.suspended_jobs();

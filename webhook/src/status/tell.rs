@@ -37,22 +37,22 @@ pub(crate) struct Teller {
     pub conditions: Option<Arc<PodConditions>>,
     /// Counts the requests of gates, the answers and the waits.
     pub metrics: Arc<StatusMetrics>,
-    /// Remembers the revisions that have passed.
+    /// Remembers the revisions whose gates have opened because their dependencies were satisfied.
     pub memory: Arc<Memory>,
     /// The clock that tells the time of the cluster.
     pub clock: Clock,
 }
 
 impl Teller {
-    /// Writes the condition of a pod that waits. `since`: the start of the pod.
+    /// Queues the condition of a pod that waits, with this reason, where the administrator wants conditions. `since`: the start of the pod.
     pub(super) fn waits(&self, waiter: &Waiter, reason: &str, answer: &Answer, since: Timestamp) {
         if let Some(conditions) = &self.conditions {
             conditions.waits(waiter, reason, said::unsatisfied(answer), since);
         }
     }
 
-    /// Writes an Event, and the condition of a pod, about a held `object` that waits in the queue for a place, because the held objects
-    /// of its namespace fill `share` bytes. `since`: the time at which the object was first seen.
+    /// Writes an Event about a held `object` that waits in the queue for a place, because the held objects of its namespace fill `share` bytes, and
+    /// the condition if it is a pod. `since`: the time at which the object was first seen.
     pub(super) fn queues(
         &self,
         object: Regarding,
@@ -105,7 +105,7 @@ impl Teller {
         self.recorder.creation_waiting(subject, answer, late)
     }
 
-    /// Tells that the wait of a creation has ended: the object may be created, or is refused.
+    /// Tells, in the log and by an Event, that the wait of a creation has ended: the object may be created, or is refused.
     pub(super) fn creation_ended(&self, subject: &Uncreated, verdict: &Verdict) {
         let outcome = verdict.why.label();
         let namespace = &subject.object.namespace;
@@ -113,8 +113,8 @@ impl Teller {
         self.recorder.creation_ended(subject, verdict);
     }
 
-    /// Tells that a gate opens. If the dependencies of `dependent` are satisfied, its revision counts as passed from now on. `since`: the
-    /// start of the pod; `None` where the pod has not waited.
+    /// Tells that a gate opens: counts and logs the end of the wait, and writes Events and the condition of the pod. If the dependencies of
+    /// `dependent` are satisfied, its revision counts as passed from now on. `since`: the start of the pod; `None` where the pod has not waited.
     pub(super) fn opened(
         &self,
         subject: &GatedPod<'_>,
@@ -158,7 +158,8 @@ impl Teller {
         }
     }
 
-    /// Tells that a gate is refused, so the gate's container fails. `since`: the start of the pod; `None` where the pod has not waited.
+    /// Tells, by metrics, the log and Events, that a gate is refused, so the gate's container fails. `since`: the start of the pod; `None` where
+    /// the gate has not waited, as after a restart of its container.
     pub(super) fn refused(
         &self,
         subject: &GatedPod<'_>,
@@ -172,14 +173,14 @@ impl Teller {
         self.cut(subject, verdict);
     }
 
-    /// Forgets the unwritten condition of a pod that waits, because the hold of the pod has gone.
+    /// Forgets the condition that a pod waits, if it is not written yet, because the pod is no longer held.
     pub(super) fn let_go(&self, waiter: &Waiter) {
         if let Some(conditions) = &self.conditions {
             conditions.was_let_go(waiter);
         }
     }
 
-    /// Counts a request that was refused before it was answered.
+    /// Counts and logs a request that was refused before it was answered, by the reason.
     pub(super) fn rejected(&self, refusal: &Unidentified) {
         debug!(target: TARGET, %refusal, "Refused");
         self.metrics.refused(refusal.label());
@@ -208,7 +209,7 @@ impl Teller {
     }
 }
 
-/// Logs that the gate of a pod begins to wait.
+/// Logs that the gate of a pod begins to wait, and the unsatisfied dependency that comes first by name.
 pub(super) fn begins(waiter: &Waiter, answer: &Answer) {
     let waits_for = said::unsatisfied(answer);
     let (namespace, pod) = (&waiter.namespace, &waiter.name);

@@ -12,7 +12,7 @@ const LONGEST: usize = 16 * 1024;
 /// The longest name that a claim may have, in bytes. Kubernetes gives pods, namespaces and UIDs no longer ones. The claims of forged
 /// tokens are kept for a while, so a long name would cost memory.
 const LONGEST_NAME: usize = 253;
-/// The longest name of an issuer, in bytes. It is a URL, and OpenID Connect has no bound for it.
+/// The longest name of an issuer (claim `iss`), in bytes. It is a URL, and OpenID Connect has no bound for it.
 const LONGEST_ISSUER: usize = 2048;
 /// The most by which the clocks of the issuer and of this replica may differ; the API server allows as much.
 const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
@@ -76,12 +76,13 @@ impl TokenClaims {
     }
 }
 
-/// The issuer of a token of any audience; `None` if the token names none.
+/// The issuer of a token of any audience; `None` if the text is no JWT or names none.
 pub(crate) fn issuer(token: &str) -> Option<String> {
     Some(payload(token.trim())?["iss"].as_str()?.to_owned())
 }
 
-/// The claims of a JWT: three parts, of which the first two are JSON objects.
+/// Returns the claims of a JWT; `None` if the text is too long, or not three parts of which the first two are JSON objects. The signature is not
+/// checked.
 fn payload(token: &str) -> Option<Value> {
     if token.len() > LONGEST {
         return None;

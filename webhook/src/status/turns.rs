@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The namespaces with a gate that has a turn or waits for a turn.
+/// A number of turns for each namespace; holds those namespaces in which a turn is taken or waited for.
 #[derive(Debug)]
 pub(crate) struct Turns {
     each: usize,
     namespaces: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// The turn of a gate. The turn ends when this is dropped.
+/// A turn of a gate or an object in its namespace. The turn ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Turn<'t> {
     turns: &'t Turns,
@@ -29,7 +29,7 @@ impl Turns {
         }
     }
 
-    /// Waits for a turn in a namespace. The turns are given in the order in which the gates ask.
+    /// Waits for a turn in a namespace. The turns of a namespace are given in the order of the calls.
     pub(super) async fn take<'t>(&'t self, namespace: &'t str) -> Turn<'t> {
         let semaphore = {
             let mut namespaces = self.lock();

@@ -17,21 +17,21 @@ pub(crate) enum Unidentified {
     /// The token has expired, or is not valid yet.
     #[error("the token has expired or is not valid yet")]
     OutOfDate,
-    /// The API server does not accept the token for our audience.
+    /// The token is not for our audience by its claims, or the API server does not accept it.
     #[error("the token is not accepted for audience {AUDIENCE:?}")]
     NotAccepted,
     /// The request's token is not bound to a pod.
     #[error("the token is not bound to a pod")]
     NotAPod,
-    /// No pod with our label has the name that the token claims.
+    /// No pod with the label of gated pods has the name that the token claims.
     #[error(
         "sluice sees no such pod with the label {GATED}: \"{GATED_VALUE}\"; it was deleted, or the label was removed"
     )]
     NoPod,
-    /// The name that the token claims belongs to another pod by now.
+    /// The pod name that the token claims belongs to a pod with another UID by now.
     #[error("the token's pod no longer exists")]
     AnotherPod,
-    /// The shares of the request in the budget of token reviews are used up.
+    /// The budget of token reviews is used up for the client's address, the claimed pod, its namespace, or all unknown issuers.
     #[error(
         "too many tokens that nobody knows come from this address, or for this namespace; try again"
     )]

@@ -22,13 +22,13 @@ pub(super) trait WaitSubject {
     /// The result with which a wait of this sort ends.
     type End;
 
-    /// The moment at which this replica first looked at the waiter.
+    /// The moment at which the wait began on this replica.
     fn began(&self) -> Instant;
 
-    /// Judges the waiter once, and tells its user the news.
+    /// Judges the waiter once, tells its user the news, and returns whether the wait is over.
     fn look(&mut self, look: &Look<'_>) -> WaitStep<Self::End>;
 
-    /// Returns when the wait has to end although its dependencies are not satisfied. Cancel-safe.
+    /// Returns when the waiter has to be looked at again at once, such as when its place is needed. By default never. Cancel-safe.
     async fn interrupted(&mut self, _: &Service) {
         pending::<()>().await;
     }
@@ -42,9 +42,9 @@ pub(super) struct Look<'l> {
     pub(super) waiter: &'l Waiter,
     /// The reader of the cluster for this look. A change of any object that the look has read through it ends the rest.
     pub(super) view: &'l View,
-    /// The time of the look at the waiter.
+    /// The time of the look, by the API server's clock.
     pub(super) now: Timestamp,
-    /// Whether the wait has lasted so long that a provisional answer is told, too.
+    /// Whether the wait has lasted for [`SETTLE`], so that a provisional answer, from before all kinds were read, is told too.
     pub(super) settled: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum WaitStep<E> {
     Rest(Option<Instant>, Option<Arc<Round>>),
 }
 
-/// Looks at the waiter until its wait is over. Returns the result, and the view of the last look.
+/// Looks at the waiter, and again whenever its verdict may have changed, until its wait is over. Returns the result, and the view of the last look.
 pub(super) async fn wait<S: WaitSubject>(
     service: &Service,
     waiter: &Waiter,
@@ -93,7 +93,7 @@ pub(super) async fn wait<S: WaitSubject>(
     }
 }
 
-/// Returns when the round of judging behind the last answer may no longer hold.
+/// Returns when the round of judging that the last answer rests on may no longer hold; never where there is no round.
 async fn over(rest: Option<&Rest>) {
     match rest {
         Some(rest) => rest.over().await,
@@ -101,13 +101,14 @@ async fn over(rest: Option<&Rest>) {
     }
 }
 
-/// The instant of a time on the cluster's clock; `None` where no instant is so late.
+/// The instant at which the API server's clock, which shows `now`, will show `at`; the present one if `at` has passed. `None` where no instant is
+/// so late.
 pub(super) fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
     let left = Duration::try_from(at.duration_since(now)).unwrap_or_default();
     Instant::now().checked_add(left)
 }
 
-/// The label of the first reason in an answer; `Unread` where the answer has none.
+/// The label of the reason of the unsatisfied dependency whose name comes first in an answer; `Unread` where the answer has none.
 pub(super) fn reason(answer: &wire::Answer) -> &'static str {
     let first = said::first(answer);
     let reason = first.and_then(|first| first.reason.parse().ok());

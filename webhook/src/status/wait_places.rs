@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tracing::warn;
 
-/// The places of the waits of one registry.
+/// The places for the waits of one registry, `most` in all, whichever namespaces take them.
 #[derive(Debug)]
 pub(super) struct WaitPlaces {
     most: usize,
@@ -42,7 +42,7 @@ pub(super) struct WaitPlace {
 }
 
 impl WaitPlaces {
-    /// Makes this number of places.
+    /// Makes `most` places, all free.
     pub(super) fn new(most: usize) -> Arc<Self> {
         let taken = Mutex::default();
         Arc::new(Self { most, taken })
@@ -66,7 +66,7 @@ impl WaitPlaces {
         })
     }
 
-    /// Ends the oldest waits of a namespace: a fraction of about one in `parts`, and at most `most` of them.
+    /// Tells the oldest waits of a namespace to end: one in `parts` of them, rounded up, and at most `most`.
     pub(super) fn end_some(&self, namespace: &str, most: usize, parts: usize) {
         if let Some(waits) = self.lock().of.get(namespace) {
             let some = waits.count.div_ceil(parts).min(most);
@@ -81,7 +81,8 @@ impl WaitPlaces {
 }
 
 impl TakenWaits {
-    /// Ends the oldest wait of the namespace with the most waits. `None` if that namespace has no more waits than `namespace` would have.
+    /// Tells the oldest wait of the namespace with the most waits to end. `None` if that namespace has no more waits than `namespace` would have.
+    /// The log tells once which namespace fills the replica.
     fn make_room(&mut self, namespace: &str) -> Option<()> {
         let own = self.of.get(namespace).map_or(0, |waits| waits.count);
         let most = self.of.values().map(|waits| waits.count).max()?;

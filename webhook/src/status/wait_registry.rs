@@ -23,7 +23,7 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    /// The waiter as the object that an Event is about, with this `apiVersion` and `kind`.
+    /// The waiter in the form in which an Event names its object, with this `apiVersion` and `kind`.
     pub(super) fn regarding(&self, api_version: &str, kind: &str) -> Regarding {
         Regarding {
             api_version: Some(api_version.to_owned()),
@@ -35,7 +35,8 @@ impl Waiter {
     }
 }
 
-/// The waiters of one sort, such as pods with an open request, by their UIDs.
+/// The waiters of one sort, such as pods with an open request, by their UIDs, with the wait that each was told last; and the places for their
+/// waits.
 #[derive(Debug)]
 pub(crate) struct WaitRegistry {
     waits: DashMap<String, Registered>,
@@ -47,25 +48,25 @@ struct Registered {
     namespace: String,
     /// The number of open waits of this waiter.
     count: u32,
-    /// The wait in the state that the waiter was told last; `None` before the first time.
+    /// The reason and the start of the wait as the waiter was told last; `None` before the first time.
     wait: Option<Wait>,
 }
 
-/// The wait of one waiter.
+/// The wait of one waiter, for metrics: its reason and its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wait {
-    /// The label of the first reason why the waiter waits.
+    /// The label of the reason of the waiter's first unsatisfied dependency, by name.
     pub(super) reason: &'static str,
     /// The start of the pod, or the creation of the Job.
     pub(super) since: Timestamp,
 }
 
-/// One wait of a waiter. The registry forgets the wait when this is dropped.
+/// One open wait of a waiter. The registry counts the wait until this is dropped, and forgets a waiter without waits.
 #[derive(Debug)]
 pub(super) struct WaitEntry {
     registry: Arc<WaitRegistry>,
     uid: String,
-    /// The place of the wait; `None` if the namespace of the waiter fills the registry, and the wait is to end at once.
+    /// The place of the wait; `None` if no place was free and no other namespace had to give one up, so that the wait is to end at once.
     place: Option<WaitPlace>,
 }
 
@@ -76,7 +77,7 @@ impl Default for WaitRegistry {
 }
 
 impl WaitRegistry {
-    /// Makes a registry with this number of places. Beyond them, the namespace with the most waits gives way.
+    /// Makes a registry with this number of places for waits. Beyond them, the namespace with the most waits gives a place up.
     pub(crate) fn within(most: usize) -> Self {
         Self {
             waits: DashMap::new(),
@@ -84,12 +85,12 @@ impl WaitRegistry {
         }
     }
 
-    /// Ends the oldest waits of a namespace: a fraction of about one in `parts`, and at most `most` of them.
+    /// Tells the oldest waits of a namespace to end: one in `parts` of them, rounded up, and at most `most`.
     pub(super) fn end_some(&self, namespace: &str, most: usize, parts: usize) {
         self.places.end_some(namespace, most, parts);
     }
 
-    /// Registers one more wait of a waiter; `None` if the waiter has [`MOST`] already.
+    /// Registers one more wait of a waiter, which may get no place; `None` if the waiter has [`MOST`] waits already.
     pub(super) fn begin(self: &Arc<Self>, waiter: &Waiter) -> Option<WaitEntry> {
         let new = || Registered {
             namespace: waiter.namespace.clone(),
@@ -124,7 +125,7 @@ impl WaitEntry {
         self.place.is_some()
     }
 
-    /// Returns when the wait has to end, because the gate of a smaller namespace needs its place. Cancel-safe.
+    /// Returns when the wait has to end, because another waiter needs its place; never without a place. Cancel-safe.
     pub(super) async fn has_to_end(&self) {
         match &self.place {
             Some(place) => place.has_to_end().await,
@@ -132,7 +133,7 @@ impl WaitEntry {
         }
     }
 
-    /// Notes the state of the wait that the waiter is told now.
+    /// Notes the reason and the start of the wait that the waiter is told now, in place of those before.
     pub(super) fn waits(&self, wait: Wait) {
         if let Some(mut registered) = self.registry.waits.get_mut(&self.uid) {
             registered.wait = Some(wait);

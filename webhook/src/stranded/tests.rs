@@ -1,4 +1,4 @@
-//! The search for stranded pods, with an API server that is a service without a socket.
+//! Tests of the search for stranded pods, with an API server that is a service without a socket.
 
 use std::sync::Mutex;
 
@@ -22,7 +22,7 @@ struct Fake {
     events: Arc<Mutex<Vec<Value>>>,
 }
 
-/// Serves a page of as many pods as are asked for, and no more than `a_page`.
+/// Answers a list request with a page of as many pods as are asked for, and no more than `a_page`.
 async fn list(
     State(fake): State<Fake>,
     Query(query): Query<HashMap<String, String>>,
@@ -184,7 +184,7 @@ async fn a_new_bundle_has_it_look_again() {
     keep.abort();
 }
 
-/// A CA is lost while thousands of pods wait.
+/// A CA is lost while thousands of pods of one namespace wait, and one of another.
 #[tokio::test(start_paused = true)]
 async fn thousands_are_told_of_by_turns_of_their_namespaces_and_at_the_common_pace() {
     let (lost, new) = (ca(), ca());

@@ -12,11 +12,11 @@ use tracing::warn;
 /// The most bytes that are kept while the log is not read.
 const MOST: usize = 1 << 20;
 
-/// Lines are gathered for this time, or up to this many bytes: under load, one write and one wake-up serve hundreds
-/// of lines.
+/// The longest time for which lines are gathered before they are written, and the bytes from which they are written at once: under load, one write
+/// and one wake-up serve hundreds of lines.
 const GATHERED: (Duration, usize) = (Duration::from_millis(50), 1 << 17);
 
-/// The time that the end of the process waits for the reader of the log.
+/// The longest time that the end of the process, or a panic, waits until the log is written.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// A writer of log lines that never blocks. Each write is one line, and the log's thread writes the line out later.
@@ -26,18 +26,18 @@ pub(super) struct Lines(Arc<SharedQueue>);
 #[derive(Debug, Default)]
 struct SharedQueue {
     queue: Mutex<Queue>,
-    /// Notified when the log's thread has to write.
+    /// Notified when the log's thread has to wake and write.
     called: Condvar,
     /// Notified when all log lines are written.
     done: Condvar,
-    /// The lines that found no room, since the process began.
+    /// The lines that were dropped because the queue had no room, since the process began.
     lost: Counter,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     text: Vec<u8>,
-    /// The lines that found no room and that no log line has reported yet.
+    /// The lines that were dropped because the queue had no room, and that no log line has reported yet.
     lost: u64,
     thread: Thread,
 }
@@ -52,12 +52,12 @@ enum Thread {
     Gathers,
     /// The thread waits for a log line.
     Sleeps,
-    /// The thread has been called to write. Another call would only cost the caller.
+    /// The thread has been woken to write and does not write yet. Waking it again would only cost the caller.
     Called,
 }
 
 impl Queue {
-    /// Returns whether the log's thread has to be called.
+    /// Returns whether the log's thread has to be woken to write: it sleeps while there is text, or it gathers and the text is long enough.
     fn is_due(&self) -> bool {
         match self.thread {
             Thread::Gathers => self.text.len() >= GATHERED.1,
@@ -85,7 +85,7 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Returns the counter of lines that found no room.
+    /// Returns the counter of lines that were dropped because the queue had no room.
     pub(super) fn lost(&self) -> Counter {
         self.0.lost.clone()
     }
@@ -127,7 +127,7 @@ impl Lines {
         }
     }
 
-    /// Waits for lines, moves them into `text`, and returns the number of lines that were lost after them.
+    /// Waits for lines, moves them into `text`, and returns the number of lines that were dropped since the last call.
     fn next(&self, text: &mut Vec<u8>) -> u64 {
         let mut queue = self.queue();
         for (does, longest) in [

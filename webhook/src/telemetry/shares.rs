@@ -20,13 +20,13 @@ use tracing_subscriber::layer::Context;
 const BURST: u32 = 256 << 10;
 /// The bytes of lines about one namespace a second, in the long run: the lines of some five new pods a second.
 const RATE: u32 = 4 << 10;
-/// The parts of a namespace that one client of admission has for all namespaces that it names. An API server is one client.
+/// The share of one client of admission for all namespaces that it names, as a multiple of the share of a namespace. An API server is one client.
 const OF_A_CLIENT: u32 = 16;
 /// The bytes of a line beside its fields: its time, level and target.
 const BESIDE: usize = 100;
-/// The pause between two lines about the lines of one namespace that were left out.
+/// The pause between two rounds of log lines that tell how many lines were left out.
 const TELL_AGAIN: Duration = Duration::from_mins(1);
-/// The target of those lines, which are never left out.
+/// The target of the log lines that tell how many lines were left out. Such lines are never left out themselves.
 const OWN: &str = "webhook::telemetry";
 
 /// The owner of a share of the log.
@@ -36,12 +36,12 @@ enum LogShare {
     Namespace(String),
     /// The address of a client that sent the request that a line is about.
     Client(String),
-    /// The namespace that such a client names.
+    /// The address of a client of admission, and a namespace that the client names.
     NamespaceOf(String, String),
 }
 
 impl LogShare {
-    /// The times that this share is as large as that of a namespace.
+    /// The size of this share, as a multiple of the share of a namespace.
     const fn parts(&self) -> u32 {
         match self {
             Self::Client(_) => OF_A_CLIENT,
@@ -49,16 +49,16 @@ impl LogShare {
         }
     }
 
-    /// The time in which this share earns so many bytes.
+    /// The time after which this share, at its rate, has recovered from a line of so many bytes.
     fn cost(&self, bytes: u32) -> Duration {
         Duration::from_secs(1) * bytes / (RATE * self.parts())
     }
 }
 
-/// The use that a share was put to.
+/// The state of a share: the use that lines have made of it.
 #[derive(Debug)]
 struct LogUse {
-    /// The moment at which the share is unused again.
+    /// The moment at which the share is unused again, if no further line comes.
     even: Instant,
     /// The lines that were left out and that no line has told of yet.
     left_out: u64,
@@ -76,7 +76,7 @@ struct AllShares {
     news: Notify,
 }
 
-/// The fields of a line that decide about it.
+/// The facts of a line that decide whether it is written: the namespace, the client, and the length of its fields in bytes.
 #[derive(Debug, Default)]
 struct Fields {
     namespace: Option<String>,
@@ -85,7 +85,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// The place of a field that names an owner.
+    /// Returns where the value of this field is to be stored; `None` unless the field is `namespace` or `client`.
     fn owner(&mut self, field: &Field) -> Option<&mut Option<String>> {
         match field.name() {
             "namespace" => Some(&mut self.namespace),
@@ -101,7 +101,7 @@ impl LogShares {
         self.0.left_out.clone()
     }
 
-    /// Tells of the lines that were left out, for as long as the process runs.
+    /// Logs, once a minute at most, how many lines of each share were left out since the last time. Never returns.
     pub(super) async fn tell(self) {
         loop {
             self.0.news.notified().await;
@@ -123,7 +123,7 @@ impl LogShares {
         }
     }
 
-    /// The lines of each share that were left out and not told of.
+    /// Returns the shares with lines that were left out and not told of, and how many. They count as told from now on.
     fn untold(&self) -> Vec<(LogShare, u64)> {
         let mut used = self.used();
         let with_news = used.iter_mut().filter(|(_, of)| of.left_out > 0);
@@ -132,7 +132,7 @@ impl LogShares {
             .collect()
     }
 
-    /// Whether the shares of a line have room for it. If so, they are charged.
+    /// Whether each of these shares has room for a line of so many bytes. If so, all are charged; if not, the line is counted as left out.
     fn have_room(&self, shares: &[LogShare], bytes: u32) -> bool {
         let now = Instant::now();
         let mut used = self.used();
@@ -170,7 +170,7 @@ impl LogShares {
     }
 }
 
-/// Whether lines of this sort are about an object of a tenant.
+/// Whether lines from this place in the code have the field `namespace`, and so count against a share.
 fn has_share(metadata: &Metadata<'_>) -> bool {
     metadata.target() != OWN && metadata.fields().field("namespace").is_some()
 }

@@ -46,7 +46,7 @@ fn reader() -> Arc<Reader> {
     ))
 }
 
-/// Starts clients that send nearly all of a body, stop, and begin again.
+/// Starts `connections` clients of one sender, each of which sends these pieces of a body, hangs, and begins again when it is refused.
 fn besiege(reader: &Arc<Reader>, sender: Sender, connections: usize, pieces: &[(Duration, usize)]) {
     for _ in 0..connections {
         let (reader, pieces) = (Arc::clone(reader), pieces.to_vec());
@@ -59,7 +59,7 @@ fn besiege(reader: &Arc<Reader>, sender: Sender, connections: usize, pieces: &[(
     }
 }
 
-/// Sends 64 reviews, one every 50 ms, and counts the refused ones.
+/// Sends 64 reviews one after the other, with pauses of 50 ms, and counts the refused ones.
 async fn refused(reader: &Arc<Reader>, sender: Sender) -> usize {
     let mut refused = 0;
     for number in 0..64_usize {
@@ -124,7 +124,7 @@ async fn a_large_review_needs_room_for_what_is_to_come_alone() {
     assert_eq!(answer.unwrap(), 7 * MIB);
 }
 
-/// A single API server sends like this.
+/// Fourteen large bodies of one fast client cut the bodies of a client that hangs, and are all read. A single API server sends like this.
 #[tokio::test(start_paused = true)]
 async fn many_fast_bodies_of_one_client_make_room_for_nobody() {
     let reader = reader();
@@ -143,7 +143,7 @@ async fn many_fast_bodies_of_one_client_make_room_for_nobody() {
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
 }
 
-/// An address has a share where all bodies keep the pace. Bodies with a certificate come before all others.
+/// Where all bodies keep the pace, one of the address with the most memory is cut. A body with a certificate comes before all without.
 #[test]
 fn of_those_in_time_one_of_the_largest_goes() {
     let (room, start) = (Room::new(4 * MIB), Instant::now());

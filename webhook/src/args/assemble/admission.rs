@@ -14,7 +14,8 @@ use certs::Lifetimes;
 use std::sync::Arc;
 
 impl Args {
-    /// Assembles admission, its certificates, and the parts of its gates.
+    /// Returns the router of admission, and starts the tasks that keep the certificates, look for stranded pods and keep the parts of a gate up to
+    /// date.
     pub(super) fn admission(
         &self,
         parts: &mut Parts,

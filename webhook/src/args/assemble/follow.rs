@@ -11,7 +11,8 @@ use crate::metrics::StatusMetrics;
 use std::sync::Arc;
 
 impl Args {
-    /// Starts the tasks that fill `known`, and the tasks that tell about plans and health rules.
+    /// Starts the tasks that fill `known`, those that write down memory and slots, and those that tell about plans and health rules. Adds a
+    /// condition of readiness that is met after the first list of gated pods.
     pub(super) fn follow(
         &self,
         parts: &mut Parts,

@@ -13,7 +13,8 @@ use tokio::runtime::Handle;
 use tracing::info;
 
 impl Args {
-    /// Opens the ports of admission, of the status service and of the administrator.
+    /// Opens the ports of admission, of the status service, and of probes and metrics, and returns the tasks that serve them. Admission is served
+    /// by its own threads.
     pub(super) fn listen(
         &self,
         mut parts: Parts,

@@ -1,4 +1,4 @@
-//! Assembles the status service and its Events and, where holds are on, the tasks that remove them.
+//! Assembles the status service and its Events and, where holds are on, the tasks that release held pods and suspended Jobs.
 
 use super::{HeldInputs, Parts};
 use crate::args::Args;
@@ -16,7 +16,8 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 impl Args {
-    /// Assembles the status service and its Events and, where holds are on, the tasks that remove them.
+    /// Returns the router of the status service, and starts the tasks that write Events and conditions, judge held creations and, where holds are
+    /// on, release held pods and suspended Jobs.
     pub(super) fn status(
         &self,
         parts: &mut Parts,

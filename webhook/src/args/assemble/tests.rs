@@ -1,4 +1,4 @@
-//! The assembled process, with a panic in one of its tasks.
+//! Tests of the assembled process, with a panic in one of its tasks.
 
 use super::*;
 use axum::body::Body as Answer;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
-/// Every task that the process starts with.
+/// The names of all tasks that the process starts with.
 const TASKS: [&str; 23] = [
     "admin server",
     "admission server",

@@ -1,4 +1,4 @@
-//! One Secret, one webhook configuration, one ClusterTrustBundle, and the API server's rules for writing them.
+//! A fake API server for one Secret, two webhook configurations and one ClusterTrustBundle, with the rules for writing them.
 
 use std::{
     collections::HashMap,
@@ -36,7 +36,8 @@ const CONFIGURATIONS: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebh
 /// The name of the webhook configuration of held creations.
 pub(super) const CREATIONS: &str = "0-sluice-creations";
 
-/// An API server for one Secret and one webhook configuration, as a service without a socket.
+/// A fake API server for the CA's Secret, the webhook configurations and a ClusterTrustBundle, as a service without a socket. Clones share
+/// the objects.
 #[derive(Clone, Default)]
 pub(super) struct Fake {
     objects: Arc<Mutex<Objects>>,
@@ -50,26 +51,26 @@ pub(super) struct Objects {
     reads: usize,
     pub(super) secret: Option<Value>,
     pub(super) configuration: Option<Value>,
-    /// The webhook configuration of held creations.
+    /// The webhook configuration of held creations; `None` where it is not installed.
     pub(super) creations: Option<Value>,
     pub(super) trust_bundle: Option<Value>,
-    /// The version of the API group that has ClusterTrustBundles.
+    /// The version of the API group that has ClusterTrustBundles, such as `v1beta1`; `None` where no version has.
     pub(super) serves: Option<&'static str>,
-    /// Successful writes, by their kind.
+    /// The successful writes in their order, each as a word such as `update` or `patch`.
     pub(super) writes: Vec<&'static str>,
     /// The Events that were written.
     pub(super) events: Vec<Value>,
-    /// Whether reads fail.
+    /// Whether reads fail, and the answers to writes are lost.
     pub(super) down: bool,
-    /// Whether patches are refused.
+    /// Whether patches of the webhook configurations are refused.
     pub(super) forbidden: bool,
-    /// The number of writes after which the writer dies. The writer gets no further answer, not even to the last
-    /// write.
+    /// The number of writes that are still stored before the server is down: the writer gets no further answer, not even to the last
+    /// write. `None` for no limit.
     pub(super) fatal: Option<u32>,
 }
 
 impl Objects {
-    /// Stores `object` under a new version.
+    /// Returns `object` with a new `resourceVersion`, and counts a write, which `what` names. The caller stores the object.
     pub(super) fn versioned(&mut self, mut object: Value, what: &'static str) -> Value {
         self.version += 1;
         self.writes.push(what);
@@ -90,7 +91,7 @@ impl Objects {
         bundles_of(self.configuration.as_ref().unwrap())
     }
 
-    /// The configuration of this name.
+    /// The webhook configuration of this name: that of held creations, else the first one.
     fn named(&mut self, name: &str) -> &mut Option<Value> {
         match name {
             CREATIONS => &mut self.creations,
@@ -103,7 +104,7 @@ impl Objects {
     }
 }
 
-/// The bundle of each webhook in a configuration.
+/// The `caBundle` of each webhook in a configuration, decoded; empty where it is missing.
 pub(super) fn bundles_of(configuration: &Value) -> Vec<String> {
     let webhooks = configuration["webhooks"].as_array().unwrap();
     let bundle = |webhook: &Value| decode(&webhook["clientConfig"]["caBundle"]);
@@ -147,7 +148,7 @@ fn configuration(name: &str, webhooks: &[&str]) -> Value {
 }
 
 impl Fake {
-    /// Holds a configuration of two webhooks, as the chart creates it.
+    /// Makes a server that holds a configuration of two webhooks, as the chart creates it.
     pub(super) fn with_configuration() -> Self {
         let fake = Self::default();
         fake.install();
@@ -162,7 +163,7 @@ impl Fake {
         objects.writes.clear();
     }
 
-    /// Holds the configuration of held creations too, as the chart creates it.
+    /// Adds the webhook configuration of held creations, as the chart creates it.
     pub(super) fn install_creations(&self) {
         let mut objects = self.objects();
         let made = configuration(CREATIONS, &["creations.sluice.dev"]);
@@ -271,8 +272,8 @@ async fn create_event(State(fake): State<Fake>, Json(event): Json<Value>) -> Jso
     Json(event)
 }
 
-/// Streams the configuration and each of its changes. A watch from a version is refused: the real API server forgets
-/// versions, at the latest when it restarts.
+/// Streams the webhook configuration as it is, and then after each of its changes. A watch from a version other than "0" is refused: the
+/// real API server forgets versions, at the latest when it restarts.
 async fn watch_configuration(
     State(fake): State<Fake>,
     Query(query): Query<HashMap<String, String>>,
@@ -297,8 +298,8 @@ async fn watch_configuration(
     }))
 }
 
-/// Answers a patch as the real API server does: the uid and the version guard it, webhooks merge by name, and an
-/// unknown webhook would be incomplete.
+/// Answers a patch of a webhook configuration as the real API server does: another UID or version is a conflict, webhooks merge by name,
+/// and an unknown webhook is refused as incomplete.
 async fn patch_configuration(
     State(fake): State<Fake>,
     Path(name): Path<String>,

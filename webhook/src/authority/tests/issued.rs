@@ -6,7 +6,7 @@ use super::*;
 
 const NAME: &str = "sluice.sluice-system.svc";
 
-/// A CA that is not ours, with another subject and another type of path.
+/// A CA of another issuer, with another subject than ours and no limit on the length of its path.
 struct Signer {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -23,7 +23,7 @@ impl Signer {
         }
     }
 
-    /// Writes the Secret as cert-manager does.
+    /// Signs a new certificate for our Service, and writes it with its key and the CA into the Secret, as cert-manager does.
     fn sign(&self, fake: &Fake) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([NAME.to_owned()]).unwrap();
@@ -128,7 +128,7 @@ async fn what_cannot_be_used_changes_nothing() {
     }
 }
 
-/// A roll-out that sets or removes the issuer looks like this.
+/// A roll-out that sets or removes the issuer has replicas with our own CA beside replicas with the other issuer's.
 #[tokio::test]
 async fn replicas_of_both_kinds_do_not_undo_what_the_others_write() {
     let fake = Fake::with_configuration();

@@ -173,7 +173,7 @@ async fn the_bundle_is_written_into_the_configuration_of_held_creations_too() {
     assert!(events[0]["note"].as_str().unwrap().contains(CREATIONS));
 }
 
-/// Without it no creation is held, and everything else goes on.
+/// No creation is held without the webhook configuration of held creations, and everything else goes on.
 #[tokio::test]
 async fn a_missing_configuration_of_held_creations_makes_no_replica_unready() {
     let fake = Fake::with_configuration();

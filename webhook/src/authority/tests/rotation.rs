@@ -8,13 +8,13 @@ fn each_minute(fake: &Fake) -> Replica {
     living(fake, [180, 60, 30])
 }
 
-/// A replica with lifetimes in seconds: of a CA, the overlap, a leaf.
+/// A replica whose certificates have these lifetimes, in seconds: of a CA, of the overlap of two CAs, and of a leaf.
 fn living(fake: &Fake, lives: [i64; 3]) -> Replica {
     let [ca, overlap, leaf] = lives.map(SignedDuration::from_secs);
     replica_living(&fake.client(), Lifetimes::new(ca, overlap, leaf).unwrap())
 }
 
-/// The times of a replica's rounds, one each ten seconds.
+/// The times of a replica's rounds over so many minutes, one each ten seconds.
 fn looks(minutes: u32) -> impl Iterator<Item = Timestamp> {
     let look = |number: u32| day(0) + SignedDuration::from_secs(i64::from(number) * 10);
     (0..minutes * 6).map(look)

@@ -12,7 +12,7 @@ use super::{fake::refuse, *};
 
 const GROUP: &str = "/apis/certificates.k8s.io/{version}";
 
-/// Serves the part of the API group that the controller uses.
+/// The routes of the fake API server for ClusterTrustBundles: discovery of their API group, and reading, creating and replacing one.
 pub(super) fn routes() -> Router<Fake> {
     let all = format!("{GROUP}/clustertrustbundles");
     let one = format!("{all}/{{name}}");
@@ -22,7 +22,8 @@ pub(super) fn routes() -> Router<Fake> {
         .route(&one, get(read).put(update))
 }
 
-/// `v1` is always there, for the requests of certificates.
+/// Answers the discovery of one version of the API group. Only the version that [`Fake`] serves has ClusterTrustBundles; `v1` is always
+/// there, for CertificateSigningRequests.
 async fn discover(State(fake): State<Fake>, Path(version): Path<String>) -> Response {
     let serves = fake.objects().serves == Some(version.as_str());
     if !serves && version != "v1" {

@@ -1,4 +1,4 @@
-//! Long answers, from a server that sends them in parts.
+//! Tests of the bounds on answers of the API server, with a server that sends long answers in parts.
 
 use super::*;
 use futures::{StreamExt, stream};
@@ -13,7 +13,7 @@ fn pod(bytes: usize) -> Value {
     json!({"metadata": {"namespace": "a", "name": "x", "resourceVersion": "7"}, "spec": {"env": "<".repeat(bytes)}})
 }
 
-/// Sends a request to a server that answers with `said`, in parts.
+/// Sends a request within `limits` to a server that answers with the text `said`, in parts. `watches`: the request begins a watch.
 async fn answer(
     said: String,
     watches: bool,

@@ -46,7 +46,8 @@ enum Redefined {
 }
 
 impl Catalog {
-    /// Finds and follows a custom kind. Returns when the kind is not served; [`Catalog::seek_absent`] looks for it again.
+    /// Finds and follows a custom kind. Returns when the kind is not served, and [`Catalog::seek_absent`] looks for it again; or when
+    /// the kind is followed already under another spelling.
     pub(super) async fn serve_custom(&self, kind: &Kind, group: &str, word: &str, store: &Store) {
         let mut pause = SOON;
         loop {
@@ -117,8 +118,8 @@ impl Catalog {
         }
     }
 
-    /// Keeps the details of a followed custom kind as its CustomResourceDefinition declares them. Returns when the
-    /// CustomResourceDefinition defines another resource for the kind, or is gone.
+    /// Keeps the details of a followed custom kind in `store` as its CustomResourceDefinition declares them. Returns when the
+    /// CustomResourceDefinition defines another resource for the kind, or is gone. Never returns for a kind without one.
     async fn redefined(&self, resource: &ApiResource, word: &str, store: &Store) -> Redefined {
         let definitions = Kind::Builtin(kinds::CUSTOM_RESOURCE_DEFINITION);
         let name = format!("{}.{}", resource.plural, resource.group);

@@ -45,8 +45,8 @@ fn widgets() -> Kind {
     }
 }
 
-/// The freshness of a custom kind some time after it was asked for. The API server answers each request with this status, or not at
-/// all.
+/// The freshness of a custom kind 20 seconds after it was asked for. The API server answers each request with this HTTP code; for `None`
+/// it never answers.
 async fn known(answers: Option<u16>) -> Freshness {
     let api_server = service_fn(move |_: Request<Body>| async move {
         let Some(code) = answers else {
@@ -137,7 +137,7 @@ async fn one_object_is_followed_whole_until_nobody_asks_for_it() {
     assert_eq!(look(&known.view()), "done");
 }
 
-/// The CustomResourceDefinition of widgets, with this version.
+/// The established CustomResourceDefinition of widgets with one version of this name, whose `subresources` are `details`.
 fn definition(version: &str, details: &Value) -> Value {
     json!({
         "metadata": {"name": "widgets.example.com"},

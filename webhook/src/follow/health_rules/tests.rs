@@ -18,7 +18,7 @@ use std::time::Duration;
 const BROKEN: &str = "- {apiVersion: example.com/v1, kind: Widget}";
 const GOOD: &str = "- {apiVersion: example.com/v1, kind: Widget, current: status.ok}";
 
-/// An API server that answers reads in the order of a script and keeps what is created.
+/// A fake API server that answers reads in the order of a script, and never after its end. Keeps the requests and the created objects.
 #[derive(Default)]
 struct Script {
     reads: Mutex<VecDeque<(StatusCode, String)>>,

@@ -19,7 +19,7 @@ fn job(namespace: &str, name: &str) -> Value {
     })
 }
 
-/// The task that keeps the memory, beside an API server without ConfigMaps.
+/// Starts the task that keeps the memory, beside a fake API server without ConfigMaps. Returns the server and the knowledge of the replica.
 fn keeper() -> (Arc<ApiServer>, Arc<Known>) {
     let server = Arc::new(ApiServer::default());
     let service = json!({"metadata": {"name": "sluice"}});

@@ -1,4 +1,4 @@
-//! Looks at an API server that knows a few objects by their paths.
+//! Tests the looks at the pods of dependencies, in front of a fake API server with a few objects by path.
 
 use super::*;
 use crate::known::Settings;
@@ -24,7 +24,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// An API server with these objects; everything else is refused.
+    /// A fake API server with these objects by path (null: 404), in front of which the task looks at pods. Every other path is forbidden.
     fn new(objects: &[(&str, Value)]) -> Self {
         let (known, _requests) = Known::new(Settings::of_the_chart());
         let known_to_it = objects
@@ -61,7 +61,7 @@ impl Desk {
         desk
     }
 
-    /// The message of the waiting dependency after this many seconds.
+    /// The cause that a view is told for the pods labelled `app=db`, so many seconds after it first asked; empty if none is known.
     async fn told(&self, seconds: u64) -> String {
         self.told_of(&db(), seconds).await
     }

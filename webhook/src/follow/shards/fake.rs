@@ -21,7 +21,7 @@ pub(crate) struct ApiServer(Mutex<Contents>);
 pub(crate) struct Contents {
     /// The stored objects by their path, `ConfigMap`s among them.
     pub(crate) objects: BTreeMap<String, Value>,
-    /// A write with this text in it is refused.
+    /// A text: a request with it in its body is refused with 422.
     pub(crate) refused: Option<&'static str>,
     /// The time that each answer of the fake API server takes.
     pub(crate) delay: Duration,
@@ -62,7 +62,7 @@ impl ApiServer {
 }
 
 impl Contents {
-    /// Writes an object as a client other than sluice.
+    /// Stores an object under this path with a new `resourceVersion`, as the write of any client does. Nothing is refused.
     pub(crate) fn put(&mut self, path: &str, mut object: Value) {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());

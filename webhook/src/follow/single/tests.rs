@@ -16,8 +16,8 @@ fn event(sort: &str, object: &Value) -> Value {
     json!({"type": sort, "object": object})
 }
 
-/// The notices and the requests about an object that was written long ago. A watch from now on shows `shown`, and then is silent. Any
-/// other watch is too old.
+/// Follows an object that was written long ago for the time `after`, and returns the notices and the requests about it, as words. A watch
+/// from now on, or from version 9, shows the events `shown`, and then ends, or is silent unless `ends`. Any other watch is too old.
 async fn followed(shown: Vec<Value>, ends: bool, after: Duration) -> (Vec<String>, Vec<String>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let requests = Arc::clone(&asked);

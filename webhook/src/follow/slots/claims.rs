@@ -1,4 +1,4 @@
-//! The decision about claims: from the gated pods of a namespace to the claims on the slots of its waves.
+//! Finds which gated pods and suspended Jobs of a namespace may get a slot, and which Jobs run without one.
 
 use crate::known::{Settings, View};
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct WaveClaims {
     /// The claims that may get a slot: the pod waits at its gate, and only a slot is missing.
     pub(super) ready: Vec<Claim>,
-    /// The smallest `parallelism` among the pods whose gates are still closed.
+    /// The smallest `parallelism` among the pods of the wave whose gates are still closed; `usize::MAX` without such a pod.
     pub(super) most: usize,
     /// The Jobs that run without an entry as holders of a slot.
     pub(super) running: Vec<Holder>,
@@ -28,7 +28,7 @@ pub(super) struct WaveClaims {
 /// The error about a running pod whose dependent cannot be resolved.
 pub(super) struct Unclear;
 
-/// The claim of a pod that runs; `None` if the pod needs no slot, or if its object is done.
+/// The claim on a slot of a pod that has passed its gate; `None` if the pod has not, needs no slot, or belongs to an object that is done.
 ///
 /// # Errors
 ///
@@ -74,7 +74,8 @@ struct Asker {
 }
 
 impl Pods {
-    /// Reads the gated pods of a namespace, and sorts them by these waves.
+    /// Reads the gated pods and the suspended Jobs of a namespace, and sorts them by wave. A pod of another wave than these is left out,
+    /// and so is one whose dependent cannot be resolved.
     pub(super) fn read(
         namespace: &str,
         waves: &BTreeSet<Wave>,
@@ -119,7 +120,7 @@ impl Pods {
         sorted
     }
 
-    /// The claims on a wave, without the claims of its holders.
+    /// The claims on the slots of a wave, without those of the objects that hold a slot already.
     pub(super) fn claims(
         &self,
         wave: &Wave,

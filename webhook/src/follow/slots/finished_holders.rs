@@ -47,7 +47,7 @@ impl HolderCheck {
         }
     }
 
-    /// Asks the API server about holders of one namespace, [`OF_A_NAMESPACE`] at a time.
+    /// Asks the API server whether these holders of one namespace have finished, [`OF_A_NAMESPACE`] at a time.
     pub(super) async fn about(
         &self,
         holders: Vec<Holder>,
@@ -117,7 +117,8 @@ impl HolderCheck {
     }
 }
 
-/// Whether the known objects say that a holder may have finished, so that the holder is worth a question to the API server.
+/// Whether the known objects say that a holder may have finished, so that the holder is worth a question to the API server: its object is
+/// done, gone, or replaced by one with another UID. `false` where that is unknown.
 pub(super) fn looks_finished(wave: &Wave, holder: &Holder, view: &View, now: Timestamp) -> bool {
     let kind = holder.object_kind();
     match view.object(&kind, Some(&wave.scope.namespace), &holder.name) {

@@ -21,7 +21,7 @@ const MADE_BY: &str = "batch.kubernetes.io/controller-uid";
 /// The most pods that one list request asks for.
 const PAGE: u32 = 250;
 
-/// Whether no pod of a holder lives any more.
+/// Whether no pod of a holder of a slot lives any more: each has ended or is gone.
 ///
 /// # Errors
 ///
@@ -70,8 +70,8 @@ fn labels(holder: &Holder) -> Vec<String> {
     vec![of_it, format!("{gated},!{MADE_BY}")]
 }
 
-/// Whether a known pod of the holder lives. Only the pods with the holder's label are read: a namespace may have thousands of
-/// others.
+/// Whether a known pod of the holder lives. Only the pods that are labelled as made by this Job are read: a namespace may have thousands of
+/// others. `false` where the known pods are not believed.
 fn is_seen(view: &View, namespace: &str, holder: &Holder) -> bool {
     let made_by = Selector::label(MADE_BY, &holder.pods_of);
     let Lookup::Found(pods) = view.peek_gated(namespace, &made_by) else {
@@ -86,7 +86,7 @@ fn is_seen(view: &View, namespace: &str, holder: &Holder) -> bool {
     pods.iter().any(|pod| is_of(holder, pod) && !ended(pod))
 }
 
-/// Whether a pod belongs to the holder, or is the holder itself.
+/// Whether a pod belongs to the holder, by the UID of one of its owners, or is the holder itself.
 fn is_of(holder: &Holder, pod: &Value) -> bool {
     let metadata = &pod["metadata"];
     let owners = metadata["ownerReferences"].as_array().into_iter().flatten();

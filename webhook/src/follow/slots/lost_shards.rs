@@ -37,7 +37,7 @@ pub(super) async fn mend(shared: &SlotContext) {
 
 impl SlotContext {
     /// Makes a ConfigMap of the slots that is gone, or writes the running objects into one that is not whole. Returns `false` if the API
-    /// server refuses that.
+    /// server refuses that; `true` also where it is too early to write.
     async fn mend(&self, shard: usize, loss: ShardLoss, view: &View) -> bool {
         let name = self.shards.name(shard);
         let mended = match loss {

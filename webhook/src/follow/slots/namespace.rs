@@ -90,7 +90,8 @@ impl Namespace {
         }
     }
 
-    /// Goes through these waves, one step of each wave after the other.
+    /// Goes through these waves by turns, one step of a wave at a time, until no wave has anything left to do. A wave that has failed
+    /// within [`TRY_AGAIN`] is left out.
     async fn look(&mut self, waves: BTreeSet<Wave>, view: &View) {
         self.busy = Duration::ZERO;
         self.failed.retain(|_, when| when.elapsed() < TRY_AGAIN);
@@ -110,7 +111,7 @@ impl Namespace {
         }
     }
 
-    /// Ends the look at a wave, and tells the last failure in it.
+    /// Ends the look at a wave. A failure in it is logged and counted, and noted so that the next looks leave the wave out for a while.
     fn end(&mut self, wave: &Wave, error: Option<Error>) {
         let Some(error) = error else {
             return;
@@ -125,7 +126,8 @@ impl Namespace {
         self.failed.insert(wave.clone(), Instant::now());
     }
 
-    /// Takes one step in a wave: strikes out some finished holders, and gives free slots away.
+    /// Takes one step in a wave: strikes out [`STEP`] finished holders at most, gives free slots away, and writes that to the ConfigMap.
+    /// Returns whether the wave needs another step.
     async fn step(&mut self, open: &mut OpenWave, pods: &Pods, view: &View) -> Result<Left, Error> {
         let shared = Arc::clone(&self.shared);
         let slots = shared.known.slots();
@@ -237,7 +239,8 @@ impl OpenWave {
         }
     }
 
-    /// Keeps the holders that are at work or unknown out of further questions of this look. Returns the finished ones.
+    /// Takes over the answers about holders: those that are at work or unknown are not asked about again in this look. Returns the
+    /// finished ones.
     fn take(&mut self, asked: HolderAnswers) -> Vec<Holder> {
         self.kept.extend(asked.at_work);
         self.kept.extend(asked.unknown);

@@ -30,7 +30,7 @@ struct Cluster {
     view: View,
 }
 
-/// The path of the shard of a namespace.
+/// The path of the ConfigMap that stores the slots of a namespace.
 fn shard(namespace: &str) -> String {
     let names = shards::names("sluice-slots");
     format!("{MAPS}/{}", names[shards::of(namespace)])
@@ -45,7 +45,7 @@ fn wave(namespace: &str) -> Wave {
     Wave { scope, weight: 0 }
 }
 
-/// The knowledge of a replica that gives slots away.
+/// Starts the task of a replica that gives slots away, and returns the knowledge of the replica.
 fn replica(server: &Arc<ApiServer>) -> Arc<Known> {
     let (known, _) = Known::new(Settings::of_the_chart());
     let stored = ConfigMapRef {
@@ -94,12 +94,12 @@ impl Cluster {
         }
     }
 
-    /// A Job with a cap of one whose gate waits.
+    /// Adds a Job with a cap of one, and its pod, whose gate waits for a slot.
     fn job(&mut self, namespace: &str, name: &str) {
         self.job_of_some(namespace, name, 1);
     }
 
-    /// Adds a Job with this cap whose gate waits.
+    /// Adds a Job with this cap, and its pod, whose gate waits for a slot.
     fn job_of_some(&mut self, namespace: &str, name: &str, cap: usize) {
         let cap = cap.to_string();
         let annotations = json!({"sluice.dev/scope": "r", "sluice.dev/parallelism": cap});
@@ -120,7 +120,7 @@ impl Cluster {
         let _ = self.view.slots(&wave(namespace));
     }
 
-    /// Every Job of a namespace completes.
+    /// Completes every Job of a namespace, and removes their pods.
     fn complete(&mut self, namespace: &str) {
         let jobs = self.jobs.iter_mut();
         for job in jobs.filter(|it| it["metadata"]["namespace"] == namespace) {
@@ -133,7 +133,7 @@ impl Cluster {
         self.pods.retain(|pod| !ended(pod));
     }
 
-    /// A Job with a cap of one that was created suspended, and has no pod.
+    /// Adds a Job with a cap of one that admission has created suspended, so that it has no pod.
     fn suspended(&mut self, namespace: &str, name: &str) {
         self.job(namespace, name);
         self.pods.pop();
@@ -143,7 +143,7 @@ impl Cluster {
         self.known.suspended_jobs().add(namespace, name);
     }
 
-    /// The gate of a Job's pod opens.
+    /// Opens the gate of the pod of this name: the pod runs from now on.
     fn start(&mut self, name: &str) {
         let pod = self
             .pods
@@ -154,7 +154,8 @@ impl Cluster {
         status["initContainerStatuses"][0]["state"] = json!({"terminated": {"exitCode": 0}});
     }
 
-    /// Lets so many seconds pass, in which every store gets signs of the API server. `each` is called with the holders.
+    /// Lets so many seconds pass, in each of which every store gets a sign of the API server. Calls `each` after each second with the
+    /// holders in namespace `shop`.
     async fn pass(&self, seconds: u32, each: impl Fn(&[String])) {
         for _ in 0..seconds {
             self.hear();
@@ -176,7 +177,7 @@ impl Cluster {
         }
     }
 
-    /// The time until the ConfigMaps name the Job as a holder.
+    /// Waits until the ConfigMaps name the Job as a holder, and returns how long that took. Panics after ten minutes.
     async fn until_runs(&self, namespace: &str, name: &str) -> Duration {
         let began = Instant::now();
         self.hear();
@@ -193,7 +194,7 @@ impl Cluster {
         began.elapsed()
     }
 
-    /// The holders that the ConfigMaps name in a namespace.
+    /// The names of the holders in a namespace, as the replica knows them from the ConfigMaps; empty while they are unknown.
     fn holders(&self, namespace: &str) -> Vec<String> {
         match self.view.slots(&wave(namespace)) {
             Lookup::Found(running) => running.holders.into_iter().map(|it| it.name).collect(),

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The objects that a watch follows.
+/// The objects that a watch follows, and the way in which they are kept.
 #[derive(Clone)]
 pub(in crate::follow) struct Target {
     /// The kind as the rules name it. The kind decides which fields are kept.
@@ -26,21 +26,22 @@ pub(in crate::follow) struct Target {
     pub detail: Detail,
     /// Receives each object as it arrives, beside the store.
     pub observer: Option<Observer>,
-    /// The budget of objects that are kept whole; `None` if no object of the watch is.
+    /// The budget of objects that are kept with all of their fields; `None` if every object of the watch is trimmed.
     pub whole_budget: Option<Arc<WholeBudget>>,
     /// The budget of large objects; `None` for a watch of one object, and for pages that are read once.
     pub large_budget: Option<Arc<LargeBudget>>,
 }
 
-/// Receives each object that was listed, added or changed.
+/// Receives each object that was listed, added or changed, as it is kept; not one that is too large, and no deletion.
 pub(crate) type Observer = Arc<dyn Fn(&Value) + Send + Sync>;
 
-/// An object as it arrives from a list or a watch: as JSON, or as metadata alone.
+/// An object as it is read from a list or a watch: the whole JSON (`Value`), or without the parts that sluice never uses (`Lean`).
 pub(super) trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'static {}
 
 impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}
 
-/// Trims an object for its store. The items of a list lack their type, and a request for metadata answers with another type.
+/// Trims an object for its store, and shows it to the observer. Sets `apiVersion` and `kind`: the items of a list lack their type, and a
+/// request for metadata answers with another type.
 pub(super) fn kept(target: &Target, mut object: Value) -> Entry {
     if let Some(map) = object.as_object_mut() {
         map.insert(

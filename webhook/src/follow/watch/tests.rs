@@ -24,12 +24,13 @@ fn widget(name: &str, version: &str) -> Value {
     json!({"metadata": {"namespace": "a", "name": name, "resourceVersion": version}})
 }
 
-/// Follows widgets for so many seconds, and then looks at the store.
+/// Follows widgets for so many seconds. Returns the store, and the error if the follower ended before.
 async fn play(seconds: u64, api: Api) -> (Arc<Store>, Option<NotServed>) {
     play_before(seconds, api, None).await
 }
 
-/// Follows a target with an observer.
+/// Follows widgets for so many seconds, with an observer that is shown each one. Returns the store, and the error if the follower ended
+/// before.
 async fn play_before(
     seconds: u64,
     api: Api,
@@ -39,7 +40,8 @@ async fn play_before(
     play_knowing(seconds, api, observer, &known).await
 }
 
-/// Follows a target while the granted kinds change.
+/// Follows widgets for so many seconds, with the budgets and the granted kinds of `known`, which a test may change meanwhile. Returns the
+/// store, and the error if the follower ended before.
 async fn play_knowing(
     seconds: u64,
     api: Api,

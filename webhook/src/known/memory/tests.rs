@@ -25,7 +25,7 @@ fn passed(at: i64) -> String {
 }
 
 impl Memory {
-    /// The entries of all ConfigMaps of the memory.
+    /// The entries of all ConfigMaps of the memory, as this replica knows them, by key.
     fn held(&self) -> BTreeMap<String, String> {
         let known = self.read();
         known.shards.iter().flat_map(|it| it.held.clone()).collect()
@@ -37,7 +37,7 @@ impl Memory {
         all.filter(|(key, _)| key != WHOLE).collect()
     }
 
-    /// Makes all ConfigMaps of the memory known as whole; the one of namespace "shop" has these entries.
+    /// Lets the memory read all its ConfigMaps, each whole. The one of namespace "shop" has the entries `held`, the others have none.
     fn learn_shop(&self, held: &BTreeMap<String, String>) {
         for shard in 0..shards::COUNT {
             let ours = shard == shards::of("shop");
@@ -342,14 +342,14 @@ fn an_entry_in_the_first_shard_counts_for_every_namespace() {
     assert!(memory.unwritten(home).0[&job_key("shop", "migrate")].is_some());
 }
 
-/// A Job of that UID, made at this minute, complete or not.
+/// A Job named `migrate` of this UID, created at this minute, complete or not.
 fn made(uid: &str, minute: u8, complete: bool) -> Value {
     let mut job = job(uid, complete);
     job["metadata"]["creationTimestamp"] = json!(format!("2026-01-01T00:0{minute}:00Z"));
     job
 }
 
-/// The entries of the ConfigMap after this Job has completed.
+/// The entries of a new memory that has seen only this Job, by key.
 fn stored(job: &Value) -> BTreeMap<String, String> {
     let memory = Memory::new(WallClock::STILL);
     memory.saw_job(job);

@@ -36,7 +36,7 @@ impl Cluster {
         }
     }
 
-    /// Follows the objects that are asked for, and returns how many objects are followed then.
+    /// Follows the objects whose watches were asked for, as the catalog does, and returns how many objects are followed then.
     fn answer(&mut self) -> usize {
         while let Ok(wanted) = self.wanted.try_recv() {
             let WatchRequest::Whole(named) = wanted else {
@@ -57,7 +57,7 @@ impl Cluster {
         self.followed.len()
     }
 
-    /// Lets one second pass, as the catalog does between two calls for the next turns.
+    /// Lets one second pass and begins the next turns, as the catalog does. Returns how many objects are followed then.
     async fn pass(&mut self) -> usize {
         advance(Duration::from_secs(1)).await;
         for (_, store, _) in &self.followed {
@@ -67,7 +67,7 @@ impl Cluster {
         self.answer()
     }
 
-    /// Reads these objects as a gate that then waits.
+    /// Reads these objects with all of their fields through one view, as a gate that then waits. Returns the view, and whether each was found.
     fn ask(&self, named: &[ObjectName]) -> (View, Vec<Lookup<()>>) {
         let view = self.known.view();
         let read = |it: &ObjectName| {

@@ -113,7 +113,8 @@ impl Contents {
         }
     }
 
-    /// Counts the objects of the store that are too large to be read, and logs the name of each new one.
+    /// Keeps the number of objects that are too large to be read right after a change of one object, and logs the object if it has become too
+    /// large.
     fn count(&mut self, key: &Key, before: Option<&Snapshot>, now: Option<&Snapshot>) {
         match [before, now].map(|it| it.is_some_and(|it| it.too_large)) {
             [true, false] => self.too_large = self.too_large.saturating_sub(1),
@@ -130,8 +131,8 @@ impl Contents {
         }
     }
 
-    /// Finds every view of this store. The views of scopes are left out for a kind that cannot be read: a list may name a custom
-    /// kind that does not exist.
+    /// Adds every view of this store to `woken`. The views of scopes are left out for a custom kind that is neither granted nor readable: a
+    /// list may name a custom kind that does not exist.
     pub(super) fn find_all(&self, woken: &mut Woken) {
         self.waiters.find_all(woken);
         let concerned = self.counts || self.freshness == Freshness::Live;
@@ -140,7 +141,7 @@ impl Contents {
         }
     }
 
-    /// Finds the views whose interest an object of this name and with these labels concerns.
+    /// Adds the views to `woken` whose interest an object of this name and with these labels and scope concerns.
     fn find(&self, key: &Key, snapshot: &Snapshot, woken: &mut Woken) {
         if let (Some(scope_waiters), Some(place)) = (&self.scope_waiters, &snapshot.place) {
             scope_waiters.find(&key.0, place, woken);

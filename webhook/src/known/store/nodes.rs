@@ -20,7 +20,7 @@ impl Nodes {
         nodes
     }
 
-    /// Adds an object of the store.
+    /// Adds a pod of the store, unless it has no node.
     pub(super) fn insert(&mut self, key: &Key, snapshot: &Snapshot) {
         if snapshot.too_large {
             self.unknown.insert(key.clone());
@@ -44,7 +44,7 @@ impl Nodes {
         }
     }
 
-    /// The pods that may be on a node.
+    /// The keys of the pods that may be on a node: those on it, and those whose node is unknown.
     pub(super) fn on(&self, node: &str) -> impl Iterator<Item = &Key> {
         let known = self.by_node.get(node).into_iter().flatten();
         known.chain(&self.unknown)

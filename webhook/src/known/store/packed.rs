@@ -155,7 +155,7 @@ fn uid_text(number: u128) -> String {
 pub(super) struct Packed<'a>(pub(super) &'a [u8]);
 
 impl<'a> Packed<'a> {
-    /// Reads the whole packed tree as a JSON value.
+    /// Reads the packed tree that begins here as a JSON value, and goes on behind it; `None` for bytes that are no packed tree.
     pub(super) fn value(&mut self) -> Option<Value> {
         Some(match self.byte()? {
             NULL => Value::Null,
@@ -180,13 +180,13 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// Reads the text at a path of fields, and copies nothing else.
+    /// Reads the text at a path of fields, and copies nothing else; `None` if no text stands there.
     pub(super) fn text_at(mut self, path: &[&str]) -> Option<Cow<'a, str>> {
         self.go_to(path)?;
         self.text()
     }
 
-    /// Reads the fields with texts of the mapping at a path of fields.
+    /// Reads the mapping at a path of fields: the key and the value of each field whose value is a text. Empty if no mapping stands there.
     pub(super) fn texts_at(
         mut self,
         path: &[&str],
@@ -202,7 +202,7 @@ impl<'a> Packed<'a> {
         iter::from_fn(next).filter_map(|(key, value)| Some((key, value?)))
     }
 
-    /// Skips to the value at a path of fields.
+    /// Goes on to the value at a path of fields; `None` if there is no such field.
     fn go_to(&mut self, path: &[&str]) -> Option<()> {
         let [field, rest @ ..] = path else {
             return Some(());
@@ -216,7 +216,7 @@ impl<'a> Packed<'a> {
         None
     }
 
-    /// The number of fields of the mapping that begins here.
+    /// Reads the number of fields of the mapping that begins here; `None` if no mapping does.
     fn fields(&mut self) -> Option<usize> {
         (self.byte()? == MAP).then(|| self.count()).flatten()
     }
@@ -229,7 +229,7 @@ impl<'a> Packed<'a> {
             // Nothing is made of a time or a UID on the way.
             TIME => drop(self.some::<5>()?),
             UID => drop(self.some::<16>()?),
-            // The others are a byte each.
+            // Every other value is one byte: null, a boolean, or a common word.
             _ => {}
         }
         Some(())

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 const NAMES: usize = 1_000;
 
 impl Store {
-    /// One object of the store.
+    /// One object of the store, unpacked; `None` if the store has none of this name. The namespace of a cluster-scoped object is empty.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Value> {
         // The key type owns its text, so a look-up needs one; two short strings are cheaper than a second index.
         let key: Key = (namespace.into(), name.into());
@@ -50,7 +50,7 @@ impl Store {
             .collect()
     }
 
-    /// The names of the objects of a namespace, up to a bound: the names only explain a verdict.
+    /// The names of the objects of a namespace, [`NAMES`] at most: the names only explain a verdict.
     pub(in crate::known) fn names(&self, namespace: &str) -> Vec<String> {
         let first: Key = (namespace.into(), "".into());
         let objects = &self.lock().objects;
@@ -59,7 +59,7 @@ impl Store {
         there.map(|(key, _)| key.1.to_string()).collect()
     }
 
-    /// The objects that `choose` accepts, from one namespace or from all.
+    /// The objects that `choose` accepts, from one namespace, or for `None` from all. They are unpacked after the lock is given back.
     fn chosen(&self, namespace: Option<&str>, choose: impl Fn(&Snapshot) -> bool) -> Vec<Value> {
         let first: Key = (namespace.unwrap_or_default().into(), "".into());
         let in_namespace = |key: &Key| namespace.is_none_or(|namespace| *key.0 == *namespace);
@@ -74,15 +74,15 @@ impl Store {
         chosen.into_iter().map(Named::read).collect()
     }
 
-    /// The objects of the store that a namespace and a selector select.
+    /// The objects of the store in a namespace (`None`: in all) that a selector selects.
     pub fn list(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Value> {
         self.chosen(namespace, |snapshot| {
             selector.matches(|key| snapshot.label(key))
         })
     }
 
-    /// The pods of the store that a namespace and a selector select, and that may be on a node. The node of a pod that is too large is
-    /// unknown.
+    /// The pods of the store in a namespace (`None`: in all) that a selector selects and that may be on a node. A pod that is too large to be
+    /// read may be on any node.
     pub(in crate::known) fn pods_on(
         &self,
         node: &str,
@@ -102,7 +102,8 @@ impl Store {
         chosen.into_iter().map(Named::read).collect()
     }
 
-    /// The objects of a namespace that may be in a part of the scope `scope`, or of any scope.
+    /// The objects of a namespace that may be in a part (a group, a sub-chart or a release) of the scope of this name, or for `None` of any
+    /// scope.
     pub fn members(&self, namespace: &str, scope: Option<&str>, part: &Part) -> Vec<Value> {
         self.chosen(Some(namespace), |snapshot| {
             let place = snapshot.place.as_ref();

@@ -16,11 +16,11 @@ pub(in crate::known) type Key = (Box<str>, Box<str>);
 pub(super) struct Snapshot {
     text: Text,
     pub(super) place: Option<Box<Standing>>,
-    /// Whether only the metadata of the object was read.
+    /// Whether only the metadata of the object is kept, because the object is too long to be read or found no room.
     pub(super) too_large: bool,
-    /// Whether the object asks to be kept whole and was trimmed all the same, because it found no room.
+    /// Whether less of the object is kept than was asked for, because it found no room in its namespace's share.
     pub(super) cut: bool,
-    /// The permit to keep the object whole; `None` for a trimmed object.
+    /// The permit for the bytes of an object that is kept whole, or is large; `None` for any other object.
     permit: Option<Arc<WholePermit>>,
 }
 
@@ -71,7 +71,7 @@ impl Entry {
         self
     }
 
-    /// The bytes that a store keeps of the object.
+    /// The bytes that a store keeps of the object, with its key.
     pub(crate) fn bytes(&self) -> usize {
         let Self { key, snapshot } = self;
         size_of::<(Key, Snapshot)>() + key.0.len() + key.1.len() + snapshot.bytes()
@@ -102,7 +102,7 @@ impl Snapshot {
         labels.chain(node)
     }
 
-    /// The value of one label of the object.
+    /// The value of one label of the object, or for [`NODE`] the node of the pod; `None` if the object has none.
     pub(super) fn label(&self, key: &str) -> Option<Cow<'_, str>> {
         #[cfg(test)]
         LOOKED.set(LOOKED.get() + 1);

@@ -122,7 +122,8 @@ fn a_new_list_drops_what_is_gone() {
     assert_eq!(store.len(), 1);
 }
 
-/// A store that was listed, and the seconds after which it was first refused.
+/// Refuses a kind to a new store now and again after so many seconds. `listed`: the store has an object before. Returns whether the second
+/// refusal counts, and the store.
 async fn refused_for(listed: bool, why: Freshness, seconds: u64) -> (bool, Store) {
     let store = Store::new(WallClock::STILL);
     if listed {

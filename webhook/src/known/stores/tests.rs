@@ -17,7 +17,8 @@ fn kind(word: &str) -> Kind {
     }
 }
 
-/// The store of a kind that is followed and cannot be read.
+/// Adds the store of a custom kind that a task follows and that the API server does not serve, with the receiver that tells when it is
+/// forgotten.
 fn unread(stores: &Stores, word: &str) -> (Arc<Store>, Forgotten) {
     stores.add(&kind(word), None);
     let (store, forgotten) = stores.begin(&kind(word)).unwrap();

@@ -38,7 +38,7 @@ impl Reads {
         }
     }
 
-    /// Subscribes `bell` to an interest in a store; the selector narrows a list down.
+    /// Subscribes `bell` to an interest in a store; the selector narrows a list down. An error if the share of the namespace is used up.
     pub(super) fn of_store(
         &mut self,
         store: &Arc<Store>,
@@ -62,7 +62,8 @@ impl Reads {
         self.spend(is_new, Interests::EACH + texts)
     }
 
-    /// Subscribes `bell` to an interest in a scope. Returns whether the interest is new.
+    /// Subscribes `bell` to an interest in a scope, over all kinds. Returns whether the interest is new. An error if the share of the
+    /// namespace is used up.
     pub(super) fn of_all_kinds(
         &mut self,
         scope_waiters: &ScopeWaiters,
@@ -96,7 +97,7 @@ impl Reads {
         Ok(())
     }
 
-    /// Keeps another subscription of the view, and charges it to the view's share.
+    /// Keeps a subscription to anything but stores and scopes until the view is dropped, and charges it to the share of the namespace.
     pub(super) fn keep(&mut self, other: Box<dyn Send>) -> Result<(), Unavailable> {
         self.check()?;
         self.others.push(other);

@@ -42,7 +42,8 @@ impl Scopes for View {
         self.list_of(&store, Some(namespace), &Selector::default())
     }
 
-    /// The workloads, and every custom kind that can be read and is named in a list, or that the administrator has granted.
+    /// The built-in workloads, and every custom kind that the administrator has granted, or that a list names and can be read. An error until
+    /// the granted kinds are known.
     fn kinds(&self) -> Result<Vec<Kind>, Unavailable> {
         let granted = self.known.granted().kinds();
         for kind in granted.iter().flat_map(|kinds| kinds.iter()) {
@@ -50,7 +51,7 @@ impl Scopes for View {
         }
         let is_new = self.look(ScopeInterest::Kinds, None)?;
         if self.known.granted().kinds() != granted {
-            // That was before the look.
+            // The kinds have changed before the view subscribed, so that change has not woken it.
             self.bell.ring();
         }
         if is_new {
@@ -114,8 +115,8 @@ impl Scopes for View {
         }
     }
 
-    /// The first object below a weight that is not ready. During the search a change of any object below the weight wakes the view; after
-    /// it, only a change of the objects up to the first that is not ready.
+    /// The first object of these kinds in a scope, below a weight, that is not ready. An error if a kind cannot be read. During the search a
+    /// change of any object below the weight wakes the view; after it, only a change of the objects up to the first that is not ready.
     fn first_unready(
         &self,
         kinds: &[Kind],
@@ -180,8 +181,8 @@ impl Scopes for View {
         Pending::of(&self.list(&secrets, Some(namespace), &records))
     }
 
-    /// The last write in a scope. Kinds that are not served or not granted are skipped. While a kind is syncing, the answer is
-    /// unavailable.
+    /// The time of the last write by an installer in a scope; `None` if there was none. Kinds that are forbidden or not served are skipped. An
+    /// error while a kind is syncing or stale.
     fn active(&self, scope: &Scope) -> Result<Option<Timestamp>, Unavailable> {
         let mut last = None;
         self.believe_together();
@@ -299,7 +300,8 @@ impl Definitions for View {
         self.known.health_rules().reads_a_generation(object)
     }
 
-    /// The finding of the health rules. The reading is not noted, because changed rules wake every view.
+    /// The finding of the health rule for the object's kind; `None` without a rule. The view does not note that it read the rules, because
+    /// changed rules wake every view.
     fn health(&self, object: &Value, statusless: bool) -> Option<Judged> {
         self.known.health_rules().judge(object, statusless)
     }
@@ -360,8 +362,8 @@ impl World for View {
     }
 }
 
-/// The objects of a namespace, without a note that they were read, so no change of them wakes the view. A gate asks again before long,
-/// and then they are read anew.
+/// The objects of a namespace that a selector selects, without a note that they were read, so no change of them wakes the view. A gate asks
+/// again before long, and then they are read anew.
 fn read_unsubscribed(store: &Store, namespace: &str, selector: &Selector) -> Lookup<Vec<Value>> {
     match store.believed_until() {
         Ok(_) => Lookup::Found(store.list(Some(namespace), selector)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{DuplexStream, duplex};
 use tokio::time::{Instant, sleep};
 
-/// A connection in memory, so that the clock may be paused.
+/// Starts the server on a connection in memory, so that the clock may be paused. Returns the client's end, and the task that serves.
 fn in_memory(server: &Server) -> (DuplexStream, JoinHandle<()>) {
     let (client, stream) = duplex(1024);
     let server = server.clone();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 
-/// Limits with few places, so that a small crowd fills them.
+/// The limits of the status port, but with few places, so that a small crowd fills them.
 fn few(all: usize, per_client: usize) -> ServerLimits {
     ServerLimits {
         connections: Bounds {
@@ -22,7 +22,7 @@ fn few(all: usize, per_client: usize) -> ServerLimits {
     }
 }
 
-/// Connects from one of the many addresses of this host.
+/// Connects to `to` from the loopback address 127.0.0.`host`, which counts as a client of its own.
 async fn from(host: u8, to: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, host], 0).into()).unwrap();
@@ -49,7 +49,7 @@ fn none() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(0))
 }
 
-/// Marks a request as valid, as a handler does.
+/// An extractor that marks its request as valid, as a handler does.
 struct Proven;
 
 impl<S: Send + Sync> axum::extract::FromRequestParts<S> for Proven {

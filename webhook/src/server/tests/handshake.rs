@@ -73,7 +73,7 @@ async fn a_session_goes_on_until_the_leaf_is_replaced() {
     assert_eq!(kind().await, HandshakeKind::Resumed);
 }
 
-/// A resumed session would prove the client's certificate for as long as the client likes.
+/// The port of admission resumes no TLS session: a resumed one would prove the client's certificate for as long as the client likes.
 #[tokio::test]
 async fn an_api_server_shakes_hands_each_time() {
     let (ca, clients) = (ca(), issuer());
@@ -119,14 +119,14 @@ async fn a_client_that_does_not_speak_is_dropped_at_the_handshake() {
     assert!(turned(&registry, "handshake", 1));
 }
 
-/// Signs the certificates of clients.
+/// Makes a CA that signs the certificates of clients.
 fn issuer() -> CertifiedIssuer<'static, KeyPair> {
     let mut parameters = CertificateParams::default();
     parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Connects, with a certificate of `by` or with none, and returns the answer.
+/// Connects with a client certificate that `by` has signed, or with none, sends a request, and returns the answer.
 async fn shown(
     address: SocketAddr,
     server: &Ca,

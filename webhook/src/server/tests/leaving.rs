@@ -1,4 +1,4 @@
-//! A replica that leaves, and a replica that is cut off.
+//! Tests of a server whose process leaves, or is told to stop at once.
 
 use super::*;
 use tokio::sync::Notify;

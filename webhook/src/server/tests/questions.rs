@@ -7,7 +7,7 @@ use futures::stream::{self, StreamExt};
 use std::time::Duration;
 use tokio::io::{DuplexStream, duplex};
 
-/// A connection in memory to the port for questions.
+/// Starts a server for questions on a connection in memory. Returns the client's end, the task that serves, and the metrics.
 fn question(routes: Router, limits: ServerLimits) -> (DuplexStream, JoinHandle<()>, Registry) {
     let (server, registry) = on(Port::Status, limits);
     let (client, stream) = duplex(64 * 1024);
@@ -16,7 +16,7 @@ fn question(routes: Router, limits: ServerLimits) -> (DuplexStream, JoinHandle<(
     (client, serving, registry)
 }
 
-/// Sends a text, and returns everything that the server sends until the connection ends.
+/// Sends a text to the server for questions, and returns everything that it sends until the connection ends.
 async fn told(sent: &str) -> String {
     let (mut client, serving, _) = question(router(), ServerLimits::status());
     client.write_all(sent.as_bytes()).await.unwrap();
@@ -103,7 +103,7 @@ async fn what_is_no_question_is_refused_and_ends_the_connection() {
     }
 }
 
-/// A route whose answer is streamed, bit by bit, as the test sends the bits.
+/// Returns a route whose answer is a stream, and the sender of its parts. The part `panic` makes the stream panic.
 fn bits() -> (
     Router,
     tokio::sync::mpsc::UnboundedSender<Result<&'static str, io::Error>>,

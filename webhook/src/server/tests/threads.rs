@@ -1,4 +1,4 @@
-//! A server on its own threads.
+//! A test of a server that runs on the threads of a runtime of its own.
 
 use super::*;
 use crate::tasks::Tasks;

@@ -39,7 +39,7 @@ impl Case {
         }
     }
 
-    /// The known cluster: the pod and the Job. Only the kinds in `synced` have been read.
+    /// A replica's knowledge of the case's pod and Job. Of other kinds only those in `synced` have been read.
     fn known(&self, synced: &[&str]) -> Arc<Known> {
         self.known_by(Settings::of_the_chart(), synced)
     }
@@ -85,7 +85,7 @@ impl Case {
     }
 }
 
-/// The verdict on a second pod of a revision whose Job carries this list.
+/// The verdict on a pod of a Job with this list, another pod of which has passed its gate.
 fn second_pod(list: &str) -> Verdict {
     let case = Case::new(json!({"sluice.dev/depends-on": list}), json!({}));
     Case {
@@ -118,7 +118,7 @@ fn note(verdict: Verdict) -> String {
     verdict.answer.note.unwrap_or_default()
 }
 
-/// A verdict that waits.
+/// Returns the verdict after the check that it is to wait.
 fn waiting(verdict: Verdict) -> Verdict {
     assert_eq!(verdict.answer.verdict, Decision::Wait, "{verdict:?}");
     verdict
@@ -242,7 +242,7 @@ fn skip_opens_beside_whatever_cannot_be_known() {
     assert!(note(bad.asked()).contains("sluice.dev/skip: line 1"));
 }
 
-/// A pod with this list and this `on-timeout`, 60 s after its start, with a timeout of 60 s.
+/// A pod of a Job with this list and this `on-timeout`, 60 s after its start, with a timeout of 60 s.
 fn timed_out(list: &str, on_timeout: &str) -> Case {
     let job = json!({
         "sluice.dev/depends-on": list, "sluice.dev/timeout": "1m", "sluice.dev/on-timeout": on_timeout,
@@ -328,7 +328,8 @@ fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
     assert_eq!(word(&asked(10)), "timeout: open");
 }
 
-/// A pod whose entry has this timeout, `after` so many seconds since its start.
+/// A pod of a Job whose list has an entry with a timeout of one minute and the further keys `timeout`, and then the entries `beside`; so many
+/// seconds after its start.
 fn entry(timeout: &str, beside: &str, after: i64) -> Case {
     let list = format!("- {{kind: ConfigMap, name: a, timeout: 1m{timeout}}}{beside}");
     Case {

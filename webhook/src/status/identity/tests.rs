@@ -1,4 +1,4 @@
-//! The result of a review, and the tokens for which the API server is asked at all.
+//! Tests of reviews of tokens, and of the tokens for which the API server is asked at all.
 
 use super::super::token::forged;
 use super::*;
@@ -271,7 +271,7 @@ async fn a_pod_that_asks_before_it_is_seen_is_waited_for() {
     assert_eq!(asked.unwrap().pod.uid, "shop-1");
 }
 
-/// Asks for the identities of all tokens at the same time, each from a client address of its own.
+/// Asks for the identity behind each token, all at one time, each from a client address of its own.
 async fn all(desk: &Desk, tokens: &[String]) -> Vec<Result<Identity, Unidentified>> {
     let asked = tokens.iter().zip(1..);
     join_all(asked.map(|(token, from)| desk.ask(token, from))).await

@@ -1,4 +1,4 @@
-//! A shared result is the result that each pod would get by itself, for as long as nothing changes.
+//! Tests that the verdict of a shared round is the one that each pod would get by itself, for as long as nothing changes.
 
 mod boots;
 
@@ -69,7 +69,8 @@ fn owned_by(word: &str, name: &str, mut object: Value) -> Value {
     object
 }
 
-/// One of two pods of a Deployment `web`, on nodes of their own, of which the second was started half a minute later.
+/// A pod of the Deployment `web`: the first where its name ends with `a`, else the second, which is on another node and was started half a minute
+/// later.
 fn pod(namespace: &str, name: &str) -> Value {
     let mut pod = owned_by("replicaset", "web-1", object(namespace, name, &json!({})));
     let first = name.ends_with('a');
@@ -83,8 +84,8 @@ fn pod(namespace: &str, name: &str) -> Value {
     pod
 }
 
-/// The cluster with the two pods in each of the namespaces, of a Deployment with these annotations, beside a few objects. `mill` lets
-/// `shop` depend on it.
+/// The cluster with two pods in each of [`NAMESPACES`], of a Deployment with the annotations `says`, beside a few objects. `mill` lets `shop`
+/// depend on it.
 fn known(says: &Value) -> Arc<Known> {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     known.plans().replace::<&Value>([]);
@@ -203,7 +204,7 @@ async fn what_is_shared_is_what_each_would_be_told_by_itself() {
     assert!(distinct.len() > 100, "{}", distinct.len());
 }
 
-/// The answer of the pod by its own round.
+/// The answer to a pod of the Deployment `web` from a new round that serves it alone, as text.
 fn by_itself(rounds: &Rounds, namespace: &str, name: &str, second: i64) -> String {
     let known = Arc::clone(&rounds.known);
     let mut alone = pod(namespace, name);
@@ -225,7 +226,7 @@ fn waits_for(list: &str) -> Rounds {
     Rounds::new(known(&json!({"sluice.dev/depends-on": list})))
 }
 
-/// The rounds of the two pods, each asked for at its second.
+/// The rounds of the two pods of `web` in `shop`, each asked for at its second.
 fn both(rounds: &Rounds, seconds: [i64; 2]) -> [Arc<Round>; 2] {
     let [first, second] = seconds;
     let first = ask(rounds, "shop", "web-1-a", first).round.unwrap();

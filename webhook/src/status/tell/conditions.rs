@@ -22,8 +22,8 @@ const TYPE: &str = "sluice.dev/Released";
 
 /// The pause between two conditions that one replica writes.
 const PACE: Duration = Duration::from_millis(10);
-/// The most pods whose condition is still to be written; and, in the line below, the most of one namespace. The condition of one more pod
-/// is written when its answer changes.
+/// The most pods whose condition is still to be written; and, in the line below, the most of one namespace. Beyond them the newest condition of the
+/// namespace with the most makes room, or the condition of one more pod is left out until its answer changes.
 const MOST: usize = 20_000;
 const SHARE: usize = 10_000;
 
@@ -63,14 +63,14 @@ struct Word {
 }
 
 impl PodConditions {
-    /// Makes the table of conditions, and the task that writes them, which has to run beside it.
+    /// Makes the table of conditions, still empty, and the task that writes them, which the caller has to run.
     pub(crate) fn new(client: Client) -> (Arc<Self>, impl Future<Output = ()>) {
         let conditions = Arc::<Self>::default();
         let writer = write(client, Arc::clone(&conditions));
         (conditions, writer)
     }
 
-    /// Notes that a pod waits. `since`: the start of the pod.
+    /// Queues the condition that a pod waits, in place of an unwritten one of that pod. `since`: the start of the pod.
     pub(super) fn waits(
         &self,
         pod: &Waiter,
@@ -81,12 +81,13 @@ impl PodConditions {
         self.tell(pod, false, reason, message, since);
     }
 
-    /// Notes that the gate of a pod opens now.
+    /// Queues the condition that the gate of a pod opens now, in place of an unwritten one of that pod.
     pub(super) fn released(&self, pod: &Waiter, reason: &str, now: Timestamp) {
         self.tell(pod, true, reason, None, now);
     }
 
-    /// Forgets the unwritten condition of a pod whose hold has ended: another replica may have released the gate by now.
+    /// Forgets the condition that a pod waits, if it is not written yet, because the hold has ended: another replica may have released the gate by
+    /// now.
     pub(super) fn was_let_go(&self, pod: &Waiter) {
         self.with(|pending| pending.forget_wait(&pod.uid));
     }
@@ -111,7 +112,7 @@ impl PodConditions {
         self.added.notify_one();
     }
 
-    /// Waits for the next pod whose condition is to be written. Cancel-safe.
+    /// Waits for the next condition that is to be written, and takes it with the UID of its pod. Cancel-safe.
     async fn next(&self) -> (String, Word) {
         loop {
             if let Some(next) = self.with(Pending::next) {
@@ -155,7 +156,7 @@ impl Pending {
     }
 }
 
-/// The patch of a pod's status with our condition alone, which a strategic merge finds by its key. The API server refuses the patch for a
+/// Returns the patch of a pod's status with our condition alone, which a strategic merge finds by its key. The API server refuses the patch for a
 /// pod of another UID.
 fn patch(uid: String, word: Word) -> Pod {
     let condition = PodCondition {

@@ -20,10 +20,10 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use wire::{Answer, Decision, said};
 
-/// The length of a wait from which some replica has written an Event about it, this one or another.
+/// The length beyond which a wait is taken to have had an Event, if not of this replica then of another one.
 const LONG: SignedDuration = SignedDuration::from_secs(15);
 
-/// The Events that were written about each object, by the UID of the object.
+/// The Events that this replica has written about each object, by the UID of the object, or by the key of a held creation.
 type Diary = Arc<DashMap<String, Told>>;
 
 /// Decides which answers are worth an Event, and hands the Events to the writer.
@@ -34,7 +34,7 @@ pub(crate) struct Recorder {
     outbox: Outbox,
 }
 
-/// A pod that waits, and the workload above the pod.
+/// A pod that waits, and the topmost workload above it, if that is known.
 #[derive(Debug)]
 pub(in crate::status) struct GatedPod<'a> {
     pub(in crate::status) pod: &'a Waiter,
@@ -53,15 +53,15 @@ pub(in crate::status) struct Uncreated {
 }
 
 impl Recorder {
-    /// Makes a recorder, and the task that has to run beside it: the task forgets objects without recent Events.
+    /// Makes a recorder, and a task that forgets objects without recent Events, which the caller has to run.
     pub(crate) fn new(outbox: Outbox) -> (Self, impl Future<Output = ()>) {
         let told = Diary::default();
         let forget = forget(Arc::clone(&told));
         (Self { told, outbox }, forget)
     }
 
-    /// Notes that a gate is told to wait. `late`: its timeout has passed. Returns the moment at which an Event is due even if the
-    /// answer stays the same.
+    /// Notes that a gate is told to wait, and writes Events about its pod and the workload above where they are due. `late`: its timeout has
+    /// passed. Returns the moment at which an Event is due even if the answer stays the same.
     pub(super) fn waiting(
         &self,
         subject: &GatedPod<'_>,
@@ -71,8 +71,8 @@ impl Recorder {
         self.tell(subject, of_a_wait(answer, late))
     }
 
-    /// Notes that a suspended Job waits. `late`: its timeout has passed. Returns the moment at which an Event is due even if the
-    /// answer stays the same.
+    /// Notes that a suspended Job waits, and writes an Event about it where one is due. `late`: its timeout has passed. Returns the moment at which
+    /// an Event is due even if the answer stays the same.
     pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
         let uid = job.object.uid.as_deref().unwrap_or_default();
         let told = self.told.get(uid);
@@ -85,14 +85,14 @@ impl Recorder {
         self.send(object, &of_a_wait(answer, false), 1);
     }
 
-    /// Notes that the wait of a creation begins. An object without a UID has the key of an earlier object of its name, whose wait is
-    /// another, so the Events about that one no longer count.
+    /// Forgets the Events about an earlier wait for the creation with this key. An object without a UID has the key of an earlier object of its
+    /// name, whose wait is another.
     pub(super) fn creation_begins(&self, key: &str) {
         self.told.remove(key);
     }
 
-    /// Notes that the creation of an object is held. `late`: its timeout has passed. Returns the moment at which an Event is due even
-    /// if the answer stays the same.
+    /// Notes that the creation of an object is held, and writes an Event about it where one is due. `late`: its timeout has passed. Returns the
+    /// moment at which an Event is due even if the answer stays the same.
     pub(super) fn creation_waiting(
         &self,
         subject: &Uncreated,
@@ -115,7 +115,8 @@ impl Recorder {
         }
     }
 
-    /// Notes that the wait of a creation has ended. An Event about a satisfied list follows only an Event that told of the wait.
+    /// Writes an Event that the wait of a creation has ended: the object may be created, or is refused. A satisfied list has such an Event only if
+    /// an Event has told of the wait.
     pub(super) fn creation_ended(&self, subject: &Uncreated, verdict: &Verdict) {
         let Verdict { answer, why, .. } = verdict;
         let before = self.told.remove(&subject.key);
@@ -137,8 +138,8 @@ impl Recorder {
         }
     }
 
-    /// Notes that a gate opens. An Event follows only an Event that told of the wait. A long wait has such an Event, if not from
-    /// this replica then from another one.
+    /// Notes that a gate opens because it has nothing left to wait for. An Event follows only an Event that told of the wait. A wait longer than
+    /// [`LONG`] has such an Event, if not from this replica then from another one.
     pub(super) fn released(&self, subject: &GatedPod<'_>, answer: &Answer, waited: SignedDuration) {
         let before = self.told.remove(&subject.pod.uid);
         if waited > LONG || before.is_some_and(|(_, told)| told.anything()) {
@@ -150,14 +151,15 @@ impl Recorder {
         }
     }
 
-    /// Notes that a gate opens although a dependency is absent. The Event names the dependency, which may be misspelt, or may come later.
+    /// Writes Events that a gate opens although an optional dependency is absent. They name the dependency, which may be misspelt, or may come
+    /// later.
     pub(super) fn absent(&self, subject: &GatedPod<'_>, answer: &Answer) {
         let news = News::opened(EventReason::Absent, absent(answer));
         self.send(pod(subject.pod), &news, 1);
         self.tell_above(subject, &news);
     }
 
-    /// Notes that a gate opens because no list was found for it. The Event reaches the author of a list at the wrong place.
+    /// Writes Events that a gate opens because no list was found for it. They reach the author of a list at the wrong place.
     pub(super) fn unlisted(&self, subject: &GatedPod<'_>, answer: &Answer) {
         self.told.remove(&subject.pod.uid);
         let news = News::opened(
@@ -168,7 +170,7 @@ impl Recorder {
         self.tell_above(subject, &news);
     }
 
-    /// Notes that something else than the dependencies has ended a wait: a skip, a timeout or a failure.
+    /// Writes Events that something else than the dependencies has ended a wait: a skip, a timeout or a failure. The gate opens or is refused.
     pub(super) fn cut(&self, subject: &GatedPod<'_>, Verdict { answer, why, .. }: &Verdict) {
         let reason = match why {
             Why::Skipped => EventReason::Skipped,
@@ -198,8 +200,8 @@ impl Recorder {
         }
     }
 
-    /// Writes an Event about the pod, if the news is worth one. Returns the moment at which it will be. The workload above the pod gets
-    /// the news as well.
+    /// Writes Events about the pod and about the workload above it, where the news is worth them now. Returns the moment at which an Event will be
+    /// due.
     fn tell(&self, subject: &GatedPod<'_>, news: News) -> Option<Instant> {
         let (due, long) = self.hear(&subject.pod.uid, Whose::Pod, &news);
         let news = &news.of_long(long);
@@ -216,8 +218,8 @@ impl Recorder {
         }
     }
 
-    /// Writes an Event about the workload above the pod, if the news is worth one. The pods of one workload mostly wait for the same
-    /// dependency, so one Event serves all.
+    /// Writes an Event about the workload above the pod, if there is one and the news is worth an Event now; else returns the moment at which it
+    /// will be. The pods of one workload mostly wait for the same dependency, so one Event serves all.
     fn tell_above(&self, subject: &GatedPod<'_>, news: &News) -> Option<Instant> {
         self.tell_workload(subject.above?, news)
     }
@@ -233,7 +235,8 @@ impl Recorder {
         }
     }
 
-    /// Decides when the news becomes an Event, and tells whether its object has waited for long.
+    /// Decides when the news about the object with this UID becomes an Event, and tells whether the object has waited for long. An Event that is
+    /// due now counts as written.
     fn hear(&self, uid: &str, whose: Whose, news: &News) -> (Due, bool) {
         let now = Instant::now();
         let mut told = self.told.entry(uid.to_owned()).or_default();
@@ -264,7 +267,7 @@ fn pod(pod: &Waiter) -> Regarding {
     pod.regarding("v1", "Pod")
 }
 
-/// The news of a wait. `late`: its timeout has passed.
+/// The news that a gate, a Job or a creation waits. `late`: its timeout has passed.
 fn of_a_wait(answer: &Answer, late: bool) -> News {
     let reason = if late {
         EventReason::TimedOut
@@ -274,7 +277,7 @@ fn of_a_wait(answer: &Answer, late: bool) -> News {
     News::of(answer, reason, format!("waiting for {}", unmet(answer)))
 }
 
-/// The message that a gate opens after a wait.
+/// The text of an Event about a gate that opens, or a creation that ends, with its dependencies satisfied.
 fn released(answer: &Answer) -> String {
     match (&answer.note, answer.dependencies.len()) {
         (Some(note), _) => format!("opened without {note}"),
@@ -284,7 +287,7 @@ fn released(answer: &Answer) -> String {
     }
 }
 
-/// The names of the dependencies that do not exist, and without which a gate opens.
+/// The text "opened without" and the names of the optional dependencies that do not exist.
 fn absent(answer: &Answer) -> String {
     let label = Reason::OptionalNotFound.label();
     let absent = answer.dependencies.iter().filter(|it| it.reason == label);
@@ -296,7 +299,8 @@ fn absent(answer: &Answer) -> String {
     format!("opened without {}", told.join(", "))
 }
 
-/// The first unsatisfied dependency, the number of satisfied dependencies, and the note: the text after "waiting for".
+/// The text after "waiting for" in an Event: the unsatisfied dependency that comes first by name, the number of satisfied ones, and the note;
+/// "nothing" where the answer has none of these.
 fn unmet(answer: &Answer) -> String {
     let first = said::first(answer).map(|first| {
         let message = first
@@ -319,7 +323,7 @@ fn unmet(answer: &Answer) -> String {
     }
 }
 
-/// Forgets objects without recent Events: each is gone, or another replica answers its gates.
+/// Forgets, every ten minutes, the objects without recent Events: each is gone, or another replica answers its gates. Never returns.
 async fn forget(told: Diary) {
     let mut forget = tokio::time::interval(AGAIN_AFTER);
     loop {

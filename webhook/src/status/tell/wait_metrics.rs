@@ -14,12 +14,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// The most namespaces with figures of their own: the namespaces with the most waits.
+/// The most namespaces with figures of their own in one metric: the namespaces with the most waits.
 const NAMESPACES: usize = 100;
 /// The value of the namespace label that stands for all other namespaces together.
 const OTHER: &str = "other";
 
-/// Tells `/metrics` the waits and their reasons.
+/// Adds the waits of this replica, by namespace, and those of gates also by reason, to `/metrics`.
 #[derive(Debug)]
 pub(crate) struct WaitMetrics {
     /// The gates with an open request, by their pods.
@@ -44,11 +44,11 @@ struct ByNamespace {
     namespace: String,
 }
 
-/// The waits of one namespace.
+/// The number of waits of one namespace, by reason, and the start of the longest.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Sum {
     reasons: BTreeMap<&'static str, i64>,
-    /// The start of the longest wait of the namespace.
+    /// The start of the longest wait of the namespace, without those in the queue; `None` if there is none.
     since: Option<Timestamp>,
     /// The number of held objects that wait in the queue for a place.
     queued: i64,
@@ -78,7 +78,7 @@ impl Sum {
     }
 }
 
-/// The waits of each namespace.
+/// The waits in a registry, summed up for each namespace.
 fn sums(registry: &WaitRegistry) -> HashMap<String, Sum> {
     let mut sums = HashMap::<String, Sum>::new();
     registry.each_wait(|namespace, wait| {
@@ -90,7 +90,7 @@ fn sums(registry: &WaitRegistry) -> HashMap<String, Sum> {
     sums
 }
 
-/// The waits of the held objects of each namespace, with those that queue for a place.
+/// The waits of held objects, summed up for each namespace, with the objects that queue for a place.
 fn sums_of_held(places: &HeldPlaces) -> HashMap<String, Sum> {
     let mut sums = sums(places.registry());
     places.each_queue(|namespace, count| {
@@ -100,7 +100,7 @@ fn sums_of_held(places: &HeldPlaces) -> HashMap<String, Sum> {
     sums
 }
 
-/// The number of waits in each namespace. Adds the number of those that queue for a place to `queued`.
+/// The number of waits in each namespace, those in the queue for a place among them. Adds the number of the latter to `queued`.
 fn counts(
     sums: HashMap<String, Sum>,
     queued: &Family<ByNamespace, Gauge>,
@@ -116,7 +116,7 @@ fn counts(
     counts
 }
 
-/// The namespaces with the most waits, and all other namespaces as one.
+/// The sums of the [`NAMESPACES`] namespaces with the most waits, and of all others together under the name [`OTHER`].
 fn bounded(sums: HashMap<String, Sum>) -> BTreeMap<String, Sum> {
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_cached_key(|(namespace, sum)| (Reverse(sum.all()), namespace.clone()));

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use tower::Layer;
 use tower::util::MapResponseLayer;
 
-/// The Events that were written.
+/// The Events that replicas have written to the fake API server.
 pub(super) type Events = Arc<Mutex<Vec<Value>>>;
 
 /// A client of the fake API server, which dates its answers by `time`; `clock` learns that time from each answer.

@@ -7,7 +7,7 @@ use kube::client::Body as Asked;
 use std::convert::Infallible;
 use tower::service_fn;
 
-/// A client of an API server that answers every list of pods with this one pod.
+/// A client of an API server that answers every request with a list of this one pod.
 fn of_pods(pod: &Value) -> Client {
     let list = json!({"metadata": {}, "items": [pod]}).to_string();
     let answer = service_fn(move |_: Request<Asked>| {

@@ -51,12 +51,12 @@ impl Desk {
         Self::beside(annotations, Events::default())
     }
 
-    /// A service in front of an API server that another replica writes to as well.
+    /// A service as [`Desk::new`] makes it, whose API server keeps these Events, so that another replica may write to it as well.
     pub(super) fn beside(annotations: &Value, events: Events) -> Self {
         Self::with(annotations, events, SignedDuration::ZERO)
     }
 
-    /// A service on a node whose clock is ahead by this much.
+    /// A service as [`Desk::beside`] makes it, on a node whose clock is ahead by this much.
     pub(super) fn with(annotations: &Value, events: Events, ahead: SignedDuration) -> Self {
         let (known, _requests) = Known::new(Settings::of_the_chart());
         known.plans().replace::<&Value>([]);
@@ -131,7 +131,7 @@ impl Desk {
         desk
     }
 
-    /// Writes the annotations of the pod.
+    /// Replaces the gated pods by the pod `api-1` with these annotations.
     pub(super) fn pod_says(&self, annotations: &Value) {
         self.service.known.gated().replace(&[pod(annotations)]);
     }
@@ -141,7 +141,7 @@ impl Desk {
         self.service.known.want(&kind).apply(object);
     }
 
-    /// The answer for a waiting gate that has seen the answer `seen`.
+    /// The answer to the gate of `api-1`, whose last answer has the digest `seen`. The request may stay open for 25 s.
     pub(super) async fn ask(&self, seen: &str) -> wire::Answer {
         let uri = format!("{}?seen={seen}&wait=25", wire::PATH);
         let bearer = format!("Bearer {}", its_own());
@@ -152,7 +152,7 @@ impl Desk {
         serde_json::from_slice(&body.to_bytes()).unwrap()
     }
 
-    /// Every byte of an answer: status, headers, body.
+    /// The status of an answer, and every byte of its headers and its body.
     pub(super) async fn bytes(&self, query: &str, token: &str) -> (StatusCode, String) {
         let request = Request::get(format!("{}?{query}", wire::PATH));
         let request = request.header("authorization", format!("Bearer {token}"));
@@ -174,7 +174,7 @@ impl Desk {
         (self.began.elapsed().as_secs(), answer)
     }
 
-    /// Type, reason and text of each Event so far.
+    /// The type, the reason and the text of each Event that is written within the next second, and of all before.
     pub(super) async fn told(&self) -> Vec<(String, String, String)> {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let events = self.events.lock().unwrap();
@@ -186,7 +186,7 @@ impl Desk {
         events.iter().map(told).collect()
     }
 
-    /// The text of the last Event, which is a Warning for this reason.
+    /// Returns the text of the last Event, after the check that it is a Warning with this reason.
     pub(super) async fn warned(&self, reason: &str) -> String {
         let last = self.told().await.pop().unwrap();
         assert_eq!((last.0.as_str(), last.1.as_str()), ("Warning", reason));
@@ -200,7 +200,7 @@ impl Desk {
     }
 }
 
-/// Gives the signs that the watches of these stores give while the API server is there.
+/// Marks all stores as heard of, once a second while `connected` is true, as their watches do while the API server is there.
 async fn give_signs(known: Arc<Known>, connected: Arc<AtomicBool>) {
     loop {
         if connected.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@
 use super::tokens::{GONE, its_own, token};
 use super::*;
 
-/// A token of another pod of the namespace.
+/// The claims of a token of this pod of the namespace `shop`.
 fn of_pod(name: &str, uid: &str) -> Value {
     json!({"kubernetes.io": {"namespace": "shop", "pod": {"name": name, "uid": uid}}})
 }
@@ -134,7 +134,7 @@ async fn metrics_name_no_pod_and_no_object() {
     }
 }
 
-/// The number of requests of each sort.
+/// The number of requests to each of the two services whose times are compared.
 const ROUNDS: usize = 10_000;
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn the_time_of_an_answer_tells_nothing() {
     }
 }
 
-/// The durations of the requests to each of two services, in µs.
+/// Sends [`ROUNDS`] requests to each of two services, and returns the durations in µs.
 async fn times(desks: &[Desk; 2]) -> [Vec<f64>; 2] {
     let mut times = [Vec::new(), Vec::new()];
     let token = its_own();

@@ -9,7 +9,7 @@ use rules::creation::{Standing, TRIES};
 
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// A service that judges held creations.
+/// A service with a task that judges held creations.
 fn desk() -> Desk {
     let desk = Desk::new(&json!({}));
     let registry = Arc::clone(&desk.creations);
@@ -18,7 +18,8 @@ fn desk() -> Desk {
     desk
 }
 
-/// One try to create an Issuer with these annotations, whose next try is to come after `pause` seconds.
+/// Tries once to create the Issuer `ca` with these annotations, as a client does whose next try comes after `pause` seconds. Returns the held
+/// creation and its standing.
 async fn tries(desk: &Desk, annotations: &Value, pause: u64) -> (Arc<HeldCreation>, Standing) {
     let subject = Subject {
         group: "cert-manager.io".to_owned(),

@@ -1,11 +1,11 @@
-//! Pods that are held.
+//! Tests of held pods: when replicas release them, and which pods they forget.
 
 use super::replicas::Replicas;
 use super::*;
 use crate::known::Freshness;
 use crate::status::{PodReleaser, held_pods};
 
-/// A pod that our scheduling gate holds, and the scheduling gates of `others`.
+/// A pod with these annotations that has our scheduling gate, behind the scheduling gates `others`.
 fn held(name: &str, annotations: &Value, others: &[&str]) -> Value {
     let mut pod = pod(annotations);
     pod["metadata"]["name"] = json!(name);
@@ -17,7 +17,7 @@ fn held(name: &str, annotations: &Value, others: &[&str]) -> Value {
     pod
 }
 
-/// This number of replicas, which look after held pods.
+/// Starts this number of replicas, which look after held pods.
 fn replicas(count: usize) -> Replicas {
     let pods = "/api/v1/namespaces/shop/pods/";
     let arrive = |known: &Known, pod: &Value| known.gated().apply(pod);
@@ -94,7 +94,7 @@ async fn what_counts_on_its_node_alone_is_left_to_the_gate() {
     assert_eq!(replicas.moments_at(10).await, [0]);
 }
 
-/// Most held pods take one request, and a slow API server does not slow the release down.
+/// Two replicas release three hundred held pods with less than 150 refused patches, also at a slow API server.
 #[tokio::test(start_paused = true)]
 async fn two_replicas_share_three_hundred_and_let_them_go_in_five_seconds() {
     for takes in [[20, 30], [300, 100]] {
@@ -113,7 +113,7 @@ async fn two_replicas_share_three_hundred_and_let_them_go_in_five_seconds() {
     }
 }
 
-/// A later pod of the same name is another pod.
+/// A held pod that was deleted is forgotten. A later pod of its name is looked after as another.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_gone_is_forgotten() {
     let replicas = replicas(1);

@@ -10,7 +10,7 @@ use axum::body::{BodyDataStream, Bytes};
 use futures::StreamExt;
 
 impl Desk {
-    /// The response to a gate that is ready to wait for five minutes.
+    /// The headers and the body of the response to a gate that has seen the answer `seen` and is ready to wait for five minutes.
     async fn hold(&self, seen: &str, token: &str) -> (HeaderMap, BodyDataStream) {
         let uri = format!("{}?seen={seen}&wait=300", wire::PATH);
         let request = Request::get(uri).header("authorization", format!("Bearer {token}"));

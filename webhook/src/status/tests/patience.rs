@@ -1,4 +1,4 @@
-//! Entries that have to stand for a while, and entries that are given up: by the clock, while nothing else happens.
+//! Tests of entries of a list that have to be satisfied for a while, and of entries that are given up: by the clock, while nothing else happens.
 
 use super::*;
 
@@ -88,7 +88,7 @@ async fn an_entry_is_given_up_at_its_moment_and_a_warning_says_so() {
     assert!(event.contains(given_up), "{event}");
 }
 
-/// A custom resource, and whether it says that it is ready.
+/// The custom resource `db` of the kind Widget, whose condition `Ready` has this status.
 fn widget(ready: &str) -> Value {
     json!({
         "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"namespace": "shop", "name": "db", "uid": "w"},
@@ -146,7 +146,8 @@ async fn opens_for(list_text: &str, says: &[(u64, &str)]) -> (u128, Vec<String>)
 
 const WIDGET: &str = "Widget.example.com/db";
 
-/// The words of an operator that blinks: it reads the state of its objects out of a cache, and so says for a moment that all is well.
+/// The statuses of `Ready` that an operator writes, each at its millisecond: it reads the state of its objects out of a cache, and so says for a
+/// moment that all is well.
 const BLINKS: [(u64, &str); 4] = [
     (10_000, "False"),
     (20_000, "True"),

@@ -12,7 +12,7 @@ use tower::service_fn;
 /// The patches that the API server got, each with its moment in whole seconds.
 type Writes = Vec<(u64, Value)>;
 
-/// Replicas that look after held pods or suspended Jobs, each with its own knowledge of the cluster.
+/// Some replicas that look after held pods or suspended Jobs, each with its own knowledge of the cluster, and their API server.
 pub(super) struct Replicas {
     /// The first of the replicas.
     pub(super) desk: Desk,
@@ -25,7 +25,7 @@ pub(super) struct Replicas {
 struct Server {
     /// The path of the held objects, without a name.
     path: &'static str,
-    /// The stored objects, by name.
+    /// The objects that the fake API server has stored, by name.
     stands: Mutex<HashMap<String, Value>>,
     writes: Mutex<Writes>,
     refused: AtomicUsize,
@@ -37,7 +37,8 @@ struct Server {
 }
 
 impl Replicas {
-    /// `count` replicas. Objects `arrive` in a store, and `keep` starts the task that looks after them.
+    /// Makes `count` replicas and their API server. `path`: the path of the held objects. `arrive` puts an object into a store, and `keep` starts
+    /// the task of a replica that looks after them.
     pub(super) fn new(
         count: usize,
         path: &'static str,
@@ -74,19 +75,19 @@ impl Replicas {
         *self.server.takes.lock().unwrap() = milliseconds.map(Duration::from_millis);
     }
 
-    /// Shows every replica an object of another kind.
+    /// Puts an object of this kind, which is no held one, into the store of every replica.
     pub(super) fn put(&self, word: &str, object: &Value) {
         let all = [&self.desk].into_iter().chain(&self.others);
         all.for_each(|desk| desk.put(word, object));
     }
 
-    /// Shows every replica an object as a watch does.
+    /// Shows every replica a held object as a watch does, and puts it into their stores.
     pub(super) fn see(&self, object: &Value) {
         self.list(object);
         self.server.arrives(object);
     }
 
-    /// Shows an object as a watch does that lists its kind anew: before the store has the object.
+    /// Shows every replica a held object as a watch does that lists its kind anew: before their stores have the object.
     pub(super) fn list(&self, object: &Value) {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         let mut stands = self.server.stands.lock().unwrap();
@@ -94,30 +95,30 @@ impl Replicas {
         self.shown.iter().for_each(|show| show(object));
     }
 
-    /// Ends the list that [`Replicas::list`] began: the store has the object from now on.
+    /// Puts a held object into the store of every replica, as at the end of the list that [`Replicas::list`] began.
     pub(super) fn arrives(&self, object: &Value) {
         self.server.arrives(object);
     }
 
-    /// The patches up to this second, once the clock has come to it.
+    /// Waits until this second is half over, and returns the patches up to then.
     pub(super) async fn written_at(&self, second: u64) -> Writes {
         let at = self.desk.began + Duration::from_millis(second * 1000 + 500);
         tokio::time::sleep_until(at).await;
         self.server.writes.lock().unwrap().clone()
     }
 
-    /// The seconds of all patches, when the clock has come to this second.
+    /// Waits until this second is half over, and returns the seconds of all patches up to then.
     pub(super) async fn moments_at(&self, second: u64) -> Vec<u64> {
         let written = self.written_at(second).await;
         written.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// How many patches came too late.
+    /// The number of patches that the API server refused, since the object had changed.
     pub(super) fn refused(&self) -> usize {
         self.server.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes all memory of the namespace for held objects, except for this number of places.
+    /// Takes the memory that the namespace `shop` has for held objects, except for this number of places.
     pub(super) fn filled_but_for(&self, places: usize) -> Vec<Allotment> {
         let budget = &self.desk.service.known.budgets().holds;
         let place = || {
@@ -154,7 +155,8 @@ impl Server {
         Client::new(service_fn(answer), "default")
     }
 
-    /// Applies a patch to the stored object, and lets the watch show the result.
+    /// Answers a PATCH request: applies the JSON patch to the stored object, and lets the watches show the result later. Returns the status code
+    /// and the body.
     async fn patched(self: Arc<Self>, request: Request<Sent>) -> (u16, Value) {
         let path = request.uri().path();
         let name = path.strip_prefix(self.path).expect("it is held").to_owned();

@@ -23,7 +23,7 @@ fn owned(name: &str, kind: &str, controller: &Value) -> Value {
     })
 }
 
-/// A pod of a ReplicaSet.
+/// The pod `pod` of the ReplicaSet `set`.
 fn of(set: &str, pod: &str) -> Value {
     owned(
         pod,
@@ -33,7 +33,7 @@ fn of(set: &str, pod: &str) -> Value {
 }
 
 impl Desk {
-    /// The Deployment `api` with this list, its ReplicaSets `old` and `new`, and these pods.
+    /// A service that knows the Deployment `api` with this list, its ReplicaSets `old` and `new`, and these pods.
     fn deploys(list: &str, pods: &[Value]) -> Self {
         let desk = Self::new(&json!({}));
         let deployment = json!({
@@ -58,7 +58,7 @@ impl Desk {
         self.gate_that_saw("", pod).await;
     }
 
-    /// Asks as the gate of this pod does that has the answer with this digest already, until it may open.
+    /// Asks as the gate of this pod does until it may open. The gate has the answer with this digest already.
     async fn gate_that_saw(&self, digest: &str, pod: &str) {
         let token = tokens::token(&json!({
             "nbf": -1_000_000, "exp": 1_000_000,

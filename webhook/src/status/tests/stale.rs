@@ -1,4 +1,4 @@
-//! The answers while the API server is silent.
+//! Tests of the answers to gates while the API server is silent.
 
 use super::*;
 

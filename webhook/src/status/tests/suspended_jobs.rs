@@ -1,4 +1,4 @@
-//! Jobs that were created suspended.
+//! Tests of Jobs that admission has created suspended: when replicas resume them, and which Jobs they leave.
 
 use super::replicas::Replicas;
 use super::*;
@@ -18,7 +18,7 @@ fn suspended(name: &str, annotations: &Value) -> Value {
     })
 }
 
-/// This number of replicas, which look after suspended Jobs.
+/// Starts this number of replicas, which look after suspended Jobs.
 fn replicas(count: usize) -> Replicas {
     let jobs = "/apis/batch/v1/namespaces/shop/jobs/";
     let arrive = |known: &Known, job: &Value| known.want(&jobs_kind()).apply(job);
@@ -140,7 +140,7 @@ async fn a_job_that_somebody_else_resumed_is_let_be() {
     assert_eq!(replicas.stands("seed")["spec"]["suspend"], true);
 }
 
-/// A later Job of the same name is another Job.
+/// A suspended Job that is made anew under its name, with another UID, is resumed in the place of the first.
 #[tokio::test(start_paused = true)]
 async fn a_job_that_is_made_anew_is_looked_after_anew() {
     let replicas = replicas(1);

@@ -15,7 +15,7 @@ pub(super) fn its_own() -> String {
     token(&json!({"nbf": -1_000_000, "exp": 1_000_000}))
 }
 
-/// A token as the kubelet asks for it, with these claims in place of its own.
+/// A token of the pod `api-1` as the kubelet asks for it, with the claims `own` in place of the usual ones.
 pub(super) fn token(own: &Value) -> String {
     let mut claims = json!({
         "iss": "https://kubernetes.default.svc.cluster.local", "aud": ["sluice"], "exp": 600, "iat": 0, "nbf": 0,
@@ -28,7 +28,7 @@ pub(super) fn token(own: &Value) -> String {
     forged(&claims, "c2lnbmVk")
 }
 
-/// The review of a token by the API server, as Kubernetes answers.
+/// The status of the API server's review of a token, as Kubernetes answers.
 pub(super) fn reviewed(review: &Value) -> Value {
     let token = review["spec"]["token"].as_str().unwrap_or_default();
     let Some(claims) = claims(token) else {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// 9 MB of text, as it is written.
 static LONG: LazyLock<String> = LazyLock::new(|| "x".repeat(9_000_000));
 
-/// An object; `long` is where the long text is, if anywhere.
+/// The text of an object of this name in namespace `shop`, with a text of 9 MB at the place `long`; `None`: it is short.
 fn object(name: &str, long: Option<Place>) -> String {
     let at = |place| match long {
         Some(it) if it == place => LONG.as_str(),
@@ -32,7 +32,8 @@ enum Place {
     Spec,
 }
 
-/// A page of the objects `a`, `big` and `z`.
+/// The page of a list that a request asks for, by its `continue` and `limit`. The list has the objects `a`, `big` and `z`, of which `big` has
+/// a text of 9 MB at `long`; a list of definitions has that of widgets too.
 fn page(request: &Request<Body>, long: Place) -> String {
     let uri = request.uri().to_string();
     let number = |key: &str| {
@@ -69,7 +70,7 @@ fn line(kind: &str, object: &str) -> Bytes {
     format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into()
 }
 
-/// `z` becomes large; ten seconds later it is gone, and `big` is small.
+/// The events of a watch: `z` becomes large, and ten seconds later `big` is small and `z` is deleted.
 fn changes() -> Answer {
     static LARGE: LazyLock<Bytes> =
         LazyLock::new(|| line("MODIFIED", &object("z", Some(Place::Spec))));
@@ -82,7 +83,7 @@ fn changes() -> Answer {
     Answer::from_stream(lines.chain(stream::pending()).map(Ok::<_, Infallible>))
 }
 
-/// The kinds that a catalog follows in these tests, a custom kind among them.
+/// The kinds that a catalog follows in these tests: all built-in kinds, and widgets as a custom kind.
 fn followed() -> Vec<Kind> {
     kinds::all()
         .iter()

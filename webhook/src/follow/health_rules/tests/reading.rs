@@ -1,4 +1,4 @@
-//! The verdicts by a text of rules.
+//! Tests how objects are judged by the administrator's health rules, once the texts of their ConfigMap have been read.
 
 use super::*;
 use futures::FutureExt;

@@ -81,7 +81,7 @@ fn selects(label: &str, labels: &Value) -> bool {
     }
 }
 
-/// The keys and values of a query.
+/// The keys and values of a URL's query, decoded.
 fn form(query: &str) -> Vec<(String, String)> {
     let plain = |text: &str| {
         ["%3D=", "%2C,", "%21!", "%2F/"]
@@ -94,7 +94,7 @@ fn form(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A pod of ordinary size whose owner has this UID.
+/// A gated pod of ordinary size in this phase, owned by a Job of this UID. `labelled`: it has the label that names the Job's UID.
 fn pod(number: usize, owner: &str, labelled: bool, phase: &str) -> Value {
     let mut labels = json!({"sluice.dev/gated": "true"});
     if labelled {
@@ -123,7 +123,8 @@ fn holder(kind: &str, uid: &str) -> Holder {
     }
 }
 
-/// Whether the holder has no pods, the number of questions to the API server, and the number of bytes that it answered.
+/// Looks for living pods of a holder, where the API server has `pods` and the replica knows the pods `known`. Returns whether there are none,
+/// the number of requests to the API server, and the number of bytes that it answered.
 async fn look(pods: Vec<Value>, known: &[Value], holder: &Holder) -> (bool, usize, usize) {
     let server = Arc::new(Pods {
         pods,

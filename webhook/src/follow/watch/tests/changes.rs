@@ -6,7 +6,7 @@ fn event(kind: &str, object: &Value) -> Value {
     json!({"type": kind, "object": object})
 }
 
-/// Follows a target by a script, and for a second after it. Returns the requests, too.
+/// Follows widgets for five seconds, with these replies to the requests in their order. Returns the store, and the requests.
 async fn play_script(replies: Vec<Reply>) -> (Arc<Store>, Vec<String>) {
     let (api, script) = scripted(replies);
     let (store, _) = play(5, api).await;
@@ -56,7 +56,7 @@ async fn a_version_that_is_too_old_means_a_new_list() {
     assert_eq!(names(&store), ["z"], "what was deleted in between is gone");
 }
 
-/// A value inside of more lists than a reader bears.
+/// A widget with a value inside of more lists than a JSON reader bears.
 fn deep(name: &str, version: &str) -> Value {
     let mut object = widget(name, version);
     object["spec"] = (0..130).fold(json!(1), |inner, _| json!([inner]));

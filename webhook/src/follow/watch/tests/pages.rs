@@ -1,8 +1,9 @@
-//! A list comes in pages.
+//! Tests that a list is read in pages, and how many objects each page asks for.
 
 use super::*;
 
-/// A list of so many objects as `sizes` says, in bytes; each request is noted with how many it asks for.
+/// Follows a list of objects of these sizes, in bytes. Returns the number of objects in the store, and how many objects each request for a
+/// page asked for.
 async fn paged(sizes: Vec<usize>) -> (usize, Vec<usize>) {
     let asked: Arc<Mutex<Vec<usize>>> = Arc::default();
     let noted = Arc::clone(&asked);

@@ -1,4 +1,4 @@
-//! Kinds that the API server refuses.
+//! Tests what becomes of a store when the API server refuses its kind, and how often it is asked again.
 
 use super::*;
 
@@ -71,7 +71,7 @@ async fn what_was_never_read_is_refused_sooner() {
     }
 }
 
-/// An API server that answers a list with `x` and each watch with this, and the seconds at which it was asked.
+/// An API server that answers a list with the widget `x`, and each watch with `watch`; and the seconds since the start at which it was asked.
 fn counting(watch: impl Fn() -> Reply + Send + 'static) -> (Api, Arc<Mutex<Vec<u64>>>) {
     let (asked, began) = (Arc::<Mutex<Vec<u64>>>::default(), Instant::now());
     let noted = Arc::clone(&asked);

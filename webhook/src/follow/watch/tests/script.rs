@@ -5,7 +5,7 @@ use axum::body::Body as Answer;
 use axum::http::Response;
 use std::collections::VecDeque;
 
-/// The answer of the API server to a request; `None`: it never answers.
+/// A fake API server: returns the answer to a request for this URI; `None`: it never answers.
 pub(super) type Api = Box<dyn Fn(String) -> Option<Reply> + Send>;
 
 /// One answer of the scripted API server.
@@ -25,7 +25,7 @@ pub(super) struct Script {
     pub(super) asked: Mutex<Vec<String>>,
 }
 
-/// An API server with one answer for each request.
+/// An API server with one answer for each request, in this order; it never answers further ones. The script notes the answered requests.
 pub(super) fn scripted(replies: Vec<Reply>) -> (Api, Arc<Script>) {
     let script = Arc::new(Script {
         replies: Mutex::new(replies.into()),
@@ -76,7 +76,7 @@ pub(super) fn respond(reply: Reply) -> Response<Answer> {
     }
 }
 
-/// An event as the API server writes it: its type comes first.
+/// An event of a watch as a line of text, as the API server writes it: the type comes first.
 fn line(event: &Value) -> String {
     format!(
         "{{\"type\":{},\"object\":{}}}\n",
@@ -95,7 +95,7 @@ pub(super) fn listing(watch: impl Fn() -> Option<Reply> + Send + 'static) -> Api
     })
 }
 
-/// Answers the first list and the first watch, and then nothing.
+/// An API server that answers the first list with `x` and the first watch without an event, and then nothing. `open`: that watch does not end.
 pub(super) fn falls_silent(open: bool) -> Api {
     let (api, _) = scripted(vec![
         Reply::List(vec![widget("x", "9")]),
@@ -117,7 +117,7 @@ pub(super) fn restarts(code: u16, seconds: u64) -> Api {
     })
 }
 
-/// Whether the kind is listed, not watched.
+/// Whether a request for this URI is a list, not a watch.
 pub(super) fn lists(uri: &str) -> bool {
     !uri.contains("watch=true")
 }

@@ -140,7 +140,7 @@ impl Cluster {
         object
     }
 
-    /// Makes a random change. Returns whether the change wakes the waiting view; the passing of time wakes none.
+    /// Makes a random change to the known cluster. Returns whether the change may wake the waiting view: the passing of time wakes none.
     async fn change(&mut self) -> bool {
         let words = ["deploy", "job", "svc", "pvc"];
         let kinds: Vec<Kind> = words

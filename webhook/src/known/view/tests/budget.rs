@@ -28,7 +28,7 @@ fn known(memory: usize) -> Arc<Known> {
     known
 }
 
-/// Reads a wave, and this number of groups, over all kinds, and returns the refusals.
+/// Reads a wave, and this number of groups, over all kinds, through a view. Returns the reasons of the readings that were refused.
 fn read(view: &View, groups: usize) -> Vec<Unavailable> {
     let kinds: Vec<Kind> = match view.kinds() {
         Ok(kinds) => kinds.into_iter().chain(scope::outspoken()).collect(),

@@ -1,4 +1,4 @@
-//! The cost of an answer does not depend on the number of waiting gates.
+//! Tests that the cost of an answer does not depend on the number of waiting gates.
 
 use super::*;
 use crate::known::READ;
@@ -10,7 +10,7 @@ fn object(name: &str, annotations: &Value) -> Value {
     }})
 }
 
-/// A pod of its own at its gate, on a node, that waits for `db`.
+/// A pod without an owner, on a node, whose gate waits for the Deployment `db`.
 fn at_its_gate(number: usize) -> Value {
     let list = json!({"sluice.dev/depends-on": "deployment/db"});
     let mut pod = object(&format!("p{number:04}"), &list);
@@ -21,7 +21,7 @@ fn at_its_gate(number: usize) -> Value {
     pod
 }
 
-/// A cluster with `size` waiting pods, and with `db`, whose pod no node takes.
+/// A cluster with `size` pods that wait for the Deployment `db`, whose own pod fits on no node.
 fn without_room(size: usize) -> Arc<Known> {
     let (known, _requests) = Known::new(Settings::of_the_chart());
     for word in ["deployment", "replicaset", "statefulset", "daemonset"] {
@@ -60,7 +60,7 @@ fn asks(known: &Arc<Known>, number: usize) -> Answer {
     waiting(judged.verdict).answer
 }
 
-/// The pods at their gates wait for a Service, beside so many Deployments.
+/// A hundred pods wait for a Service, beside many Deployments: the objects behind the Service are read once, however many gates ask.
 #[tokio::test(start_paused = true)]
 async fn what_is_behind_a_service_is_looked_at_once_for_all_who_wait() {
     let read = |deployments: usize| {

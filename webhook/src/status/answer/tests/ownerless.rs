@@ -1,8 +1,9 @@
-//! A pod whose owner cannot be read.
+//! Tests of the answer to a pod whose owner cannot be read.
 
 use super::*;
 
-/// The verdict on a pod with these annotations after so many seconds. `patient`: the gate has just asked.
+/// The verdict on a pod with these annotations, so many seconds after its start, whose Job cannot be read for the reason `why`. `patient`: the gate
+/// has just asked.
 fn asked(says: &Value, why: Freshness, after: i64, patient: bool) -> Verdict {
     let case = Case {
         after,

@@ -1,4 +1,4 @@
-//! A pod that has passed its gate before its node was booted.
+//! Tests of the answer to a pod that has passed its gate before its node was booted.
 
 use super::*;
 use rules::reboot::Reboot;
@@ -20,7 +20,8 @@ fn report(id: &str) -> GateReport {
     }
 }
 
-/// A pod whose gate tells of a boot of its node. Another pod of the revision has passed its gate, and the dependency is gone.
+/// A pod whose gate tells of a boot of its node, with these annotations on its Job. Another pod of the revision has passed its gate, and the
+/// dependency `cm/a` does not exist.
 fn case(job: Value) -> Case {
     let Value::Object(mut annotations) = job else {
         panic!("a mapping")

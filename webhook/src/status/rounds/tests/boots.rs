@@ -1,12 +1,12 @@
-//! Every node comes back at once. A gate that tells of a boot is judged by itself, so the cost of a gate must not grow with their number.
+//! Tests of a boot of all nodes at once. A gate that tells of a boot is judged by itself, so the cost of a gate must not grow with their number.
 
 use super::*;
 use rules::reboot::Reboot;
 
 const BOOTED: i64 = 1000;
 
-/// A node `n0`, `n1`, and so on for each number below `nodes`, with a pod of the DaemonSet that reports no container since the boot, and
-/// with a gated pod that depends on the former.
+/// A cluster of `nodes` nodes. Each has a pod of the DaemonSet `csi` that reports no container since the boot, and a gated pod that depends on the
+/// former.
 fn cluster(nodes: usize) -> Rounds {
     let list = "- configmap/a\n- {kind: DaemonSet, name: csi, sameNode: true}";
     let rounds = Rounds::new(known(
@@ -22,7 +22,7 @@ fn cluster(nodes: usize) -> Rounds {
     rounds
 }
 
-/// The pod of the DaemonSet on a node, ready by a container of this age.
+/// The pod of the DaemonSet `csi` on the node with this number, ready, with a container that started at this second.
 fn csi(number: usize, started: i64) -> Value {
     let mut csi = object("shop", &format!("csi-{number}"), &json!({}));
     csi = owned_by("daemonset", "csi", csi);
@@ -55,7 +55,7 @@ fn ask(rounds: &Rounds, number: usize) -> PodVerdict {
     answer(&waiter, rounds, &view, &report, at(BOOTED + 20), false).unwrap()
 }
 
-/// The number of objects that are unpacked until each gate has been told to wait.
+/// The number of stored objects that are read until the gate on each of so many nodes has been told to wait.
 fn unpacked(nodes: usize) -> usize {
     let rounds = cluster(nodes);
     READ.set(0);

@@ -18,11 +18,11 @@ pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
 const APART: Duration = Duration::from_secs(10);
 /// The time after which an unchanged wait is told again. Events live for an hour.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
-/// The length of a wait from which its Events are Warnings. An unchanged wait is told again at this moment.
+/// The length of a wait from which its Events are Warnings. An unchanged wait is told again then.
 const LONG_WAIT: Duration = AGAIN_AFTER;
-/// The age from which a wait is worth an Event, and from which an absent dependency counts as missing. Until then an installation may still
-/// write one object after the other, and the first look at the pods of a dependency has found nothing yet. The age counts from the moment
-/// at which the wait has settled.
+/// The age from which a pod's wait is worth an Event, and from which an absent dependency counts as missing. Until then an installation may still
+/// write one object after the other, and the first look at the pods of a dependency has found nothing yet. The age counts from the moment at which
+/// the wait has settled.
 const NEWS_AFTER: Duration =
     Duration::from_secs(MISSING_AFTER.as_secs().unsigned_abs()).saturating_sub(SETTLE);
 
@@ -63,7 +63,7 @@ impl EventReason {
         }
     }
 
-    /// The reason for the Event of a gate that waits.
+    /// The reason for the Event of a gate that waits: the gravest reason of its unsatisfied dependencies, else `Waiting`.
     pub(super) fn of(answer: &Answer) -> Self {
         let unmet = answer.dependencies.iter().filter(|it| !it.satisfied);
         let any = |whys: &[Reason]| {
@@ -89,18 +89,18 @@ impl EventReason {
 pub(super) struct News {
     pub(super) verdict: Decision,
     pub(super) reason: EventReason,
-    /// The first unsatisfied dependency, its reason and its message, without figures. News with an equal topic is about the same stage of
-    /// the wait.
+    /// The unsatisfied dependency that comes first by name, its reason and its message, without figures. News with an equal topic is about one
+    /// stage of the wait.
     pub(super) topic: String,
     pub(super) text: String,
     /// The wait that the news is about: for a workload, the revision of its pods; for a held creation, its first try. `None` for a pod.
     pub(super) wait: Option<String>,
-    /// Whether the pod has waited for [`LONG_WAIT`].
+    /// Whether the object of the news has waited for [`LONG_WAIT`].
     pub(super) long: bool,
 }
 
 impl News {
-    /// The news of an answer, about its first dependency.
+    /// News about an answer, whose topic is the unsatisfied dependency that comes first by name, or else the answer's note.
     pub(super) fn of(answer: &Answer, reason: EventReason, text: String) -> Self {
         Self {
             verdict: answer.verdict,
@@ -112,7 +112,7 @@ impl News {
         }
     }
 
-    /// The news that a gate opens.
+    /// News that a gate opens, or that a creation has ended.
     pub(super) fn opened(reason: EventReason, text: String) -> Self {
         Self {
             verdict: Decision::Open,
@@ -124,12 +124,12 @@ impl News {
         }
     }
 
-    /// This news with `long` set: whether its pod has waited for long.
+    /// Returns this news with `long` set: whether its object has waited for [`LONG_WAIT`].
     pub(super) fn of_long(self, long: bool) -> Self {
         Self { long, ..self }
     }
 
-    /// This news with `wait` set: the revision or the creation whose wait it is about.
+    /// Returns a copy of this news with `wait` set: the name of the revision or the creation whose wait it is about.
     pub(super) fn of_wait(&self, wait: Option<&str>) -> Self {
         Self {
             wait: wait.map(str::to_owned),
@@ -137,7 +137,7 @@ impl News {
         }
     }
 
-    /// Whether a reader finds nothing new in this news: only addresses, times and identifiers differ.
+    /// Whether this news tells a reader nothing beyond the news `before`: only addresses, times and identifiers differ.
     fn is_same(&self, before: &Self) -> bool {
         self.goes_on(before)
             && self.wait == before.wait
@@ -148,7 +148,7 @@ impl News {
         (before.verdict, before.reason, &before.topic) == (self.verdict, self.reason, &self.topic)
     }
 
-    /// Whether the news must not come a minute late: a timeout has passed, or the wait has ended.
+    /// Whether the news must not be delayed by the pace of Events: a timeout has passed, or the wait has ended.
     fn is_urgent(&self) -> bool {
         self.verdict != Decision::Wait || self.reason == EventReason::TimedOut
     }
@@ -172,16 +172,16 @@ pub(super) enum Whose {
     Workload,
 }
 
-/// The Events that this replica has written about one object, and the pace of further ones.
+/// The record of one object's news and of the Events that this replica has written about it; it sets the pace of further ones.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     last: Option<(Instant, News)>,
     /// The moment of the first news about the object.
     began: Option<Instant>,
-    /// The moment of the last Event with each text, and the number of such Events. The key is a digest of the reason, the text and the
-    /// wait. Addresses, times and identifiers are masked first, because they would make each text a new one.
+    /// The moment of the last Event with each text, and the number of such Events. The key is a digest of the reason, the text and the wait;
+    /// addresses, times and identifiers are masked in the text, because they would make each text a new one.
     words: HashMap<u64, (Instant, i32)>,
-    /// The moment since which a dependency of the object is missing.
+    /// The moment since which the news about the object is that a dependency is not found; `None` while it is not.
     missing: Option<Instant>,
     /// The moment from which the pace of one Event in each [`AT_MOST_EVERY`] holds again for the Events written so far.
     even: Option<Instant>,
@@ -192,14 +192,14 @@ pub(super) struct Told {
 pub(super) enum Due {
     /// Write an Event now. The number counts the Events with this text, including this one.
     Now(i32),
-    /// The Event has been written; write it again at this moment.
+    /// An equal Event has been written; write it again at this moment if the news is still the same.
     Again(Instant),
-    /// Write the Event of the news at this moment.
+    /// The news is no Event yet; write one at this moment if the news is still the same.
     Later(Instant),
 }
 
 impl Told {
-    /// Decides whether the news becomes an Event now. If so, the Event counts as written.
+    /// Decides whether the news becomes an Event now, or when. If now, the Event counts as written.
     pub(super) fn hear(&mut self, news: &News, whose: Whose, now: Instant) -> Due {
         self.missing = (news.reason == EventReason::NotFound).then(|| self.missing.unwrap_or(now));
         let wait = news.wait.as_deref().unwrap_or_default();
@@ -239,7 +239,7 @@ impl Told {
         Due::Now(*times)
     }
 
-    /// The earliest moment for an Event with other news than the last Event; `None` for at once.
+    /// The earliest moment for an Event with news that differs from those of the last Event; `None` for at once.
     fn next(&self, news: &News, now: Instant) -> Option<Instant> {
         let (last, before) = self.last.as_ref()?;
         let anew = (before.verdict, before.reason) != (news.verdict, news.reason);
@@ -256,18 +256,18 @@ impl Told {
         Some(spare.max(*last + APART))
     }
 
-    /// Whether the wait of the object is a long one.
+    /// Whether the first news about the object is [`LONG_WAIT`] old, or older.
     pub(super) fn is_long(&self, now: Instant) -> bool {
         let since = self.began;
         since.is_some_and(|began| now.duration_since(began) >= LONG_WAIT)
     }
 
-    /// Whether the object has had an Event of this replica.
+    /// Whether this replica has written an Event about the object.
     pub(super) fn anything(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Whether the object has had no Event for so long that it is gone, or that another replica answers its gates.
+    /// Whether the object has had no Event for 20 minutes, so it is gone, or another replica answers its gates.
     pub(super) fn is_old(&self, now: Instant) -> bool {
         let since = self.last.as_ref().map(|(last, _)| *last).or(self.missing);
         since.is_none_or(|since| now.duration_since(since) >= 2 * AGAIN_AFTER)

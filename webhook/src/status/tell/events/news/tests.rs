@@ -11,7 +11,7 @@ fn of_topic(reason: EventReason, topic: &str, text: &str) -> News {
     }
 }
 
-/// News whose topic is always the same.
+/// News with this reason and text, and an empty topic.
 fn news(reason: EventReason, text: &str) -> News {
     of_topic(reason, "", text)
 }
@@ -21,7 +21,8 @@ fn stage(text: &str) -> News {
     of_topic(EventReason::Waiting, text, text)
 }
 
-/// The Events that some news becomes, where each piece of news comes at its second, as `(second, times)`.
+/// The Events that some news about one object becomes, where each piece of news comes at its second: the second of each, and how many with its text
+/// there are by then.
 fn told(whose: Whose, heard: impl IntoIterator<Item = (u64, News)>) -> Vec<(u64, i32)> {
     let began = Instant::now();
     let mut told = Told::default();
