@@ -1,4 +1,4 @@
-//! The way out where a right is missing, or the API server does not answer.
+//! Messages for a request that the API server refuses or does not answer, each with the way out; and kubectl's names for kinds.
 
 use anyhow::anyhow;
 use kube::Error;
@@ -6,10 +6,10 @@ use rules::judged;
 use rules::kinds::{Builtin, Kind};
 use rules::lookup::Unavailable;
 
-/// The most requests to the API server at once, the default of kubectl.
+/// The most requests that a command has open at the API server at the same time.
 pub(crate) const AT_ONCE: usize = 5;
 
-/// kubectl's name for the objects of a kind: `deployments.apps`.
+/// kubectl's name for the objects of a kind: its plural and its group, `deployments.apps`, or the plural alone in the core group, `pods`.
 pub(crate) fn resource(kind: &Kind) -> String {
     match kind {
         Kind::Builtin(builtin) => of_builtin(builtin),
@@ -17,7 +17,7 @@ pub(crate) fn resource(kind: &Kind) -> String {
     }
 }
 
-/// kubectl's name for the objects of a built-in kind.
+/// kubectl's name for the objects of a built-in kind: `deployments.apps`, or `pods` in the core group.
 pub(crate) fn of_builtin(kind: &Builtin) -> String {
     match kind.group {
         "" => kind.plural.to_owned(),
@@ -25,8 +25,8 @@ pub(crate) fn of_builtin(kind: &Builtin) -> String {
     }
 }
 
-/// `you may not list pods in namespace shop; ...`, with the way to get the right; without a namespace the right is for all of
-/// them.
+/// The message about a right that the caller lacks, `you may not list pods in namespace shop; ...`, with the kubectl command by which an
+/// administrator gives it. Without a namespace the right is for all namespaces.
 pub(crate) fn missing(verb: &str, resource: &str, namespace: Option<&str>) -> String {
     let role = if matches!(verb, "get" | "list") {
         "view"
@@ -48,7 +48,8 @@ pub(crate) fn missing(verb: &str, resource: &str, namespace: Option<&str>) -> St
     format!("you may not {verb} {resource} {place}; an administrator gives the right by {binding}")
 }
 
-/// Why the caller cannot read objects of a kind, and the way out.
+/// The message why the caller cannot read objects of a kind, with the way out. The verb and the namespace count only where the right is
+/// missing.
 pub(crate) fn unread(why: Unavailable, verb: &str, kind: &Kind, namespace: Option<&str>) -> String {
     match why {
         Unavailable::Forbidden | Unavailable::Hidden => missing(verb, &resource(kind), namespace),
@@ -56,7 +57,8 @@ pub(crate) fn unread(why: Unavailable, verb: &str, kind: &Kind, namespace: Optio
     }
 }
 
-/// The refusal of the API server as an error with one sentence.
+/// Words a failed request to the API server for the user, in one sentence: unknown account (401), refused (another 4xx), or not answered
+/// (every other error).
 pub(crate) fn failed(error: Error) -> anyhow::Error {
     match error {
         Error::Api(status) if status.code == 401 => anyhow!(

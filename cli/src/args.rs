@@ -181,7 +181,7 @@ struct Colored {
 }
 
 impl Colored {
-    /// The style for the terminal and the environment.
+    /// The style of standard output. With `auto` there are colours on a terminal, unless NO_COLOR is set or TERM is `dumb`.
     fn style(self) -> Style {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
@@ -230,7 +230,8 @@ struct UiArgs {
 }
 
 impl Args {
-    /// Reads the arguments of this process; ends it where they are wrong, with the likely word.
+    /// Reads the arguments of this process. Where they are wrong, or ask for help, prints clap's message, with the likely word for a misspelt
+    /// one, and ends the process.
     pub(crate) fn read() -> Self {
         match Self::try_parse() {
             Ok(args) => args,

@@ -34,10 +34,11 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use trial::TrialOutcome;
 
-/// The pause between two looks at the installation.
+/// The pause between two checks of the cluster, for `check --wait`.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The health rules of a file; asks no cluster.
+/// Checks a file of health rules without a cluster: prints each problem, or else the number of rules, to standard error. A problem makes the
+/// exit code 1.
 pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
     let (name, rules, problems) = health_rules::read(path)?;
     for problem in &problems {
@@ -50,7 +51,7 @@ pub(crate) fn rules(path: &Path) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// The installation of sluice that `check` looks at.
+/// The two things that `check` can look at: an installed sluice, or a cluster without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CheckTarget {
     /// The installed sluice, with a pod that is tried in this namespace.
@@ -59,7 +60,8 @@ pub(crate) enum CheckTarget {
     Before(String),
 }
 
-/// The cluster; looks again while there is a problem and `patience` is not over.
+/// Checks the cluster and prints one line for each finding; a problem makes the exit code 1. Checks again every two seconds until there is no
+/// problem and no error, or until `patience` is over, and prints only the last findings.
 pub(crate) async fn cluster(
     client: &Client,
     what: &CheckTarget,
@@ -121,8 +123,8 @@ pub(crate) async fn versions(client: &Client) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every check, in the order in which one needs the other: where no controller is installed, the later checks are left out. For a caller
-/// that may not list Deployments the published settings count.
+/// The findings of every check of an installed sluice. Where there is not exactly one controller, most checks are left out; see
+/// [`without_controller`]. For a caller that may not list Deployments the settings that the chart publishes count.
 fn judge(seen: &Seen, now: Timestamp) -> Vec<Checked> {
     let installation = &seen.installation;
     let found = controller::find(&installation.deployments);
@@ -163,7 +165,8 @@ fn judge(seen: &Seen, now: Timestamp) -> Vec<Checked> {
     findings
 }
 
-/// The line about values of the chart that `check` reads and that are not published.
+/// A warning that the caller may not see the values `nodeRules` and `extraArgs`, where they are set and the chart does not publish them;
+/// `None` where neither is.
 fn withheld(published: &Published) -> Option<Checked> {
     let values = ["nodeRules", "extraArgs"].into_iter();
     let values: Vec<_> = values.filter(|it| published.withholds(it)).collect();

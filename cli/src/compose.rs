@@ -14,7 +14,8 @@ pub(crate) use unlabelled::Unlabelled;
 use crate::manifest::Entries;
 use serde_json::Value;
 
-/// Reads a text as a Compose file; `None` for a text that is none.
+/// Reads the first document of a text as a Compose file; `None` where it has no mapping `services`, or is a Kubernetes object (`kind`,
+/// `apiVersion`).
 pub(crate) fn of(text: &[u8]) -> Option<Value> {
     let mut documents = Entries::new(text).filter_map(Result::ok);
     let says = documents.next()?.object;

@@ -36,11 +36,11 @@ pub(crate) const VALUES: &str = include_str!("../../charts/sluice/values.yaml");
 struct GlossaryEntry {
     word: String,
     meaning: String,
-    /// The page of the documentation that explains the word, and the anchor.
+    /// The page of the documentation that explains the word and the heading there, `docs/order.md, "Plans"`, or `values of the chart`.
     place: String,
 }
 
-/// Explains a word, or without one says which there are.
+/// Prints the meaning of a word, or without a word the index of all words that `explain` knows.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) fn run(key: Option<&str>) -> Result<ExitCode> {
     let entries = entries();
@@ -65,7 +65,7 @@ fn entries() -> Vec<GlossaryEntry> {
     pages.chain(values(VALUES)).collect()
 }
 
-/// Every word that can be asked for, for a shell.
+/// Every word without a space that `explain` knows, for completion by a shell; an annotation of sluice with and without its prefix.
 pub(crate) fn words() -> BTreeSet<String> {
     let entries = entries();
     let words = entries.iter().flat_map(|it| [it.word.as_str(), it.short()]);
@@ -86,7 +86,7 @@ impl GlossaryEntry {
 }
 
 /// Finds the entries of a word: by the whole word, else by a beginning that only one word has, else by the nearest word; letter
-/// case aside.
+/// case aside. A beginning of several words is an error, and so is a word that is near to none.
 fn search<'e>(entries: &'e [GlossaryEntry], key: &str) -> Result<Vec<&'e GlossaryEntry>> {
     // A query of Prometheus has more of a metric's name than its page.
     let metric = QUERIED.iter().find_map(|it| key.strip_suffix(it));
@@ -114,13 +114,13 @@ fn search<'e>(entries: &'e [GlossaryEntry], key: &str) -> Result<Vec<&'e Glossar
     })
 }
 
-/// The entries of a word; an annotation of ours is one without its prefix too.
+/// The entries of exactly this word, letter case aside, `None` where there are none. An annotation of sluice is also found without its prefix.
 fn find<'e>(entries: &'e [GlossaryEntry], key: &str) -> Option<Vec<&'e GlossaryEntry>> {
     let found: Vec<_> = entries.iter().filter(|it| it.is(key)).collect();
     (!found.is_empty()).then_some(found)
 }
 
-/// The words that `explain` knows, by their pages.
+/// The text that lists all words that `explain` knows, one a line, under the page and the heading that explain them.
 fn index(entries: &[GlossaryEntry]) -> String {
     let mut lines = Vec::new();
     let mut place = "";

@@ -1,4 +1,4 @@
-//! The gate's own last word: the last lines of its container.
+//! Reads the last line that a gate has written about its wait, out of the log of its container.
 
 use kube::api::LogParams;
 use kube::core::request::Request;
@@ -29,7 +29,8 @@ impl GateWord {
     }
 }
 
-/// Asks for the log of a pod's gate. Every failure is an answer too: the cluster can be judged without the log.
+/// Reads the last line of a pod's gate about its wait out of its log. Every failure is an answer too: the cluster can be judged without the
+/// log.
 pub(crate) async fn last(client: &Client, namespace: &str, pod: &str) -> GateWord {
     let params = LogParams {
         container: Some(keys::GATE_CONTAINER.to_owned()),

@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use times::Lived;
 use told::Findings;
 
-/// The exit code for "some of it never starts".
+/// The exit code of `graph` where there is a cycle, so that some objects never start.
 const CYCLE: u8 = 3;
 
 /// The form of a graph.
@@ -76,24 +76,24 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// The graph for Mermaid.
+    /// The text of the graph in the language of Mermaid.
     pub(crate) fn mermaid(&self) -> String {
         mermaid::mermaid(&self.model)
     }
 }
 
-/// The graph of a namespace, or of one release in it.
+/// The graph of a namespace or of manifests, or of one release in it, with its warnings.
 #[derive(Debug)]
 pub(crate) struct NamespaceGraph {
-    /// The graph; it has no node where there is no workload.
+    /// The graph; it has no node where there is no workload, or none of the release.
     pub(crate) drawing: Drawing,
-    /// The releases of the namespace that the graph shows.
+    /// The names of all releases among the objects that were read, also of those that the graph leaves out.
     pub(crate) releases: BTreeSet<String>,
     /// A line for each kind that the caller may not see, and for each list that cannot be read.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Prints the graph of a namespace of the cluster.
+/// Prints the graph of a namespace of the cluster, or of one release in it, with what each object waits for.
 pub(crate) async fn cluster(
     client: Client,
     namespace: &str,
@@ -104,7 +104,7 @@ pub(crate) async fn cluster(
     answer(&told, release, &format!("namespace {namespace}"), form)
 }
 
-/// Reads the graph of a namespace from the cluster.
+/// Reads the graph of a namespace, or of one release in it, from the cluster.
 async fn tell(client: &Client, namespace: &str, release: Option<&str>) -> Result<NamespaceGraph> {
     let mut reader = Reader::new(client.clone());
     let basis = basis(client, &mut reader, namespace).await?;
@@ -112,7 +112,8 @@ async fn tell(client: &Client, namespace: &str, release: Option<&str>) -> Result
     look(&mut reader, &basis, &mut facts, (namespace, release)).await
 }
 
-/// The basis of the sluice whose gates are in a namespace.
+/// The settings, rights and health rules of the installed sluice. The gates in a namespace tell in which namespace sluice is; where there are
+/// none, sluice is looked for in all namespaces.
 pub(crate) async fn basis(client: &Client, reader: &mut Reader, namespace: &str) -> Result<Basis> {
     let home = reader.settle(|reader| Ok(cluster::home(reader, namespace)));
     let home = home.await?;
@@ -128,7 +129,8 @@ pub(crate) struct GateFacts {
     pub(crate) stranded: Option<BTreeSet<String>>,
 }
 
-/// Looks at a namespace, or at a release in it; only objects and facts that are not known are requested from the API server.
+/// Makes the graph of a namespace, or of a release in it, with the health of its objects, their times and the critical path. Objects that
+/// `reader` has and facts that `facts` has are not requested again from the API server. A namespace that does not exist is an error.
 pub(crate) async fn look(
     reader: &mut Reader,
     basis: &Basis,
@@ -219,7 +221,7 @@ pub(crate) async fn look(
     })
 }
 
-/// The world by which the graph's objects are judged.
+/// The world by which the graph's objects are judged: the cluster as the installed sluice sees it, with the memory of passed revisions.
 fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
     Installed {
         reader,
@@ -228,7 +230,7 @@ fn world<'a>(reader: &'a Reader, basis: &'a Basis) -> Installed<'a> {
     }
 }
 
-/// Prints the graph of manifests, without a cluster.
+/// Prints the graph of manifests, or of one release in them, without a cluster. An input that cannot be read is an error.
 pub(crate) fn offline(
     input: &Input,
     release: Option<&str>,
@@ -266,7 +268,7 @@ fn of_manifests(objects: &[Object], release: Option<&str>) -> NamespaceGraph {
     }
 }
 
-/// A warning of each list that cannot be read.
+/// A warning for each object of the graph whose list cannot be read, and whether its pods then wait or start.
 fn unread(model: &Model, graph: &Graph<'_>) -> Vec<String> {
     let errors = model.at.iter().filter_map(|(at, node)| {
         let fault = graph.unreadable[*at].as_ref()?;
@@ -286,7 +288,7 @@ fn releases(graph: &Graph<'_>) -> BTreeSet<String> {
     scopes.map(|it| it.name.clone()).collect()
 }
 
-/// Prints a graph with its warnings; refuses an empty graph.
+/// Prints a graph, and its warnings on standard error; a graph without a node is an error. `place` names its source, such as `namespace shop`.
 fn answer(
     told: &NamespaceGraph,
     release: Option<&str>,

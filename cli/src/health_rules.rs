@@ -18,7 +18,8 @@ pub(crate) fn load(path: &Path) -> Result<Rules> {
     bail!("broken health rules:\n  {}", lines.join("\n  "))
 }
 
-/// The name of a file, its rules, and their problems.
+/// Reads a file of health rules, `-` for standard input: its name in messages, the rules that are in order, and the problems of the others. A
+/// file that cannot be read, or is not UTF-8, is an error.
 pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<RuleProblem>)> {
     let (name, text) = input::read(path)?;
     let text = String::from_utf8(text).with_context(|| format!("{name} is not UTF-8"))?;
@@ -26,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<RuleProblem>)> {
     Ok((name, rules, problems))
 }
 
-/// The rules of a text. Where it holds a ConfigMap, the values of that are the rules.
+/// The rules of a text and their problems: the text is a list of rules, or holds ConfigMaps, each value of which is one.
 fn parse(name: &str, text: &str) -> (Rules, Vec<RuleProblem>) {
     let entries = Entries::new(text.as_bytes()).map_while(Result::ok);
     let maps: Vec<Entry> = entries
@@ -45,7 +46,7 @@ fn parse(name: &str, text: &str) -> (Rules, Vec<RuleProblem>) {
     (rules, problems)
 }
 
-/// The rules of a ConfigMap of the cluster, which is called `name`.
+/// The rules in the values of a ConfigMap, and their problems, which call the ConfigMap `name`.
 pub(crate) fn of_config_map(name: &str, map: &Value) -> (Rules, Vec<RuleProblem>) {
     of_config_maps(name, std::iter::once(map))
 }

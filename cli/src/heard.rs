@@ -1,5 +1,5 @@
-//! What only the gate can tell, read from its log: the outcome of an address outside of the cluster, and the verdict on what the caller may
-//! not read.
+//! Reads from the logs of gates the findings that only a gate can tell: the outcome of an address outside of the cluster, and the verdict on a
+//! dependency that the caller may not read.
 
 use crate::access::AT_ONCE;
 use crate::gate_log::{self, GateWord};
@@ -16,7 +16,8 @@ use wire::{Answer, Decision, Report};
 /// The most gates whose logs a command reads: each is a request.
 const MOST_WORDS: usize = 20;
 
-/// Reads the last lines of gates, by the key of each pod, of [`MOST_WORDS`] pods at most. A pod has a key, a namespace and a name.
+/// Reads the last line of each pod's gate about its wait, of the first [`MOST_WORDS`] pods only. A pod comes as a key, a namespace and a name;
+/// the result goes by the key.
 pub(crate) async fn listen<'p>(
     client: &Client,
     pods: impl Iterator<Item = (&'p str, &'p str, &'p str)>,
@@ -55,11 +56,12 @@ fn outcome<'s>(said: &'s Said, dependency: &str) -> Option<GateOutcome<'s>> {
     Some(named.map_or(GateOutcome::Satisfied, GateOutcome::Unmet))
 }
 
-/// The finding about a dependency, by the log of the gate where only the gate can tell.
+/// The finding about a dependency as the log of the gate has it; `None` where `judged` is satisfied or needs no gate, and where the log does not
+/// tell.
 pub(crate) fn judged(judged: &Judged, dependency: &str, said: &Said) -> Option<Judged> {
     let is_of_the_gate = match judged.reason {
         Reason::NotProbed => true,
-        // The caller may not read what sluice remembers, or who holds the slots.
+        // The caller may not read what sluice remembers, or the holders of slots.
         Reason::NotFound | Reason::NoSlot => judged.status == Status::Unknown,
         _ => judged.hidden().is_some(),
     };
@@ -82,7 +84,7 @@ pub(crate) fn judged(judged: &Judged, dependency: &str, said: &Said) -> Option<J
     })
 }
 
-/// Whether a dependency of the answer can be judged by the gate alone.
+/// Whether the answer has an unsatisfied dependency that the gate alone can judge: an address, or one of `unjudged`.
 pub(crate) fn needs(answer: &Answer, unjudged: &[Unjudged]) -> bool {
     let mut reports = answer.dependencies.iter();
     reports.any(|report| is_of_the_gate(report, unjudged))
@@ -96,8 +98,8 @@ fn is_of_the_gate(report: &Report, unjudged: &[Unjudged]) -> bool {
     !report.satisfied && (report.reason == Reason::NotProbed.label() || is_unjudged())
 }
 
-/// Takes the reasons of the dependencies that the gate alone can judge from the log of the gate. Returns those that the caller lacks a right
-/// for, and that the log tells.
+/// Replaces in the answer the findings about dependencies that the gate alone can judge by those in the log of the gate. Returns those of
+/// `unjudged` that the log tells about.
 pub(crate) fn fill(answer: &mut Answer, unjudged: &[Unjudged], said: &Said) -> Vec<Unjudged> {
     let mut told = BTreeSet::new();
     let reports = answer.dependencies.iter_mut();

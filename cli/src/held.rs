@@ -17,7 +17,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Looks in one namespace, or in all of them.
+    /// Reads the held pods and Jobs of one namespace, or without one of all namespaces. Kinds that the caller may not list are `Unavailable`.
     pub(crate) async fn read(client: &Client, namespace: Option<&str>) -> Result<Self> {
         let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
         let pods = format!("/api/v1{place}/pods");

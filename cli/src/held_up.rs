@@ -37,7 +37,8 @@ pub(crate) const TITLE: &str = "What holds the others up:";
 /// The most root causes that a text shows.
 const SHOWN: usize = 3;
 
-/// The root causes that a text shows, and a line about those that are left out. A pod that waits alone tells its own causes.
+/// The root causes that a text shows, the first three, and a line about those that are left out. Nothing is shown where fewer than two pods
+/// wait: the rows of one pod tell its causes.
 pub(crate) fn shown(causes: &[HeldUp]) -> (&[HeldUp], Option<String>) {
     let pods = causes.iter().flat_map(|it| {
         let names = it.pods.iter();
@@ -56,7 +57,7 @@ fn as_number<S: Serializer>(pods: &BTreeSet<String>, serializer: S) -> Result<S:
     pods.len().serialize(serializer)
 }
 
-/// The pods by namespace and name.
+/// The root causes of each pod, by the namespace and the name of the pod.
 type Pods<'a> = BTreeMap<(&'a str, &'a str), &'a [RootCause]>;
 
 /// The root causes of the waits of these pods, the one with the most pods first.
@@ -105,7 +106,8 @@ fn of_one(namespace: &str, told: &[(&WaitingPod<'_>, &RootCause)]) -> Option<Hel
     })
 }
 
-/// Adds the ends of these chains. A chain that ends at the gate of another of the pods goes on with the chains of that pod.
+/// Adds the root causes at the ends of these chains to `ends`. A chain that ends at the gate of one of `pods` goes on with the root causes of
+/// that pod; `seen` stops a circle.
 fn follow<'a>(
     namespace: &'a str,
     roots: &'a [RootCause],
@@ -131,7 +133,8 @@ fn follow<'a>(
     }
 }
 
-/// Takes the outcome of an address from the answer, where only the gate could tell it and has told.
+/// Brings root causes up to an answer into which the log of the gate was read: drops a cause whose dependency is satisfied, and takes over the
+/// reason and message of one whose reason is another.
 pub(crate) fn hear(roots: &mut Vec<RootCause>, answer: &Answer) {
     let report = |root: &RootCause| -> Option<&Report> {
         let mut reports = answer.dependencies.iter();

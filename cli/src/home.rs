@@ -1,6 +1,6 @@
 //! The place where sluice is published, as the file `release/home` says.
 
-/// One `key=value` a line.
+/// The text of the file `release/home`: one `key=value` a line.
 const FILE: &str = include_str!("../../release/home");
 
 /// The part of the file that the texts of this program need.

@@ -10,7 +10,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The name of an input for error messages, and its bytes.
+/// Reads a file, or standard input for `-`: its name for messages, and its bytes. An input that is packed with gzip is an error.
 pub(crate) fn read(path: &Path) -> Result<(String, Vec<u8>)> {
     let (name, text) = bytes(path)?;
     // RFC 1952, 2.3.1: how every gzip file begins.
@@ -33,7 +33,7 @@ fn bytes(path: &Path) -> Result<(String, Vec<u8>)> {
     Ok((name, text))
 }
 
-/// The paths of the files in a folder, sorted by name.
+/// The paths of the files and folders directly in a folder, sorted by name.
 pub(crate) fn inside(folder: &Path) -> Result<Vec<PathBuf>> {
     let read = || format!("cannot read the folder {}", folder.display());
     let mut inside = Vec::new();

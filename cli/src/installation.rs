@@ -67,7 +67,8 @@ pub(crate) struct Basis {
 }
 
 impl Installation {
-    /// Looks in one namespace, where it is known, else in all of them.
+    /// Reads the objects of the installed sluice. The controller's Deployments are looked for in this namespace, or without one in all; the
+    /// published settings are read where the caller may not list Deployments. An object that the caller may not read is no error.
     pub(crate) async fn read(client: &Client, namespace: Option<&str>) -> Result<Self> {
         let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
         let path = format!("/apis/apps/v1{place}/deployments");
@@ -103,7 +104,8 @@ impl Installation {
         })
     }
 
-    /// The installation in the namespace `home`, where a caller that may not list the Deployments of all namespaces has not found it yet.
+    /// Reads the installation again, in the namespace `home`, where the caller may not list the Deployments of all namespaces and no published
+    /// settings were found; else returns it unchanged.
     pub(crate) async fn sought_in(self, client: &Client, home: &str) -> Result<Self> {
         match (&self.deployments, &self.published) {
             (Lookup::Unavailable(_), None) => Self::read(client, Some(home)).await,
@@ -121,8 +123,8 @@ impl Installation {
         homes.any(|home| home == namespace)
     }
 
-    /// The basis of a verdict; each part that cannot be seen has the chart's defaults, and a line says so. `namespace`: the
-    /// namespace of sluice, where the caller has found it out.
+    /// Reads the settings, rights and health rules by which the installed sluice judges. Each part that cannot be seen has the chart's defaults,
+    /// and `unseen` says so. `namespace`: that of sluice, where the caller has found it out; else all namespaces are searched.
     pub(crate) async fn basis(client: &Client, namespace: Option<&str>) -> Result<Basis> {
         let installation = Self::read(client, namespace).await?;
         Ok(installation.judged_by(namespace))
@@ -188,7 +190,8 @@ impl Installation {
         }
     }
 
-    /// The administrator's health rules, as the controller reads them.
+    /// The administrator's health rules, as the controller reads them: none where the settings name no ConfigMap, or where the caller may not read
+    /// it, which is noted in `unseen`.
     fn rules(&self, settings: &Settings, unseen: &mut Vec<Unseen>) -> Rules {
         let Some((namespace, name)) = settings.health_rules() else {
             return Rules::default();
@@ -210,13 +213,14 @@ impl Installation {
     }
 }
 
-/// The settings: of the Deployment where the caller may see it, else as they are published.
+/// The settings: of the first Deployment where the caller may see it, else as they are published; `None` where there are neither.
 fn settings(deployments: &Lookup<Vec<Value>>, published: Option<&Published>) -> Option<Settings> {
     let own = first(deployments).map(Settings::of);
     own.or_else(|| published.map(|it| it.settings.clone()))
 }
 
-/// The published settings. A chart of an older version publishes none.
+/// The published settings, from a ConfigMap in sluice's namespace; `None` where it is not there, as for a chart of an older version, or cannot
+/// be read.
 async fn published(client: &Client, namespace: Option<&str>) -> Result<Option<Published>> {
     let asked = match namespace {
         Some(_) => None,
@@ -230,7 +234,7 @@ async fn published(client: &Client, namespace: Option<&str>) -> Result<Option<Pu
     })
 }
 
-/// The namespace of the Service that the API server asks; `None` where the caller may not read that.
+/// The namespace of the Service that sluice's webhook configuration names; `None` where there is none, or the caller may not read it.
 async fn service_namespace(client: &Client) -> Result<Option<String>> {
     let found = get(client, CONFIGURATIONS, NAME).await?;
     let namespace = found.map(|it| {

@@ -45,7 +45,7 @@ impl<'a> Installed<'a> {
         }
     }
 
-    /// Why sluice cannot follow a kind, if it cannot.
+    /// Why sluice cannot follow a kind: it lacks the right, or the kind is not served, or that is not known yet; `None` where it can.
     pub(crate) fn withheld(&self, kind: &Kind) -> Option<Unavailable> {
         let plural = match kind {
             Kind::Builtin(builtin) => builtin.plural.to_owned(),
@@ -59,7 +59,8 @@ impl<'a> Installed<'a> {
         (!may).then_some(Unavailable::Forbidden)
     }
 
-    /// A ConfigMap of sluice's memory or slots, in sluice's own namespace.
+    /// Reads a ConfigMap of sluice's memory or slots, in sluice's own namespace; `Hidden` where that namespace is unknown or the caller may not read
+    /// it.
     fn noted(&self, name: &str) -> Lookup<Value> {
         let Some(namespace) = &self.basis.settings.namespace else {
             return Lookup::Unavailable(Unavailable::Hidden);
@@ -70,7 +71,8 @@ impl<'a> Installed<'a> {
         )
     }
 
-    /// The memory, from all of its ConfigMaps. An entry that several of them hold counts from the one of its namespace.
+    /// The entries of all ConfigMaps of sluice's memory, as one ConfigMap. Where several hold an entry, the shard of `namespace` counts. One that
+    /// cannot be read makes the whole memory unavailable.
     fn remembered(&self, namespace: Option<&str>) -> Lookup<Value> {
         let names = self.basis.settings.memory();
         let (mut data, mut there) = (Map::new(), false);
@@ -99,7 +101,7 @@ impl<'a> Installed<'a> {
         }
     }
 
-    /// The parts that the caller may not see, with the assumption in their place.
+    /// The parts of the installation that the caller may not see, its memory too, each with the assumption in its place.
     pub(crate) fn unseen(&self) -> Vec<Unseen> {
         let mut unseen = self.basis.unseen.clone();
         // A sluice that is not there remembers nothing.
@@ -346,7 +348,7 @@ impl World for Installed<'_> {
     }
 }
 
-/// Marks an answer as hidden where the caller may not read it: sluice may.
+/// Turns `Forbidden` into `Hidden`: the caller may not read the object, while sluice itself may.
 fn seen<T>(found: Lookup<T>) -> Lookup<T> {
     match found {
         Lookup::Unavailable(why) => Lookup::Unavailable(of_the_caller(why)),
@@ -361,7 +363,7 @@ fn of_the_caller(why: Unavailable) -> Unavailable {
     }
 }
 
-/// The holders of a wave's slots, read from the ConfigMap of the slots.
+/// The holders of a wave's slots, read from the ConfigMap of the slots; none where it has no entry of the wave.
 fn holders(stored: &Value, wave: &Wave) -> Vec<Holder> {
     let texts = stored["data"].as_object().into_iter().flatten();
     let entries = texts.filter_map(|(_, text)| serde_json::from_str::<Entry>(text.as_str()?).ok());

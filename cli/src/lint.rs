@@ -28,7 +28,8 @@ use finding::{Finding, Where};
 use rules::advice::Level;
 use std::process::ExitCode;
 
-/// Prints the findings. With `strict` every finding that a manifest can mend is as bad as an error.
+/// Prints the findings on the input and, on standard error, their number. An error makes the exit code 1; with `strict` a warning or a note
+/// does too, except a note on rights, which no manifest can mend. An input without any object is refused.
 pub(crate) fn run(
     input: &Input,
     strict: bool,
@@ -89,7 +90,7 @@ fn of_text(rule: &'static str, level: Level, doubt: &Doubt) -> Finding {
     finding.spot(doubt.position.map_or(Where::Object, Where::Text))
 }
 
-/// Every finding for these objects: on each by itself, then on their relations.
+/// Every finding on these objects: on the annotations of each by itself, and on the relations between objects. They have no line yet.
 fn check(objects: &[Object]) -> Vec<Finding> {
     let graph = Graph::new(objects);
     let mut findings: Vec<_> = objects.iter().flat_map(annotations::check).collect();

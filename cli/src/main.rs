@@ -1,4 +1,4 @@
-//! Assembly: provider, arguments, one command, an exit code.
+//! Starts `kubectl sluice`: sets the cryptography of TLS, reads the arguments, runs one command, and ends with its exit code.
 //!
 //! Floors, top to bottom; a module imports only from floors below its own:
 //! * args
@@ -49,8 +49,8 @@ mod watches;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// A large manifest is millions of small texts: a third of the time that reading one takes is the C library's heap.
-/// Its library builds on Linux alone.
+/// The memory allocator of the process. A large manifest is millions of small texts, and with the allocator of the C library a third of the time
+/// to read one goes into memory. The library of this one builds on Linux alone.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

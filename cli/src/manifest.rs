@@ -29,7 +29,7 @@ pub(crate) struct Entry {
     pub(crate) problem: Option<Fault>,
     /// The keys that stand more than once in one mapping of the object's document. The last one counts, as for kubectl and Helm.
     pub(crate) twice: Vec<Fault>,
-    /// The number of its document in the input, from 1; empty documents do not count.
+    /// The number of the object's document in the input, from 1; empty documents do not count.
     pub(crate) document: usize,
     /// The place of the object in the text of the manifest.
     pub(crate) origin: Origin,
@@ -50,7 +50,7 @@ pub(crate) struct Origin {
 #[error("{place}: {text}")]
 pub(crate) struct Fault {
     pub(crate) place: Position,
-    /// The message of the YAML parser.
+    /// The message: of the YAML parser, or about a text that is YAML and no object.
     pub(crate) text: String,
 }
 
@@ -90,7 +90,7 @@ struct Flaw {
 pub(crate) struct Entries<'t> {
     text: &'t str,
     documents: MendedDocuments<'t>,
-    /// The number of YAML documents that were read.
+    /// The number of documents that were read, YAML and JSON, without empty ones.
     count: usize,
     ready: VecDeque<Result<Entry, Fault>>,
     ended: bool,

@@ -74,7 +74,8 @@ pub(crate) fn run(options: &OfflineOptions) -> Result<ExitCode> {
     })
 }
 
-/// Prints a line for each entry before the first syntax error.
+/// Judges and prints each object of a manifest, by the rules of the profile. Those before the first syntax error are printed too; that error is
+/// returned.
 fn judge_all(
     options: &OfflineOptions,
     text: &[u8],
@@ -114,7 +115,7 @@ fn judge_all(
     }
 }
 
-/// The entry, in the namespace that is asked for.
+/// Puts an entry that names no namespace into that of the options, if they have one.
 fn settled(options: &OfflineOptions, mut entry: Entry) -> Entry {
     if let Some(namespace) = &options.namespace {
         put_into(&mut entry.object, namespace);
@@ -122,7 +123,7 @@ fn settled(options: &OfflineOptions, mut entry: Entry) -> Entry {
     entry
 }
 
-/// The entries before the first syntax error.
+/// Reads the entries before the first syntax error, and that error, if there is one.
 fn read_all(options: &OfflineOptions, text: &[u8]) -> (Vec<Entry>, Result<(), Fault>) {
     let mut read = Vec::new();
     let end = Entries::new(text).try_for_each(|entry| {

@@ -1,4 +1,4 @@
-//! The form of answers.
+//! Prints answers: as text or JSON, in lines wrapped at the width of the terminal, and without control characters of objects.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -19,7 +19,7 @@ pub(crate) enum Output {
 /// The version of the JSON and YAML objects that commands print. Within a version fields are only added.
 pub(crate) const API_VERSION: &str = "cli.sluice.dev/v1";
 
-/// Prints one line of an answer.
+/// Prints one line of an answer to standard output, as JSON or as text. In a text control characters become blanks.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) fn print(line: &(impl Display + Serialize), output: Output) -> Result<()> {
     match output {
@@ -51,7 +51,7 @@ pub(crate) const WIDEST_COLUMN: usize = 253;
 /// The most names of a list that are shown.
 const MOST: usize = 20;
 
-/// The names in alphabetical order: the first few, and how many more there are.
+/// The names in alphabetical order, with commas: the first 20, and how many more there are.
 pub(crate) fn listed(mut names: Vec<String>) -> String {
     let count = names.len();
     names.sort_unstable();
@@ -63,8 +63,8 @@ pub(crate) fn listed(mut names: Vec<String>) -> String {
     format!("{}{others}", names.join(", "))
 }
 
-/// The text on one line. Objects hold any text: an escape character of theirs would move the cursor of a terminal, or
-/// worse.
+/// The text with a blank for each control character, also for a line end. Objects hold any text: an escape character would move the cursor of
+/// a terminal, or worse.
 pub(crate) fn printable(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
@@ -79,7 +79,8 @@ pub(crate) fn columns() -> Option<usize> {
 /// The fewest columns that a text gets: a narrower terminal wraps by itself.
 const NARROWEST: usize = 20;
 
-/// The lines of a text that is wrapped at so many columns, between words. The first begins with `first`, and each other with `further`.
+/// The lines of a text that is wrapped between words at so many columns; without `columns` it stays one line. The first begins with `first`, and
+/// each other with `further`.
 pub(crate) fn wrapped(
     first: &str,
     further: &str,

@@ -19,7 +19,8 @@ pub(crate) fn map_few<T: Sync, U: Send>(
     shared(things, 1, make)
 }
 
-/// The results of `make`, where a thread has at least `worth` things.
+/// The results of `make` for each thing and its index, in their order. The things are shared out among the processors, at least `worth` to each
+/// thread.
 fn shared<T: Sync, U: Send>(
     things: &[T],
     worth: usize,

@@ -37,11 +37,11 @@ enum Question {
     Groups,
     /// The kinds of a group, where the answer to `Groups` has not told them.
     Group(String),
-    /// The facts of a kind's definition.
+    /// The declaration about status in a custom kind's CustomResourceDefinition.
     Definition(Kind),
     Object(Kind, Option<String>, String),
     List(Kind, Option<String>, Selector),
-    /// All objects of a place, if they are not too many.
+    /// All objects of a kind in a namespace, unless they are more than 1000.
     Place(Kind, Option<String>),
 }
 
@@ -86,7 +86,7 @@ impl Question {
         }
     }
 
-    /// The question for all objects of the place.
+    /// The question for all objects of the kind and namespace that this question is about; `None` for a question about kinds.
     fn of_place(&self) -> Option<Self> {
         let (kind, namespace) = self.place()?;
         Some(Self::Place(kind, namespace))
@@ -112,7 +112,8 @@ impl Reader {
         }
     }
 
-    /// The rules' answer. The rules are asked again until every question of theirs has an answer.
+    /// Runs `ask`, requests from the API server the objects that it lacked, and runs it again, until it lacks none; then returns its result. An error
+    /// where the API server does not answer, or after [`MAX_ROUNDS`] rounds.
     pub(crate) async fn settle<T>(&mut self, ask: impl Fn(&Self) -> Result<T>) -> Result<T> {
         for _ in 0..MAX_ROUNDS {
             let answer = ask(self);
@@ -148,7 +149,8 @@ impl Reader {
         places
     }
 
-    /// Forgets the answers of a place. A kind that was not served, or could not be read, may be by now.
+    /// Forgets all answers about the objects of a place, so that they are requested again; also whether the kind is served, where that was no or
+    /// unknown.
     pub(crate) fn forget(&mut self, place: &KindInNamespace) {
         if self.unserved.borrow().contains(&place.0) {
             self.forget_unserved();
@@ -160,7 +162,7 @@ impl Reader {
         });
     }
 
-    /// Forgets the kinds that were not served, or could not be read.
+    /// Forgets which kinds the API server serves, if a kind that was asked for was not served or could not be read.
     pub(crate) fn forget_unserved(&mut self) {
         if std::mem::take(self.unserved.get_mut()).is_empty() {
             return;
@@ -169,7 +171,7 @@ impl Reader {
         self.known.retain(|question, _| !is_of_kinds(question));
     }
 
-    /// Puts the open questions to the API server; `false` if there were none.
+    /// Puts the open questions to the API server and keeps the answers; `false` if there were no questions.
     async fn fetch(&mut self) -> Result<bool> {
         let open = self.together(self.open.take());
         let asked = open.iter().map(|question| self.ask(question));
@@ -182,7 +184,8 @@ impl Reader {
         Ok(any)
     }
 
-    /// The open questions, with one in place of many that are about one place.
+    /// The open questions, with one question for all objects of a place instead of [`MANY`] or more about that place. ConfigMaps are asked for one
+    /// by one.
     fn together(&self, open: Vec<Question>) -> Vec<Question> {
         let mut counts: HashMap<Question, usize> = HashMap::new();
         for place in open.iter().filter_map(Question::of_place) {
@@ -197,7 +200,7 @@ impl Reader {
         asked
     }
 
-    /// All objects of a place, once they have been listed.
+    /// All objects of a kind and namespace, if they have been listed; `None` if not, or not all of them.
     fn listed(&self, kind: &Kind, namespace: Option<&str>) -> Option<&ListedObjects> {
         let namespace = namespace.map(ToOwned::to_owned);
         let place = Question::Place(kind.clone(), namespace.clone());
@@ -211,7 +214,7 @@ impl Reader {
         })
     }
 
-    /// The answer to a question. Asks the API server if it is unknown.
+    /// The known answer to a question. An unknown one is noted for the next [`Reader::fetch`], and the answer is `Syncing` until then.
     fn reply(&self, question: Question) -> Lookup<&Reply> {
         match self.known.get(&question) {
             Some(Lookup::Found(reply)) => Lookup::Found(reply),
@@ -248,7 +251,7 @@ impl Objects for Reader {
         })
     }
 
-    /// Objects are read with every field.
+    /// Answers with the object itself: this reader reads objects with every field.
     fn whole<'o>(&self, _: &Kind, object: &'o Value) -> Lookup<Cow<'o, Value>> {
         Lookup::Found(Cow::Borrowed(object))
     }

@@ -33,7 +33,8 @@ struct ReleaseTarget {
     is_workload: bool,
 }
 
-/// Releases one pod, or with `owner` every pod of the workload above it.
+/// Releases one pod, or with `owner` every pod of the topmost workload above it, and prints the result. A pod without a gate, or one that has
+/// passed it, is left unchanged.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) async fn pod(
     client: Client,
@@ -58,7 +59,8 @@ pub(crate) async fn pod(
     annotate(&client, &reader, &target, manner).await
 }
 
-/// Releases every pod of a workload, those that wait and those to come. `word` and `name` name it.
+/// Opens the gates of every pod of a workload, those that wait and those to come, and prints the result. `word` is the user's word for its
+/// kind. An error for a kind that makes no pods.
 pub(crate) async fn workload(
     client: Client,
     namespace: &str,
@@ -85,14 +87,14 @@ pub(crate) async fn workload(
     annotate(&client, &reader, &target, manner).await
 }
 
-/// Whether objects of a kind make pods. Of a custom kind that is not known here, and the user's word counts.
+/// Whether objects of a kind may make pods. Every custom kind may: this command cannot know, and trusts the user.
 fn may_make_pods(kind: &Kind) -> bool {
     let cron_job = kinds::builtin("batch", "CronJob").map(Kind::Builtin);
     let mut making = scope::workloads().chain(cron_job);
     matches!(kind, Kind::Custom { .. }) || making.any(|it| it == *kind)
 }
 
-/// Writes the annotation that opens the gates, or only has the API server try it.
+/// Writes the annotation that opens gates onto the target and prints the result; in a dry run the API server only tries it.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 async fn annotate(
     client: &Client,
@@ -125,7 +127,7 @@ async fn annotate(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Releases everything that sluice holds, in one namespace or in all of them.
+/// Releases every pod and Job that sluice holds, in one namespace or in all of them.
 pub(crate) async fn all(
     client: Client,
     namespace: Option<&str>,
@@ -134,7 +136,8 @@ pub(crate) async fn all(
     all::run(&client, namespace, manner).await
 }
 
-/// Releases a held pod, whether or not it has an owner, and whether or not a controller would release it.
+/// Takes sluice's scheduling gate from a held pod and opens its gate, whether or not a controller runs. Returns the text to print; a pod that is
+/// gone is an error.
 async fn held(client: &Client, pod: &Value, manner: ReleaseOptions<'_>) -> Result<String> {
     let target = ReleaseTarget {
         kind: Kind::Builtin(kinds::POD),
@@ -158,7 +161,7 @@ async fn held(client: &Client, pod: &Value, manner: ReleaseOptions<'_>) -> Resul
     }
 }
 
-/// The annotations that open the gate, and the reason where one is given.
+/// The annotation that opens a gate, and that with the reason where one is given, as JSON.
 fn annotations(reason: Option<&str>) -> Value {
     let mut annotations = json!({keys::SKIP: "true"});
     if let Some(reason) = reason {
@@ -167,7 +170,7 @@ fn annotations(reason: Option<&str>) -> Value {
     annotations
 }
 
-/// Why there is nothing to release, where that is so.
+/// The message that a pod has no gate, or has passed it, so that there is nothing to release; `None` for a pod whose gate is still shut.
 fn nothing_to_do(pod: &Value) -> Option<String> {
     let [namespace, name] = ["/metadata/namespace", "/metadata/name"].map(|at| text(pod, at));
     let name = format!("pod {namespace}/{name}");

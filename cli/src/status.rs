@@ -108,7 +108,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Prints the answer for one pod.
+/// Prints the state of one pod, the last line of its gate and the verdict on each dependency. The exit code is 3 while the pod waits.
 async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Result<ExitCode> {
     let (mut reader, pod, basis) = begin(&client, namespace, name).await?;
     let word = match Gate::of(&pod) {
@@ -185,7 +185,8 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
     Ok(code(told.waits()))
 }
 
-/// Prints the answer for several pods as a tree. `labels` choose among the pods; empty for all.
+/// Prints the answer for several pods as a tree, or follows it live. `labels` choose among the pods; empty for all. The exit code is 3 while a pod
+/// waits or a creation is held.
 async fn several(
     client: Client,
     namespace: &str,
@@ -213,7 +214,8 @@ async fn several(
     Ok(code(tree.waiting > 0 || !tree.creations.is_empty()))
 }
 
-/// The pods that a subject means, and the basis of the sluice that is installed there.
+/// The choice of pods that a subject means, and the settings, rights and rules of the installed sluice, which is looked for in the namespace that the
+/// gates of these pods name.
 async fn scene_of(
     client: &Client,
     reader: &mut Reader,
@@ -263,7 +265,8 @@ async fn look(
     tree.await
 }
 
-/// The last lines of the gates, by the pod's UID: of all gates that have started, or only of the disputed ones.
+/// Reads the last lines of gates about their waits, by the pods' UIDs: with `all` of every gate that has started, else only of the gates that are
+/// needed for a finding.
 async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, GateWord> {
     let asked = |pod: &&tree::Pod| pod.is_disputed() || pod.is_heard() || all && pod.may_say();
     let pods = tree.pods().filter(asked);
@@ -271,7 +274,7 @@ async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Gat
     heard::listen(client, pods).await
 }
 
-/// The pods of a scene that are stranded, by their UIDs.
+/// The UIDs of the stranded pods of a scene. Where none of its pods waits at its gate, nothing is requested.
 async fn stranded_in(client: &Client, tree: &Tree, scene: &Scene) -> BTreeSet<String> {
     if tree.pods().any(|pod| pod.may_say() && pod.stage.waits()) {
         stranded::pods(client, scene.namespace.as_deref()).await
@@ -317,7 +320,7 @@ fn code(waits: bool) -> ExitCode {
     }
 }
 
-/// A pod, and the basis of the sluice whose gate is in it.
+/// Reads a pod, and the settings, rights and rules of the sluice whose gate is in it. A pod that does not exist is an error.
 pub(crate) async fn begin(
     client: &Client,
     namespace: &str,
@@ -331,7 +334,7 @@ pub(crate) async fn begin(
     Ok((reader, pod, basis))
 }
 
-/// The namespace of sluice, as the address says that the pod's gate asks at: `sluice.sluice-system.svc`.
+/// The namespace of sluice, from the address that the pod's gate asks at: `sluice.sluice-system.svc`; `None` for a pod without a gate.
 pub(crate) fn home(pod: &Value) -> Option<String> {
     let by_name = |list: &Value, name: &str| {
         let found = list.as_array()?.iter().find(|it| it["name"] == name);

@@ -16,7 +16,7 @@ const REASON: &str = "Stranded";
 /// Why a stranded pod never starts, and the way out, as they follow "stranded: ".
 pub(crate) const WHY: &str = "its gate trusts no certificate of sluice any more and never opens; delete the pod, and its owner makes another";
 
-/// The Events about pods of one namespace, or of all.
+/// Reads the Events that call a pod stranded, of one namespace or of all. A caller without the right to read them gets `Unavailable`.
 pub(crate) async fn events(client: &Client, namespace: Option<&str>) -> Result<Lookup<Vec<Value>>> {
     let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
     let about = ListParams::default().fields(&format!("reason={REASON},involvedObject.kind=Pod"));

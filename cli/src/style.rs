@@ -32,7 +32,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// Words alone.
+    /// The style without colours, and with words in place of marks.
     pub(crate) const PLAIN: Self = Self {
         marks: false,
         colors: false,
@@ -77,7 +77,7 @@ impl Style {
         self.escaped(code, text)
     }
 
-    /// The heading of a group of lines.
+    /// The text in bold, as a heading of a group of lines; unchanged where there are no colours.
     pub(crate) fn heading(self, text: &str) -> String {
         self.escaped(1, text)
     }

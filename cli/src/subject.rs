@@ -30,7 +30,7 @@ impl fmt::Display for Misnamed {
 impl std::error::Error for Misnamed {}
 
 impl Named {
-    /// Reads the argument `NAME`, `pod/NAME` or `KIND/NAME`.
+    /// Reads the argument `NAME`, `pod/NAME` or `KIND/NAME`; [`Misnamed`] for a name that no object can have. The kind is not looked up yet.
     pub(crate) fn of(text: &str) -> Result<Self> {
         let (word, name) = match text.split_once('/') {
             None => (None, text),
@@ -60,7 +60,8 @@ fn is_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(breaks)
 }
 
-/// The kind that a word names: as in a list, and of the `workloads` of an installation without their group too.
+/// The kind that a word names: as in a list, and a kind among the `workloads` of an installation without its group too; [`Misnamed`] for any other
+/// word.
 pub(crate) fn kind(word: &str, workloads: &[(String, String)]) -> Result<Kind> {
     let problem = match annotation::kind(word) {
         Ok(kind) => return Ok(kind),
@@ -77,7 +78,7 @@ pub(crate) fn kind(word: &str, workloads: &[(String, String)]) -> Result<Kind> {
     }
 }
 
-/// The sentence for a release that is not in this place.
+/// The sentence that a place, such as `namespace shop`, has no workload of a release, with the releases that it has.
 pub(crate) fn no_release(release: &str, place: &str, there: &BTreeSet<String>) -> String {
     let names: Vec<&str> = there.iter().map(String::as_str).collect();
     let others = match names.as_slice() {

@@ -11,13 +11,14 @@ use std::time::Duration;
 use stream::Heard;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The most places that are followed; a tree that rests on more is looked at when one of these changes.
+/// The most places, pairs of a kind and a namespace, that are watched; a change in any other place is seen only when one of these changes.
 const MOST: usize = 64;
 
 /// The pause between two judgements of the known objects: verdicts change with time too. No request is sent for it.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Changes that belong together arrive together, such as a pod that starts and the endpoints of its Service.
+/// The time for which further changes are awaited after one: changes that belong together arrive together, such as a pod that starts and the
+/// endpoints of its Service.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 /// The age up to which objects that may not be watched are believed, where a user waits for a change.
@@ -46,7 +47,7 @@ impl Watches {
         }
     }
 
-    /// Follows every place that was read and is not followed yet.
+    /// Begins a watch of every kind and namespace that the reader has read and that is not watched yet, up to [`MOST`].
     pub(crate) fn cover(&mut self, reader: &Reader) {
         for (place, selector) in reader.places() {
             if self.followed.get(&place) == Some(&selector) || self.followed.len() >= MOST {
@@ -62,8 +63,8 @@ impl Watches {
         }
     }
 
-    /// Makes the reader forget the changed places, so that they are read again; returns whether something changed within a
-    /// second.
+    /// Makes the reader forget the places that change within a second, and every five seconds those that may not be watched, so that they are read
+    /// again. Returns whether it forgot any.
     pub(crate) async fn changes(&mut self, reader: &mut Reader) -> bool {
         let changed = self.within(TICK, reader).await;
         let outdated = !self.unwatched.is_empty() && self.forgotten.elapsed() >= BELIEVED;
@@ -100,7 +101,7 @@ impl Watches {
         changed
     }
 
-    /// Makes the reader forget what no watch tells of: the places that may not be watched, and the kinds that were not served.
+    /// Makes the reader forget the answers that no watch tells of: the places that may not be watched, and the kinds that were not served.
     pub(crate) fn forget_unwatched(&mut self, reader: &mut Reader) {
         self.forgotten = Instant::now();
         for place in &self.unwatched {

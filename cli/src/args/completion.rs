@@ -17,7 +17,7 @@ pub(super) enum Completer {
     Kubectl,
 }
 
-/// The script that kubectl calls; it asks this command.
+/// The script that kubectl calls to complete `kubectl sluice`: it passes the words on to `kubectl-sluice __complete`.
 const ASKS: &str = "#!/bin/sh\nexec kubectl-sluice __complete -- \"$@\"\n";
 
 /// Tells the shell not to complete with files (cobra's `ShellCompDirectiveNoFileComp`).
@@ -43,7 +43,7 @@ pub(super) fn script(whom: Completer, mut command: Command) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the completions of the last of these words, one a line, as kubectl asks for them.
+/// Prints the completions of the last of these words, one a line, and after them [`NO_FILES`], as kubectl asks for them.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(super) fn complete(words: &[String], mut command: Command) -> ExitCode {
     command.build();
@@ -87,7 +87,7 @@ fn candidates(words: &[String], command: &Command) -> Vec<String> {
         .collect()
 }
 
-/// The option that a word names: `-o`, `--output`.
+/// The option of `command` that a word names, `-o` or `--output`; `None` for any other word, also for `--output=json`.
 fn option<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
     let dashless = word.strip_prefix('-')?;
     command.get_arguments().find(|arg| {

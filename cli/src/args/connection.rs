@@ -1,4 +1,4 @@
-//! The cluster that is asked.
+//! The options that choose the cluster, the namespace and the account, and the client that is made of them.
 
 use super::wrong;
 use anyhow::{Context, Result, anyhow};
@@ -108,7 +108,8 @@ impl Connection {
     }
 }
 
-/// Whether a kubeconfig has the user that is asked for: kube would ask without any account.
+/// Whether a kubeconfig has the user that `--user` names; true without `--user`. For a missing user, kube would send requests without an
+/// account.
 fn has_user(file: &Kubeconfig, user: Option<&str>) -> bool {
     let mut users = file.auth_infos.iter();
     user.is_none_or(|user| users.any(|it| it.name == user))
@@ -127,7 +128,7 @@ fn read_all(named: Option<&OsStr>) -> Result<Kubeconfig, KubeconfigError> {
     there.try_fold(first?, |all, next| all.merge(next?))
 }
 
-/// The fault of a kubeconfig, once, and the way out.
+/// Words the fault of a kubeconfig as one error with its way out. A fault without an own wording keeps that of kube.
 fn told(error: KubeconfigError) -> anyhow::Error {
     match error {
         KubeconfigError::ReadConfig(why, path) => {

@@ -7,7 +7,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use rules::suggest::nearest;
 use std::path::Path;
 
-/// The error with the word that its user is likely to have meant.
+/// Adds the subcommand, the option or the `-f FILE` that the user is likely to have meant to clap's error. An error about anything else, or
+/// one without a likely word, stays unchanged.
 pub(super) fn explained(mut error: Error, command: &Command) -> Error {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.clone()),
@@ -41,14 +42,14 @@ pub(super) fn explained(mut error: Error, command: &Command) -> Error {
     error
 }
 
-/// Whether an argument looks like a file for -f.
+/// Whether an argument looks like a file for -f: it has a slash, or the ending of YAML or JSON, or such a file exists. Never with a `-` first.
 fn is_file(word: &str) -> bool {
     let endings = [".yaml", ".yml", ".json"];
     let named = word.contains('/') || endings.iter().any(|it| word.ends_with(it));
     !word.starts_with('-') && (named || Path::new(word).exists())
 }
 
-/// The option that is likely meant.
+/// The long option of any command that a misspelt one, such as `--relase=shop`, is likely to mean; `None` where none is near.
 fn option(word: &str, command: &Command) -> Option<String> {
     let of = |command: &Command| -> Vec<String> {
         let longs = command.get_arguments().filter_map(|it| it.get_long());

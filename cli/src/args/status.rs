@@ -107,7 +107,8 @@ fn time(text: &str) -> Result<Timestamp, String> {
     time.map_err(|_| "write it in RFC 3339, like 2026-01-31T12:00:00Z".to_owned())
 }
 
-/// The rules of `--rules`, where it makes sense beside the other arguments.
+/// Loads the health rules of `--rules`. Ends the process where they stand beside `--profile kstatus`, or where the manifest and the rules are
+/// both to be read from standard input.
 fn administrators(rules: &Path, manifest: &Path, profile: Profile) -> Result<Rules> {
     if profile == Profile::Kstatus {
         wrong("--rules judges with --profile sluice; leave one of them out");

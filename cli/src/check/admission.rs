@@ -1,4 +1,4 @@
-//! The whole way of a gated pod through the API server, as a dry run: nothing is stored.
+//! Checks that a pod which asks for a gate gets one from the API server, by a dry run: nothing is stored.
 
 use super::Checked;
 use super::namespaces::EXCLUDED;
@@ -16,12 +16,12 @@ const CHECK: &str = "admission";
 pub(super) struct Tried {
     pub(super) namespace: String,
     pub(super) answer: TrialOutcome,
-    /// The result of a second dry run, of the same pod with image volumes.
+    /// Whether the API server takes image volumes, by a further dry run of the pod where that is needed.
     pub(super) pulls: PullTrial,
 }
 
 impl Tried {
-    /// The namespace of sluice, as the gate of the tried pod has it.
+    /// The namespace of sluice, as the gate of the tried pod has it; `None` where the pod got no gate.
     pub(super) fn home(&self) -> Option<&str> {
         match &self.answer {
             TrialOutcome::Gated { home, .. } => home.as_deref(),
@@ -97,7 +97,7 @@ pub(super) fn judge(tried: &Tried) -> Checked {
     }
 }
 
-/// Words of the API server about a LimitRange and a quota.
+/// Words of the API server by which a refusal is known to come from a LimitRange or a quota.
 const OF_ROOM: [&str; 5] = [
     "usage per Container",
     "usage per Pod",
@@ -106,7 +106,7 @@ const OF_ROOM: [&str; 5] = [
     "failed quota",
 ];
 
-/// The way out where a rule of the cluster refuses the tried pod.
+/// The way out where a rule of the cluster refuses the tried pod; `why` is the refusal in the API server's words, which tell the rule.
 fn way_out(why: &str) -> &'static str {
     if OF_ROOM.iter().any(|words| why.contains(words)) {
         return "the tried pod asks for 10m and 16Mi, and a gate for what its pod's smallest container asks for: pods that fit are admitted with \

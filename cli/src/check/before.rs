@@ -42,7 +42,7 @@ const MADE: [&str; 13] = [
 /// The facts of a cluster in which sluice is to be installed.
 #[derive(Debug)]
 pub(super) struct Before {
-    /// The namespace in which it is to be installed.
+    /// The namespace in which sluice is to be installed.
     pub(super) namespace: String,
     /// The version of the API server.
     pub(super) version: Lookup<Value>,
@@ -78,7 +78,8 @@ fn made() -> impl Iterator<Item = &'static Builtin> {
     kinds::all().iter().filter(|it| MADE.contains(&it.kind))
 }
 
-/// Asks the API server, which tells every user about the user's own rights.
+/// Asks the API server whether the caller may create objects of a kind, in this namespace where the kind has one. Every user may ask about
+/// the user's own rights.
 async fn may_create(client: &Client, kind: &Builtin, namespace: &str) -> Result<bool> {
     let namespace = kind.namespaced.then_some(namespace);
     let wanted = json!({"verb": "create", "group": kind.group, "resource": kind.plural, "namespace": namespace});
@@ -154,7 +155,8 @@ fn installed(before: &Before) -> Checked {
     }
 }
 
-/// Checks the NetworkPolicies. A gate asks port 9764 of sluice's namespace, and waits for ever in a namespace that no traffic may leave.
+/// Warns of the namespaces with a NetworkPolicy that lets no traffic out of any pod: a gate there cannot reach port 9764 of sluice's
+/// namespace, and waits until another policy lets it.
 fn network(policies: &Lookup<Vec<Value>>) -> Checked {
     let policies = match policies {
         Lookup::Found(policies) => policies.as_slice(),

@@ -1,4 +1,4 @@
-//! The controller's Deployment.
+//! The checks of the controller's Deployment: how many replicas are ready, why one is not, and whether the versions fit each other.
 
 use super::Checked;
 use crate::home::Home;
@@ -13,7 +13,7 @@ use std::fmt;
 const CHECK: &str = "controller";
 const VERSIONS: &str = "versions";
 
-/// The controller's Deployment.
+/// The only Deployment of a controller that the cluster has.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub(super) fn find(deployments: &Lookup<Vec<Value>>) -> Result<&Value, Checked> 
     }
 }
 
-/// The numbers of the controller's replicas.
+/// The numbers of replicas that the controller's Deployment asks for, that are ready, and that have the newest pod template.
 pub(super) struct Replicas {
     wanted: u64,
     ready: u64,
@@ -62,7 +62,7 @@ impl Replicas {
         }
     }
 
-    /// Whether a replica is missing, so that the controller's pods say why.
+    /// Whether fewer replicas are ready than the Deployment asks for: then the controller's pods are read for the cause.
     pub(super) fn are_lacking(&self) -> bool {
         self.ready < self.wanted
     }
@@ -73,7 +73,7 @@ impl Replicas {
     }
 }
 
-/// The trouble of the controller's own pods, where they tell of one.
+/// The trouble that keeps the controller's own pods from being ready; `None` where they have none, or cannot be read.
 pub(super) fn trouble(pods: &Lookup<Vec<Value>>, now: Timestamp) -> Option<Stuck> {
     match pods {
         Lookup::Found(pods) => Stuck::among(pods, now),
@@ -156,7 +156,7 @@ pub(super) fn replicas(deployment: &Value, trouble: Option<&Stuck>) -> Checked {
     Checked::ok(CHECK, told)
 }
 
-/// The versions of an installation, by its labels and images.
+/// The version of an installed chart, from a label of the controller's Deployment, and the images of the controller and of the gate.
 pub(super) struct Versions<'d> {
     chart: &'d str,
     controller: &'d str,
@@ -186,7 +186,8 @@ impl fmt::Display for Versions<'_> {
     }
 }
 
-/// Whether command, controller and gate are of one version, as far as labels and tags tell.
+/// Checks that the images of the controller and of the gate have one tag, where both have a tag, and that the chart has the version of this
+/// command; warns otherwise.
 pub(super) fn versions(deployment: &Value) -> Checked {
     let ours = wire::VERSION;
     let Versions {
@@ -209,7 +210,7 @@ pub(super) fn versions(deployment: &Value) -> Checked {
     beside_chart(chart, told)
 }
 
-/// Whether the command is of the version of the chart, for a caller that may not read the images.
+/// Checks that this command has the version of the chart, and warns otherwise: for a caller that may not read the images.
 pub(super) fn version_of_chart(chart: &str) -> Checked {
     beside_chart(
         chart,
@@ -228,7 +229,7 @@ fn beside_chart(chart: &str, told: String) -> Checked {
     )
 }
 
-/// The tag of an image; a digest tells no version.
+/// The tag of an image, `None` where the image has no tag. A digest counts as none: it tells no version.
 fn tag(image: &str) -> Option<&str> {
     let last = image.rsplit('/').next()?;
     let named = last.split('@').next()?;

@@ -1,4 +1,4 @@
-//! The webhook configuration of held creations, which is there only where the chart turns them on.
+//! Checks the MutatingWebhookConfiguration that holds creations. The chart makes it only where held creations are on.
 
 use super::Checked;
 use super::controller::text;
@@ -12,17 +12,17 @@ use serde_json::Value;
 
 const CHECK: &str = "creations";
 
-/// The chart's name for the configuration.
+/// The name of the MutatingWebhookConfiguration of held creations.
 pub(super) const NAME: &str = "0-sluice-creations";
 
-/// The only webhook in the configuration.
+/// The name of the only webhook in the MutatingWebhookConfiguration of held creations.
 const ENTRY: &str = "creations.sluice.dev";
 
-/// The configuration of held creations, and those beside it.
+/// The MutatingWebhookConfiguration of held creations, and all such configurations of the cluster.
 #[derive(Debug)]
 pub(super) struct Creations {
     pub(super) own: Lookup<Value>,
-    /// Every MutatingWebhookConfiguration of the cluster; not found where there is none of held creations.
+    /// Every MutatingWebhookConfiguration of the cluster; `NotFound`, and not asked for, where `own` is not found or cannot be read.
     pub(super) all: Lookup<Vec<Value>>,
 }
 
@@ -37,8 +37,8 @@ impl Creations {
     }
 }
 
-/// Checks the configuration beside this controller, `None` for one that the caller may not see; no line where held creations are off and
-/// nothing is left of them.
+/// Checks the configuration of held creations against the controller's Deployment, `None` for one that the caller may not see. No line where
+/// held creations are off and there is no such configuration.
 pub(super) fn held(deployment: Option<&Value>, creations: &Creations) -> Vec<Checked> {
     let is_on = deployment.map(|it| argument(it, "--creations-configuration").is_some());
     match (&creations.own, is_on) {
@@ -58,7 +58,7 @@ pub(super) fn held(deployment: Option<&Value>, creations: &Creations) -> Vec<Che
     }
 }
 
-/// The configuration of an installation that is gone; `None` where nothing is left of it.
+/// A problem where there is no controller any more and its configuration of held creations is still there; else `None`.
 pub(super) fn left_behind(creations: &Creations) -> Option<Checked> {
     let is_there = matches!(creations.own, Lookup::Found(_));
     is_there.then(|| no_keeper("there is no controller"))
@@ -106,7 +106,8 @@ fn of_configuration(own: &Value, all: &Lookup<Vec<Value>>) -> Vec<Checked> {
     findings
 }
 
-/// The configurations that the API server asks earlier, because it goes by their names.
+/// Warns of webhook configurations that the API server asks before that of held creations, because their names sort before it; `None` where
+/// there are none.
 fn asked_before(all: &Lookup<Vec<Value>>) -> Option<Checked> {
     let all = match all {
         Lookup::Found(all) => all.as_slice(),

@@ -1,4 +1,4 @@
-//! The result of one check.
+//! One line of the answer of `check`: its result, the name of the check, and the message.
 
 use crate::output::printable;
 use crate::style::{Style, Tone};
@@ -39,7 +39,7 @@ impl Checked {
         Self::new(Result::Problem, check, message)
     }
 
-    /// The result of a check that could not be made: no problem of the cluster.
+    /// A warning that `what` could not be looked at, and why: a check that cannot be made is no problem of the cluster.
     pub(super) fn unseen(check: &'static str, what: &str, why: Unavailable) -> Self {
         let why = match why {
             Unavailable::Forbidden | Unavailable::Hidden => {

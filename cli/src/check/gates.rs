@@ -9,7 +9,8 @@ use serde_json::Value;
 
 const CHECK: &str = "gates";
 
-/// The waiting pods that the controller calls stranded in an Event: only the controller knows the CAs that it serves.
+/// A problem that names the waiting pods about which the controller has written that they are stranded, from these Events; else a good
+/// line. Only the controller knows the CAs that it serves.
 pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -> Checked {
     let (events, pods) = match (events, pods) {
         (Lookup::Found(events), Lookup::Found(pods)) => (events, pods),
@@ -39,7 +40,7 @@ pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -
     Checked::problem(CHECK, told)
 }
 
-/// The pods that wait for a sluice that is not there.
+/// A problem that names the pods that wait at their gates although no controller is installed; `None` where no pod does.
 pub(super) fn left_behind(pods: &Lookup<Vec<Value>>) -> Option<Checked> {
     let pods = match pods {
         Lookup::Found(pods) => pods,
@@ -56,7 +57,7 @@ pub(super) fn left_behind(pods: &Lookup<Vec<Value>>) -> Option<Checked> {
     })
 }
 
-/// Whether the pod waits at its gate. A pod that is held before it takes a node is named with the other holds.
+/// Whether a gated pod waits at its gate. False for a pod with the scheduling gate of a hold: check `holds` names it.
 fn waits(pod: &Value) -> bool {
     is_pending(pod) && !is_held(pod) && !matches!(Gate::of(pod), Gate::Passed { .. })
 }

@@ -1,4 +1,4 @@
-//! The administrator's health rules, as the controller finds them.
+//! Checks the administrator's health rules in the ConfigMap from which the controller reads them.
 
 use super::Checked;
 use crate::health_rules;
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 const CHECK: &str = "health rules";
 
-/// Reads the administrator's health rules, with the lines of `check` about them.
+/// Reads the administrator's health rules out of the ConfigMap that the settings name, and makes the lines of `check` about them. There are
+/// no rules where the settings name none, or where the ConfigMap is missing or cannot be read.
 pub(super) fn rules(settings: &Settings, found: &Lookup<Value>) -> (Rules, Vec<Checked>) {
     let Some((namespace, name)) = settings.health_rules() else {
         let told = "none but the library's; the chart's value healthRules.configMap names others";

@@ -1,4 +1,4 @@
-//! Held pods and Jobs, and whether a controller releases them.
+//! Checks held pods and Jobs, and whether a controller releases them.
 
 use super::Checked;
 use super::controller::text;
@@ -26,7 +26,8 @@ enum Keeper {
     Gone,
 }
 
-/// Checks the pods and Jobs that are held while the cluster has this controller, `None` for one that the caller may not see.
+/// Checks whether the controller of this Deployment releases the pods and Jobs that are held; `None` stands for a Deployment that the caller
+/// may not see.
 pub(super) fn kept(deployment: Option<&Value>, held: &Held) -> Checked {
     let Some(deployment) = deployment else {
         return unkept(held);
@@ -41,7 +42,7 @@ pub(super) fn kept(deployment: Option<&Value>, held: &Held) -> Checked {
     judge(keeper, held)
 }
 
-/// The held pods and Jobs where there is no controller; `None` where nothing is held.
+/// A problem that names the held pods and Jobs where there is no controller; `None` where nothing is known to be held.
 pub(super) fn left_behind(held: &Held) -> Option<Checked> {
     let is_held =
         |found: &Lookup<Vec<Value>>| matches!(found, Lookup::Found(all) if !all.is_empty());
@@ -74,7 +75,7 @@ fn judge(keeper: Keeper, held: &Held) -> Checked {
     Checked::problem(CHECK, told)
 }
 
-/// Checks the pods and Jobs that are held by a controller that the caller may not see.
+/// The line about held pods and Jobs where the caller may not see the controller: a warning where there are any.
 fn unkept(held: &Held) -> Checked {
     match all(held) {
         Ok([[], []]) => nothing(),
@@ -111,7 +112,7 @@ fn nothing() -> Checked {
     Checked::ok(CHECK, format!("nothing is held now; {BEFORE}"))
 }
 
-/// The numbers of held pods and Jobs in words: `2 pods, 1 Job`.
+/// The numbers of held pods and Jobs in words, `2 pods, 1 Job`, without one that is zero.
 fn counts(pods: &[Value], jobs: &[Value]) -> String {
     let counts = [(pods.len(), "pod"), (jobs.len(), "Job")].into_iter();
     let counts = counts.filter(|(count, _)| *count > 0);
@@ -127,7 +128,8 @@ fn why(keeper: Keeper) -> &'static str {
     }
 }
 
-/// The way to end the holds. A released pod still asks at its gate, and without a controller nothing answers.
+/// The words that tell how to end the holds of pods, of Jobs or of both, by the state of the controller. A released pod still asks at its gate,
+/// and without a controller nothing answers.
 fn way_out(keeper: Keeper, pods: bool, jobs: bool) -> String {
     let release = "kubectl sluice release --all-holds";
     let made_anew = "(a pod that nobody owns has to be made again by hand)";

@@ -1,4 +1,4 @@
-//! Namespaces whose every pod is gated.
+//! Checks the label `sluice.dev/inject` of namespaces, which has every pod of a namespace gated.
 
 use super::Checked;
 use super::controller::text;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const CHECK: &str = "namespaces";
 
-/// The namespaces that the webhook never hears of.
+/// The namespaces in which sluice never gates a pod: the API server does not ask the webhook about their objects.
 pub(super) const EXCLUDED: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
 
 pub(super) fn labelled(found: &Lookup<Vec<Value>>) -> Vec<Checked> {

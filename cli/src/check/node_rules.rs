@@ -1,4 +1,4 @@
-//! The DaemonSets that node rules name.
+//! Checks that the DaemonSets that the administrator's node rules name exist.
 
 use super::Checked;
 use crate::installation::{Settings, get};
@@ -13,7 +13,7 @@ const CHECK: &str = "node rules";
 /// A DaemonSet that a node rule names, as the rule writes it, and the answer of the API server.
 pub(super) type Agent = (String, Lookup<Value>);
 
-/// Reads the DaemonSet of each rule of an installation.
+/// Reads the DaemonSet that each node rule of an installation names. One that does not exist, or that the caller may not read, is no error.
 pub(super) async fn read(client: &Client, settings: &Settings) -> Result<Vec<Agent>> {
     let mut agents = Vec::new();
     for rule in &settings.policy.node_rules.0 {
@@ -27,7 +27,7 @@ pub(super) async fn read(client: &Client, settings: &Settings) -> Result<Vec<Age
     Ok(agents)
 }
 
-/// Checks that each DaemonSet is there; no line without a rule.
+/// A line for each DaemonSet of a node rule that is missing or cannot be read, else one good line. No line where there are no node rules.
 pub(super) fn agents(agents: &[Agent]) -> Vec<Checked> {
     let mut findings = Vec::new();
     for (name, found) in agents {

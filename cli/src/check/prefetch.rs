@@ -1,4 +1,4 @@
-//! Whether the cluster takes the image volumes by which images are pulled early: a second dry run of the tried pod.
+//! Checks whether the cluster takes the image volumes by which images are pulled early, by a further dry run of the tried pod.
 
 use super::Checked;
 use super::trial::{TrialOutcome, pod, post};
@@ -9,7 +9,7 @@ use rules::version::IMAGE_VOLUMES;
 
 const CHECK: &str = "prefetch";
 
-/// The result of the dry run of a pod that asks for early pulls.
+/// The result of the dry runs about early pulls: whether the API server takes a pod with image volumes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PullTrial {
     /// The pod of the dry run came back with image volumes.
@@ -22,12 +22,14 @@ pub(super) enum PullTrial {
         /// Whether pods get image volumes by default, so that the rule refuses every gated pod.
         by_default: bool,
     },
-    /// The pod without image volumes was refused as well, or the installed sluice knows no early pulls.
+    /// Nothing is known of image volumes: the pod got no gate or could not be tried, it was refused without them as well, or the installed
+    /// sluice knows no early pulls.
     Untried,
 }
 
 impl PullTrial {
-    /// Tries the pod once more. `plain` is the answer to the pod that leaves early pulls to the installation.
+    /// Tries the pod again, with the annotation that asks for early pulls, or with one that declines them where `plain` is a refusal. `plain` is
+    /// the answer to the pod without that annotation; where it has image volumes or no gate, nothing more is tried.
     pub(super) async fn of(client: &Client, namespace: &str, plain: &TrialOutcome) -> Result<Self> {
         let tried = async |word: &str| {
             let mut pod = pod();

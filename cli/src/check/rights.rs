@@ -1,4 +1,4 @@
-//! The kinds that the controller may read: a dependency on any other kind waits.
+//! Checks the kinds that the controller may read: a dependency on any other kind waits.
 
 use super::Checked;
 use crate::installation::NAME;
@@ -29,8 +29,8 @@ const NEEDED: [&str; 13] = [
     "StorageClass",
 ];
 
-/// Checks the kinds that the controller may read. `watch_role`: the ClusterRole that names custom kinds; `None` where the controller waits
-/// for none.
+/// Checks that the controller's ClusterRoles let it read the kinds that verdicts need and the groups that health rules are for. `watch_role`:
+/// the ClusterRole that names custom kinds; `None` where the controller waits for none.
 pub(super) fn kinds(
     roles: &Lookup<Vec<Value>>,
     watch_role: Option<&str>,

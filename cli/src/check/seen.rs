@@ -73,7 +73,7 @@ impl Seen {
         })
     }
 
-    /// Whether the caller may see that there is no controller.
+    /// Whether it is certain that no controller is installed; false where the caller may not list Deployments.
     pub(super) fn is_not_installed(&self) -> bool {
         match &self.installation.deployments {
             Lookup::Found(found) => found.is_empty(),
@@ -83,7 +83,7 @@ impl Seen {
     }
 }
 
-/// The pods of a Deployment that lacks replicas, by its labels.
+/// The pods of the controller's Deployment, by the labels of its selector; `NotFound`, and not asked for, where all replicas are ready.
 async fn own_pods(client: &Client, deployment: &Value) -> Lookup<Vec<Value>> {
     let selector = Selector::labels(&deployment["spec"]["selector"]["matchLabels"]);
     // An empty selector would select every pod.

@@ -1,4 +1,4 @@
-//! The lines for an installation.
+//! Tests the lines that `check` prints about an installed sluice.
 
 mod admission;
 mod controller;
@@ -89,7 +89,7 @@ fn healthy() -> Seen {
     }
 }
 
-/// The lines of everything that is not in order.
+/// The lines of `check` that are not `ok`, for the healthy installation with this change.
 fn wrong(change: impl FnOnce(&mut Seen)) -> Vec<String> {
     let mut seen = healthy();
     change(&mut seen);

@@ -1,4 +1,4 @@
-//! A dry run of a pod that asks for a gate.
+//! Tries whether the API server admits a pod that asks for a gate, by a dry run.
 
 use crate::access;
 use crate::status;
@@ -21,16 +21,17 @@ pub(super) enum TrialOutcome {
     },
     /// The pod of the dry run came back without a gate.
     Ungated,
-    /// The namespace is none in which pods are gated.
+    /// The namespace is one in which sluice gates no pod, so nothing was tried.
     Excluded,
     /// The caller may not create pods in the namespace of the dry run.
     Forbidden,
     NoNamespace,
-    /// A webhook or a policy refused it, in these words.
+    /// A webhook, a policy or a quota refused the pod, in these words.
     Refused(String),
 }
 
-/// Creates a pod as a dry run.
+/// Has the API server create a pod as a dry run, which stores nothing. Each answer of the API server is an outcome, a refusal too; only a
+/// request without an answer is an error.
 pub(super) async fn post(client: &Client, namespace: &str, pod: &Value) -> Result<TrialOutcome> {
     let params = PostParams {
         dry_run: true,
@@ -54,7 +55,7 @@ pub(super) async fn post(client: &Client, namespace: &str, pod: &Value) -> Resul
     })
 }
 
-/// A pod that every policy lets pass: it asks for little and for no right.
+/// The pod of the dry run. It has a list, so it asks for a gate; it asks for little room and for no right, so that usual policies admit it.
 pub(super) fn pod() -> Value {
     let resources = json!({"cpu": "10m", "memory": "16Mi"});
     let security = json!({"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}});

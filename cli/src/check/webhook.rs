@@ -1,4 +1,4 @@
-//! The webhook configuration: whether the API server asks sluice, and trusts it.
+//! Checks sluice's webhook configuration: whether the API server asks sluice, and trusts it.
 
 use super::Checked;
 use super::controller::text;
@@ -16,10 +16,12 @@ pub(super) const ENTRIES: [&str; 4] = [
     "every-pod.sluice.dev",
 ];
 
-/// The first entries, which only check where a policy injects: their failurePolicy is then Ignore, for any value of the chart.
+/// The number of [`ENTRIES`], from the first, that only check a pod or workload where the API server's own policy injects gates. Their
+/// failurePolicy is then Ignore, for any value of the chart.
 const CHECKING: usize = 3;
 
-/// The entries of the configuration. `is_silent`: no controller has run that could write a caBundle, so that a missing one is no finding.
+/// Checks each entry of sluice's MutatingWebhookConfiguration: it exists, it has a caBundle, and its failurePolicy is not Ignore by the chart's
+/// value. `is_silent`: no controller has run that could write a caBundle, so a missing one is no finding.
 pub(super) fn configuration(found: &Lookup<Value>, is_silent: bool) -> Vec<Checked> {
     let configuration = match found {
         Lookup::Found(configuration) => configuration,
@@ -91,7 +93,8 @@ fn a_policy_injects(webhooks: &[Value]) -> bool {
     checking.iter().all(is_lenient) && !others.iter().any(is_lenient)
 }
 
-/// The configuration of an installation that is gone: it refuses every object with an annotation of sluice.
+/// A problem where sluice's webhook configuration is there without a controller, so that every object with an annotation of sluice is refused;
+/// a good line where there is no configuration either.
 pub(super) fn left_behind(found: &Lookup<Value>) -> Checked {
     match found {
         Lookup::Found(_) => Checked::problem(

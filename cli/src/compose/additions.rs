@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The additions to the services of a file.
+/// The additions to the services of a Compose file: labels with lists and readiness probes, and `restart: "no"`.
 #[derive(Debug, Default)]
 pub(crate) struct Additions {
     /// The additions by the names of the services.
@@ -18,7 +18,7 @@ pub(crate) struct Additions {
     pub(crate) left: Vec<(String, Unlabelled)>,
     /// The services that others wait for until they are healthy, and that have no health check in the file.
     pub(crate) unchecked: Vec<String>,
-    /// The number of entries in the lists.
+    /// The number of entries in all lists that are added.
     pub(crate) proposed: usize,
 }
 
@@ -66,7 +66,8 @@ impl Additions {
         found
     }
 
-    /// The services that another one waits for until they have ended, and that kompose starts again unless they say otherwise.
+    /// Finds the services that must end, because another one waits until they have completed, and that set no restart policy, so that kompose
+    /// would start them again for ever. Adds `restart: "no"` to each.
     fn ending<'f>(&mut self, services: &BTreeMap<&'f str, Service<'f>>) -> BTreeSet<&'f str> {
         let awaited = services.values().flat_map(Service::awaited);
         let awaited = awaited.filter(|it| it.condition == Condition::Completed);
@@ -79,7 +80,8 @@ impl Additions {
         ending
     }
 
-    /// Adds the readiness probe of a service that another one waits for until it is healthy.
+    /// Adds labels for a readiness probe to a service that another one waits for until it is healthy, made of its health check. Adds none to a
+    /// service that has such labels; notes a service without a health check in `unchecked`.
     fn check(&mut self, service: &Service<'_>) {
         match probe::of(service) {
             Readiness::Said => {}
@@ -91,7 +93,7 @@ impl Additions {
         }
     }
 
-    /// Adds a list, after the reader of annotations has read it.
+    /// Adds the label with the list of a service. A list that admission would refuse goes to `left` instead; an empty list adds nothing.
     fn list(&mut self, service: &str, list: &[String]) {
         if list.is_empty() {
             return;
@@ -120,7 +122,8 @@ impl Additions {
     }
 }
 
-/// The entry for a service that another one waits for.
+/// The entry of a list for a service that another one waits for, such as `deployment/db`; or the reason why no entry can say it. `ending`: the
+/// services that get `restart: "no"`, of which kompose makes pods.
 fn entry(
     awaited: &Awaited<'_>,
     services: &BTreeMap<&str, Service<'_>>,

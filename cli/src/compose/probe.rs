@@ -17,7 +17,7 @@ pub(super) enum Readiness {
     Unknown,
 }
 
-/// The readiness probe of a service.
+/// The readiness probe of a service: its own labels for one, else labels made of its health check. A disabled health check counts as none.
 pub(super) fn of(service: &Service<'_>) -> Readiness {
     let keys = ["test", "http_get_path", "tcp_port"];
     if keys
@@ -43,7 +43,7 @@ pub(super) fn of(service: &Service<'_>) -> Readiness {
     Readiness::Labels([test].into_iter().chain(times).collect())
 }
 
-/// The command of a health check, as a text that a shell would split into its words.
+/// The command of a health check's `test`, as a text that a shell would split into its words; `None` where there is none, as for `NONE`.
 fn command(test: &Value) -> Option<String> {
     let in_shell = |script: &str| format!("sh -c {}", quoted(script));
     if let Some(script) = test.as_str() {
@@ -60,7 +60,7 @@ fn command(test: &Value) -> Option<String> {
     }
 }
 
-/// A word for a shell.
+/// A word as a shell reads it back: in single quotes, unless it has only plain characters.
 fn quoted(word: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=@%+,".contains(it);
     if !word.is_empty() && word.chars().all(plain) {

@@ -7,7 +7,7 @@ const NAME: &str = "kompose.service.name_override";
 const CONTROLLER: &str = "kompose.controller.type";
 const SCHEDULE: &str = "kompose.cronjob.schedule";
 
-/// A service under its name.
+/// A service of a Compose file: its name and its mapping.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Service<'f> {
     pub(super) name: &'f str,
@@ -21,7 +21,7 @@ pub(super) enum Made {
     Deployment,
     DaemonSet,
     StatefulSet,
-    /// A service that is not started again has a pod of its own.
+    /// A bare pod, for a service that is not started again, or only after a failure.
     Pod,
     CronJob,
 }
@@ -41,19 +41,19 @@ pub(super) enum Condition {
 pub(super) struct Awaited<'f> {
     pub(super) service: &'f str,
     pub(super) condition: Condition,
-    /// Whether the service has to be there.
+    /// Whether the service has to exist; false for `required: false`.
     pub(super) required: bool,
 }
 
 impl Made {
-    /// The word for the kind in a list.
+    /// The word for the kind in an entry of a list: `deployment`.
     pub(super) fn word(self) -> &'static str {
         self.into()
     }
 }
 
 impl<'f> Service<'f> {
-    /// A label, which Compose takes as a mapping and as a list of `KEY=VALUE`.
+    /// The value of a label, `None` where the service does not have it. Compose takes labels as a mapping and as a list of `KEY=VALUE`.
     pub(super) fn label(&self, key: &str) -> Option<&'f str> {
         match &self.says["labels"] {
             Value::Object(labels) => labels.get(key)?.as_str(),
@@ -65,13 +65,14 @@ impl<'f> Service<'f> {
         }
     }
 
-    /// The name of the objects that kompose makes of the service.
+    /// The name of the objects that kompose makes of the service: that of the label `kompose.service.name_override`, else the service's, in small
+    /// letters and with dashes.
     pub(super) fn object(&self) -> String {
         let name = self.label(NAME).unwrap_or(self.name);
         name.to_lowercase().replace(['.', '_'], "-")
     }
 
-    /// When Compose starts the service again, as kompose reads it.
+    /// The restart policy of the service, such as `no` or `always`: that of `deploy` counts before `restart`; `None` where neither is set.
     pub(super) fn restart(&self) -> Option<&'f str> {
         let of_deploy = self.says["deploy"]["restart_policy"]["condition"].as_str();
         of_deploy.or_else(|| self.says["restart"].as_str())

@@ -5,13 +5,13 @@ use std::fmt;
 /// The reason why an entry of `depends_on` becomes no entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unlabelled {
-    /// The service has a list.
+    /// The waiting service has the label `sluice.dev/depends-on` already.
     Listed,
     /// No service of this name is in the file.
     NotHere(String),
-    /// The service becomes a CronJob, for which nothing can wait.
+    /// The awaited service of this name becomes a CronJob, for which nothing can wait.
     CronJob(String),
-    /// The service is started again whenever it has ended.
+    /// The awaited service of this name is started again whenever it has ended, so it never completes.
     Endless(String),
     /// A condition that Compose does not have.
     Condition { service: String, word: String },

@@ -1,4 +1,4 @@
-//! The tables of a page of the documentation.
+//! Reads the words and their meanings out of the Markdown tables of a page of the documentation.
 
 use super::GlossaryEntry;
 
@@ -22,7 +22,7 @@ const HEADS: [&str; 13] = [
 /// The head of the column of a table whose words are exit codes.
 const CODE: &str = "exit code";
 
-/// The column whose cells are words as a whole, with commas between several.
+/// The head of the column whose cells are words as a whole, with commas between several.
 const WORD: &str = "word";
 
 /// The head of a column of sentences about what a user sees, with words in them.
@@ -70,7 +70,7 @@ pub(super) fn page(name: &str, text: &str) -> Vec<GlossaryEntry> {
     found
 }
 
-/// The cells of a row of a Markdown table.
+/// The cells of a row of a Markdown table, trimmed; `None` for a line that does not begin and end with a bar.
 fn row(line: &str) -> Option<Vec<String>> {
     let cells = line.strip_prefix('|')?.strip_suffix('|')?;
     // A bar behind a backslash does not separate cells.
@@ -90,7 +90,8 @@ fn words<'c>(head: &str, cell: &'c str) -> impl Iterator<Item = &'c str> {
     number.into_iter().chain(whole).chain(spans)
 }
 
-/// The meaning of a row: of several columns, each with its head; at the end the targets of its links.
+/// The meaning that a row gives to its word: the text of the cells after the first, with the heads of their columns where there are several,
+/// and at the end the targets of the row's links.
 fn meaning(page: &str, heads: &[String], cells: &[String]) -> String {
     let several = heads.len() > 2;
     let told = heads.iter().zip(cells).skip(1);
@@ -117,7 +118,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     behind.filter_map(|it| it.split_once(')').map(|(target, _)| target))
 }
 
-/// The target of a link, as a path in the repository.
+/// The target of a link on a page in `docs/`, as a path in the repository; a URL stays a URL.
 fn place(page: &str, target: &str) -> String {
     if target.contains("://") {
         target.to_owned()

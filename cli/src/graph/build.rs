@@ -1,4 +1,4 @@
-//! Builds the graph that is printed.
+//! Builds the model of the graph that is printed: its nodes, links, steps and cycles.
 
 use super::line::{End, Line, Lines};
 use super::model::{Cycle, Edge, Health, Model, Node};
@@ -95,20 +95,20 @@ fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Arrow]) -> Vec<Option<usize>>
     order::steps(keys.len(), &plain)
 }
 
-/// Whether one of several lines holds back; `None` where nothing is known of them.
+/// Whether one of several lines holds its dependent back; `None` where there is no line.
 fn holds<'l>(lines: impl IntoIterator<Item = &'l Line>) -> Option<bool> {
     let holds = lines.into_iter().map(|line| line.holds);
     holds.reduce(|one, other| one || other)
 }
 
-/// The reason of a line that holds back, else of the first line with one.
+/// The reason of the first line that holds its dependent back and has one, else of the first line with one.
 fn reason(lines: &[Line]) -> Option<&'static str> {
     let holding = lines.iter().filter(|line| line.holds);
     let mut all = holding.chain(lines).filter_map(|line| line.reason);
     all.next().map(Reason::label)
 }
 
-/// The health of an object: for a dependent that it holds back, else its own, else for any dependent.
+/// The health of an object that its node shows: as a line judges it that holds a dependent back, else its own, else as the first line judges it.
 fn health(own: Option<&Judged>, lines: &[&Line]) -> Option<Judged> {
     let mut holding = lines.iter().filter(|line| line.holds);
     let held = holding.find_map(|line| line.shown.as_ref());
@@ -116,7 +116,8 @@ fn health(own: Option<&Judged>, lines: &[&Line]) -> Option<Judged> {
     held.or(own).or_else(|| told.next()).cloned()
 }
 
-/// The objects to print: those that make pods (of one release, where one is asked for), and those they wait for.
+/// The indexes of the objects to print: those that make pods and have no owner (of one release, where one is asked for), and all that they wait
+/// for, directly or not.
 pub(super) fn shown(graph: &Graph<'_>, release: Option<&str>) -> BTreeSet<usize> {
     let is_of_release = |object: &Object| {
         let scope = object.scope.as_ref();
@@ -136,7 +137,7 @@ pub(super) fn shown(graph: &Graph<'_>, release: Option<&str>) -> BTreeSet<usize>
     shown
 }
 
-/// The namespace of most objects. The graph leaves it out of their names.
+/// The namespace of most of the shown objects, which the graph leaves out of their names; empty where nothing is shown.
 fn home(graph: &Graph<'_>, shown: &BTreeSet<usize>) -> String {
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for at in shown {
@@ -146,7 +147,7 @@ fn home(graph: &Graph<'_>, shown: &BTreeSet<usize>) -> String {
     most.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
-/// Whether `to` follows `from` on a cycle.
+/// Whether `to` comes directly after `from` on a cycle.
 fn follows(cycle: &[usize], from: &Key, to: &Key) -> bool {
     let (Key::Object(from), Key::Object(to)) = (from, to) else {
         return false;
@@ -166,7 +167,7 @@ struct Arrow {
     lines: Vec<Line>,
 }
 
-/// The links from node to node, each pair once; a missing object becomes a node at the end of `keys`.
+/// The links from node to node, one for each pair. A missing object or an address that an entry names is added to `keys`, as a further node.
 fn links(
     graph: &Graph<'_>,
     shown: &BTreeSet<usize>,
@@ -238,7 +239,8 @@ impl Arrow {
     }
 }
 
-/// The missing objects of an entry: for each whether there is no way around it, and the entry, or the alternative, that names it.
+/// The missing objects and the addresses that an entry names: for each whether there is no way around it, and the entry, or the alternative,
+/// that names it.
 fn missing<'d>(
     graph: &Graph<'_>,
     from: usize,
@@ -313,7 +315,8 @@ fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[
     }
 }
 
-/// The entries of an object, in their written form; of a Service its selector.
+/// The waits of an object as texts: each entry of its list, its waves, a plan or a node rule in its written form; for a Service the workloads
+/// behind it, `pods of Deployment/api`.
 fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
     if graph.objects[at].is_service() {
         let behind = graph.backends(at).unwrap_or_default().into_iter();

@@ -45,10 +45,10 @@ pub(super) struct Judges<'a> {
     pub(super) now: Timestamp,
 }
 
-/// Kinds that are read beside the workloads of waves: group and kind.
+/// The kinds that are listed beside the workloads that may be in a wave: group and kind.
 const MORE: [(&str, &str); 3] = [("batch", "CronJob"), ("", "Service"), ("", "Pod")];
 
-/// The kinds of which every object is looked at; `custom` are the workloads that are not built in.
+/// The kinds of which every object of the namespace is read; `custom` are the group and word of each workload kind that is not built in.
 fn listed(custom: &[(String, String)]) -> Vec<Kind> {
     let more = MORE
         .iter()
@@ -58,7 +58,7 @@ fn listed(custom: &[(String, String)]) -> Vec<Kind> {
     scope::workloads().chain(more).chain(custom).collect()
 }
 
-/// The namespace of sluice, by the gate of any pod.
+/// The namespace of sluice, as the first gate in the pods of a namespace names it; `None` where no pod has a gate, or pods cannot be read.
 pub(super) fn home(world: &dyn Objects, namespace: &str) -> Option<String> {
     let kind = Kind::Builtin(kinds::POD);
     let gated = Selector::label(keys::GATED, keys::GATED_VALUE);
@@ -68,7 +68,8 @@ pub(super) fn home(world: &dyn Objects, namespace: &str) -> Option<String> {
     }
 }
 
-/// Reads a namespace, and the objects elsewhere that its objects name, by themselves or `under` the node rules of the cluster.
+/// Reads the objects of a namespace that a graph can show, its plans and the Namespace itself, and the objects that these wait for elsewhere, by
+/// their lists or `under` the node rules of the cluster. Notes the kinds that the caller may not read.
 pub(super) fn see(
     world: &dyn Objects,
     namespace: &str,
@@ -102,7 +103,8 @@ pub(super) fn see(
     seen
 }
 
-/// The verdict of the rules on an object, with the root cause where it is not ready.
+/// Judges whether an object is ready, without regard to a dependent. Where it is not, the message begins with the root cause, if one is known.
+/// `None` for an object of an unknown kind.
 pub(super) fn judge(object: &Object, by: &Judges<'_>) -> Option<Judged> {
     let Judges {
         world, policy, now, ..
@@ -128,7 +130,7 @@ enum Absent {
     Part(Parts),
 }
 
-/// The missing objects that other objects name, each with the namespace of the naming object.
+/// The references in lists that lead to objects which have not been read, each with the namespace of the object that has the list.
 fn absent(graph: &Graph<'_>, listed: &[Kind]) -> Vec<(String, Absent)> {
     let mut found = Vec::new();
     for (at, list) in graph.lists.iter().enumerate() {
@@ -222,7 +224,7 @@ impl Inventory {
         self.hidden.insert(place, access::resource(kind));
     }
 
-    /// Whether the caller may not read a kind somewhere.
+    /// Whether the caller may not read this kind in at least one of the places that were looked at.
     pub(super) fn hides(&self, kind: &str) -> bool {
         self.hidden.keys().any(|(_, it)| it == kind)
     }
@@ -245,7 +247,8 @@ impl Inventory {
         self.objects.iter().any(same)
     }
 
-    /// A pod of each topmost owner, by the owner's kind and name, and whether it waits: one that does where there is one.
+    /// One pod of each topmost owner, by the owner's kind and name, with whether the pod waits at its gate or is held. A waiting pod is preferred;
+    /// a pod that is being deleted does not count.
     pub(super) fn pods_by_owner(&self) -> BTreeMap<(String, String), (&Value, bool)> {
         let mut found = BTreeMap::new();
         let stays = |pod: &&Value| pod.pointer("/metadata/deletionTimestamp").is_none();
@@ -262,7 +265,7 @@ impl Inventory {
         found
     }
 
-    /// Kind and name of the topmost owner of an object.
+    /// The kind and name of the topmost owner of an object; those of the object itself where it has no owner.
     pub(super) fn topmost(&self, kind: &str, name: &str) -> (String, String) {
         let mut at = pair(kind, name);
         // The cluster changes while it is read, so owners may form a cycle; real chains are short.

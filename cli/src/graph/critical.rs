@@ -24,10 +24,12 @@ pub(super) struct Step {
     pub(super) until: Timestamp,
 }
 
-/// Kubernetes writes whole seconds, and the clocks of two nodes differ.
+/// The time by which a dependency may seem to be ready later than the gate opened: Kubernetes writes whole seconds, and the clocks of two
+/// nodes differ.
 const BLUR: SignedDuration = SignedDuration::from_secs(1);
 
-/// The critical path of a graph; `None` while a gate waits: the object that was ready last then held nothing up.
+/// The critical path of a graph; `None` where no object became ready, and while a gate waits: the object that was ready last then held
+/// nothing up.
 pub(super) fn path(model: &Model, times: &Times) -> Option<Path> {
     if times.any_waits() {
         return None;
@@ -69,7 +71,8 @@ pub(super) fn path(model: &Model, times: &Times) -> Option<Path> {
     })
 }
 
-/// The last dependency of an object that became ready, and when; `None` where the object did not wait.
+/// The dependency of an object that became ready last, and when: after the object started, and not after its gate opened. An object that left
+/// it a slot counts as a dependency. `None` where there is none, so that the object did not wait.
 fn before(
     model: &Model,
     spans: &BTreeMap<usize, Span>,
@@ -89,7 +92,7 @@ fn before(
         .max_by_key(|(_, ready)| *ready)
 }
 
-/// The objects of a node's wave that left a slot while all slots were taken.
+/// The objects of a node's wave that became ready, and so left a slot, while all slots were taken; none where the node has no cap.
 fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize> {
     let own = &model.nodes[node];
     let Some(most) = own.parallelism else {
@@ -115,7 +118,7 @@ fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize
     left.map(|(at, ..)| *at).collect()
 }
 
-/// The workload behind a Service whose pods were ready first.
+/// The workload behind a Service with the earliest time of readiness; `None` where the graph has no workload behind it.
 fn behind(model: &Model, spans: &BTreeMap<usize, Span>, service: usize) -> Option<usize> {
     let edges = model.edges.iter().filter(|edge| edge.from_node == service);
     let workloads = edges.map(|edge| edge.to_node);

@@ -64,7 +64,7 @@ fn look(node: &Node) -> &'static str {
     }
 }
 
-/// A text in quotes, as the language DOT has it.
+/// A text in double quotes for the language DOT, with backslashes, quotes and line ends escaped.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", text.replace('\n', "\\n"))

@@ -6,18 +6,18 @@ use rules::dependency::{Dependency, Edge, Reference};
 use rules::judged::{Judged, Reason};
 use rules::verdict::JudgedEdge;
 
-/// One line of the graph, for one wait of a dependent.
+/// The verdict behind one arrow of the graph: of a dependent on one object that one of its waits means.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     /// Whether the object at the end of the line holds the dependent back.
     pub(super) holds: bool,
     /// The reason that the dependent's gate is told; between a Service and its pods there is none.
     pub(super) reason: Option<Reason>,
-    /// The object's health for the dependent, where that differs from its own.
+    /// The object's health as the dependent judges it; `None` where the dependent has no other view than the object's own health.
     pub(super) shown: Option<Judged>,
 }
 
-/// The object at the end of a line of the graph.
+/// The object at the end of a line of the graph: one that was read, by its index, or one that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End<'e> {
     Object(usize),
@@ -25,7 +25,7 @@ pub(super) enum End<'e> {
     Missing(&'e Dependency),
 }
 
-/// Looks at the lines of one object that waits.
+/// Makes the lines of one object that waits, `from`, out of the verdicts in `findings`.
 pub(super) struct Lines<'a, 'o> {
     pub(super) graph: &'a Graph<'o>,
     pub(super) findings: &'a Findings,
@@ -33,8 +33,8 @@ pub(super) struct Lines<'a, 'o> {
 }
 
 impl Lines<'_, '_> {
-    /// The line to an object because of the wait with the number `wait`. `None` stands for the wait of a Service for the workloads behind
-    /// it.
+    /// The line to an object because of the wait with the number `wait`; without a number, the wait of a Service for a workload behind it. `None`
+    /// where there is no verdict, as for manifests.
     pub(super) fn line(&self, wait: Option<usize>, to: End<'_>) -> Option<Line> {
         let Some(wait) = wait else {
             return self.behind(to);
@@ -54,7 +54,7 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// The line from a Service to a workload that makes its pods.
+    /// The line from a Service to a workload that makes its pods: it holds back while neither of the two is ready.
     fn behind(&self, to: End<'_>) -> Option<Line> {
         let End::Object(to) = to else {
             return None;
@@ -67,7 +67,7 @@ impl Lines<'_, '_> {
         })
     }
 
-    /// The alternative of an entry that means the object.
+    /// The alternative of an entry, at any depth, that means the object; `None` where none does.
     fn leaf<'e>(&self, entry: &'e Dependency, to: End<'_>) -> Option<&'e Dependency> {
         let mut leaves = leaves(entry).into_iter();
         leaves.find(|leaf| match to {
@@ -123,7 +123,7 @@ impl Lines<'_, '_> {
 }
 
 impl Line {
-    /// The line to the only object of an edge.
+    /// The line to the only object of an edge: the verdict on the edge is that on the object.
     fn single(found: &JudgedEdge) -> Self {
         let JudgedEdge {
             judged, foreign, ..

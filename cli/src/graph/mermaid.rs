@@ -69,7 +69,8 @@ fn class(node: &Node) -> Option<&'static str> {
     })
 }
 
-/// A text for Mermaid between quotes: every character that is not plain becomes its number.
+/// Escapes a text for Mermaid between quotes: a character with a meaning there, such as `<` or `"`, becomes its number (`#34;`), and a
+/// control character a space.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for each in text.chars() {

@@ -17,11 +17,11 @@ pub(super) struct Model {
     pub(super) at: BTreeMap<usize, usize>,
 }
 
-/// One object, or the missing target of an entry.
+/// One node of the graph: an object, a missing object that an entry names, or an address outside of the cluster.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Node {
-    /// `Deployment/api`; with its namespace in front where that is not the one of the others.
+    /// `Deployment/api`; with its namespace in front where most objects of the graph are in another one. An address is its own id.
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) namespace: String,
@@ -34,7 +34,8 @@ pub(super) struct Node {
     /// The object's own cap on how many objects of its wave run at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallelism: Option<usize>,
-    /// The step at which the object can start, from 1; `None` where it is in a cycle, or waits for one.
+    /// The step at which the object can start, from 1; `None` where it never starts: it or an object that it waits for is in a cycle, or has a
+    /// list that cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,
     /// Whether the node's object is in a cycle.
@@ -49,7 +50,7 @@ pub(super) struct Node {
     /// The reason why the pods of the node's object are not ready; `None` where it is not known, and while they only wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) root_cause: Option<RootCause>,
-    /// The entries of the object, in their written form.
+    /// The texts of everything that the object waits for: its entries in their written form, waves and plans too.
     pub(super) waits_for: Vec<String>,
 }
 

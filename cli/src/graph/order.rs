@@ -41,11 +41,11 @@ pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<
 struct Waiting {
     /// The number of the node's dependencies that have no step yet.
     open: usize,
-    /// The last step among the node's other dependencies.
+    /// The last step among the node's dependencies that have one; 0 where none has.
     last: usize,
 }
 
-/// Lets waiting nodes go on without the edges that have a way around them.
+/// Lets waiting nodes go on without the edges that have a way around them: takes each off the node's count, where its target has no step.
 fn give_way(steps: &[Option<usize>], nodes: &mut [Waiting], edges: &[(usize, usize, bool)]) {
     for (from, to, must) in edges {
         if !must && steps[*to].is_none() {

@@ -26,7 +26,7 @@ fn offline(manifest: &str, release: Option<&str>) -> Drawing {
     of_manifests(&read(manifest), release).drawing
 }
 
-/// A workload of a release.
+/// A YAML document with a workload of a release, in no namespace.
 fn workload(kind: &str, name: &str, release: &str, annotations: &str) -> String {
     let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
     format!(
@@ -170,7 +170,7 @@ fn names_cannot_break_out_of_a_drawing() {
     );
 }
 
-/// `12:00` and some seconds.
+/// The time at so many seconds after 12:00 on 2026-01-01, as Kubernetes writes it.
 fn at(seconds: u8) -> String {
     format!("2026-01-01T12:00:{seconds:02}Z")
 }
@@ -180,7 +180,8 @@ fn owned(kind: &str, name: &str, owner: (&str, &str)) -> Value {
         "ownerReferences": [{"controller": true, "kind": owner.0, "name": owner.1, "apiVersion": "apps/v1"}]}})
 }
 
-/// A pod that was made, whose gate waited from then until another time, and that was ready.
+/// A pod that was made at the second `made`, whose gate waited from then until `opened`, and that was ready at `ready`; without the last two it
+/// has no status of its gate, and is not ready.
 fn pod(owner: (&str, &str), name: &str, made: u8, opened: Option<u8>, ready: Option<u8>) -> Value {
     let mut pod = owned("Pod", name, owner);
     pod["metadata"]["creationTimestamp"] = at(made).into();
@@ -197,7 +198,7 @@ fn pod(owner: (&str, &str), name: &str, made: u8, opened: Option<u8>, ready: Opt
     pod
 }
 
-/// The shop in a cluster: each object with the objects that it was made into.
+/// The graph of the shop in a cluster: its Job has run, its Deployment `web` has a ReplicaSet, and `more` are further objects.
 fn cluster_of(more: &[Value]) -> Drawing {
     let mut values: Vec<Value> = read(&shop()).into_iter().map(|it| it.value).collect();
     for value in &mut values {

@@ -1,4 +1,4 @@
-//! The graph for people: a table in the order in which things start, and where the time went.
+//! Writes the graph as text for a terminal: a table of the objects in the order in which they start, and where the time went.
 
 use super::Drawing;
 use super::critical::Path;
@@ -12,7 +12,7 @@ use rules::kstatus::Status;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A heading, and the cell of a node below it.
+/// A column of the table: its heading, and the function that makes the cell of a node.
 type Column = (&'static str, fn(&Node) -> String);
 
 /// The text of a graph. `width` is the number of columns of the terminal, at which lines are wrapped; `None` where they are not.
@@ -36,7 +36,7 @@ pub(super) fn text(told: &Drawing, style: Style, width: Option<usize>) -> String
     out
 }
 
-/// The root causes of several pods, above the table.
+/// The paragraph above the table about root causes; empty where fewer than two pods wait for one.
 fn causes(causes: &[HeldUp], style: Style, width: Option<usize>) -> String {
     let (shown, more) = held_up::shown(causes);
     let lines = shown.iter().flat_map(|it| {
@@ -128,13 +128,13 @@ fn health(node: &Node) -> (String, String) {
     })
 }
 
-/// Whether a node is in trouble: a missing object that is not needed is none.
+/// Whether the node's object is known not to be ready; false for a missing object that holds no dependent back.
 fn is_held_up(node: &Node) -> bool {
     let spare = node.missing && node.holds_up == Some(false);
     !spare && node.health.as_ref().is_some_and(|it| !it.ready)
 }
 
-/// The message that tells why a node is not ready.
+/// The message that tells why a node's object is not ready, or that it is in a cycle; empty where neither is so.
 fn why(node: &Node) -> String {
     if node.cycle {
         // The way round stands below the table.
@@ -154,7 +154,7 @@ fn waits_for(node: &Node) -> String {
     node.waits_for.join(", ")
 }
 
-/// The rows of the text with their cells aligned in columns.
+/// The lines of a table: its rows with their cells aligned in columns, and wrapped at `width` columns where the terminal has so many.
 fn aligned(rows: &[Vec<String>], width: Option<usize>) -> String {
     painted(rows, width, |_, _, cell| cell.to_owned())
 }

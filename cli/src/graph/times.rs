@@ -1,4 +1,4 @@
-//! When things started and became ready, from the times that pods and Jobs carry and nothing else.
+//! Finds when each object of a graph started, passed its gate and became ready, from nothing but the times that pods and Jobs carry.
 
 use super::cluster::Inventory;
 use super::gate_wait::GateWait;
@@ -26,7 +26,7 @@ use wire::{Decision, said};
 /// The times of a graph: the waits of its pods and the spans of its nodes.
 #[derive(Debug, Default)]
 pub(super) struct Times {
-    /// Each pod with a gate, the longest wait first.
+    /// The wait of each pod that waits or has waited at its gate, or is held: the longest wait first.
     pub(super) gates: Vec<GateWait>,
     /// The times of the graph's nodes, by their numbers.
     pub(super) spans: BTreeMap<usize, Span>,
@@ -39,10 +39,11 @@ pub(super) struct Times {
 /// The times of an object, from its start until its dependents could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(super) struct Span {
-    /// The creation of the object's first pod; `None` for an object without pods, such as a Service.
+    /// The start of a Job; else the creation of the pod that was ready last, or of the first pod of a StatefulSet that makes one after the other.
+    /// `None` for an object without pods, such as a Service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) started: Option<Timestamp>,
-    /// When the gate of the object's pod opened, if the pod has a gate.
+    /// When the gate of the pod that `started` is about opened, of a Job the first gate; `None` without a gate, or before it opens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +56,7 @@ impl Times {
         self.gates.iter().any(|gate| gate.until.is_none())
     }
 
-    /// The answer that each waiting gate would get; `None` where that is unknown.
+    /// The answer that each of `gates` would get, in their order; `None` for a pod that waits no more, and where the answer is unknown.
     pub(super) fn answers(
         &self,
         seen: &Inventory,
@@ -88,7 +89,8 @@ impl Times {
         self.gates.iter().any(GateWait::is_at_gate)
     }
 
-    /// Notes the pods that are stranded, by their UIDs: no change of a dependency opens their gates.
+    /// Marks the waiting pods with these UIDs as stranded, and makes that the root cause of their waits: no change of a dependency opens their
+    /// gates.
     pub(super) fn strand(&mut self, stranded: &BTreeSet<String>) {
         let waiting = self.gates.iter_mut().filter(|gate| gate.is_at_gate());
         for gate in waiting.filter(|gate| stranded.contains(&gate.uid)) {
@@ -98,7 +100,7 @@ impl Times {
         }
     }
 
-    /// The root causes of the waits of this namespace.
+    /// The root causes of the pods of the graph that wait, all in this namespace; the cause of most pods comes first.
     pub(super) fn held_up(&self, namespace: &str) -> Vec<HeldUp> {
         let waiting = self.gates.iter().filter(|gate| gate.until.is_none());
         let waiting = waiting.map(|gate| WaitingPod {
@@ -110,7 +112,7 @@ impl Times {
         held_up(&waiting.collect::<Vec<_>>())
     }
 
-    /// The pods whose gates alone can tell about one of their dependencies.
+    /// The names of the pods at their gates that have a dependency which only the gate can judge, so that its log has to be read.
     pub(super) fn unheard(&self) -> impl Iterator<Item = &str> {
         let begun = self.gates.iter().filter(|gate| gate.is_at_gate());
         let needs = |gate: &&GateWait| {
@@ -136,7 +138,7 @@ impl Times {
         told
     }
 
-    /// Writes the cause of its pods into each node that is not ready.
+    /// Writes into each node that is not ready the root cause of its pods' trouble, if its pods have one beside a gate.
     pub(super) fn explain(&self, model: &mut Model) {
         for (node, stuck) in &self.stuck {
             let node = &mut model.nodes[*node];
@@ -186,7 +188,7 @@ pub(super) struct Lived {
     span: Span,
 }
 
-/// The times of the nodes, in their order.
+/// The times of the nodes, in the order of the nodes; a node without any time is left out.
 pub(super) fn lived(model: &Model, spans: &BTreeMap<usize, Span>) -> Vec<Lived> {
     let lived = spans.iter().filter(|(_, span)| **span != Span::default());
     let lived = lived.map(|(node, span)| Lived {
@@ -283,7 +285,7 @@ fn pod(value: &Value) -> Option<PodTimes<'_>> {
     })
 }
 
-/// The time at which the pod became ready, or completed.
+/// The time at which the pod became ready, or at which the last container of a succeeded pod ended; `None` where it is neither.
 fn ready(pod: &Value) -> Option<Timestamp> {
     if pod["status"]["phase"] == "Succeeded" {
         let ended = pod["status"]["containerStatuses"].as_array();
@@ -318,7 +320,7 @@ fn gate(pod: &PodTimes<'_>, of: &str, now: Timestamp) -> Option<GateWait> {
     })
 }
 
-/// The whole seconds between two times, because Kubernetes stores no fractions.
+/// The whole seconds from one time until another, because Kubernetes stores no fractions; 0 where `until` is the earlier one.
 pub(super) fn seconds(from: Timestamp, until: Timestamp) -> i64 {
     until.duration_since(from).as_secs().max(0)
 }
@@ -352,7 +354,8 @@ fn job(job: &Value, pods: &[&PodTimes<'_>]) -> Span {
     }
 }
 
-/// The times of a workload. The pod that was ready last decides. A StatefulSet makes one pod after the other, so it began with the first.
+/// The times of a workload. The pod that was ready last decides, and there is no time of readiness until all pods are ready. A StatefulSet makes
+/// one pod after the other, so it began with the first.
 fn workload(object: &Object, pods: &[&PodTimes<'_>]) -> Span {
     // An unready pod is not left out: the workload is not ready then.
     let Some(last) = pods.iter().max_by_key(|pod| (pod.ready, pod.made)) else {

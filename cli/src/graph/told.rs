@@ -27,7 +27,7 @@ pub(super) struct Findings {
 /// The verdicts of one dependent on its dependencies.
 #[derive(Debug)]
 pub(super) struct DependentTold {
-    /// The pod by which the dependent is judged.
+    /// The name of the pod by which the dependent is judged; `None` where it has no pod.
     pod: Option<String>,
     waits: Vec<JudgedEdge>,
     /// The alternatives of the dependent's entries, each judged as if it were an entry by itself.
@@ -75,8 +75,8 @@ impl Findings {
 }
 
 impl DependentTold {
-    /// Judges a dependent by a pod of it, if there is one, and whether that pod waits: then its node, its start and its revision
-    /// count too.
+    /// Judges each wait of a dependent. `pod` is a pod of it, if there is one, with whether that pod waits: the node, the start and the revision of
+    /// the pod then count too. `None` for an object that has no such pod and waits for nothing.
     fn of(
         object: &Object,
         waits: &[Wait],
@@ -126,12 +126,12 @@ impl DependentTold {
         })
     }
 
-    /// The dependent's verdict on one of its waits.
+    /// The dependent's verdict on one of its waits; `None` where there is none.
     pub(super) fn of_wait(&self, edge: &Edge) -> Option<&JudgedEdge> {
         self.waits.iter().find(|it| it.edge == *edge)
     }
 
-    /// The dependent's verdict on one alternative of an entry.
+    /// The dependent's verdict on one alternative of an entry, judged by itself; `None` where there is none.
     pub(super) fn of_alternative(&self, entry: &Dependency) -> Option<&JudgedEdge> {
         let mut all = self.alternatives.iter();
         all.find(|it| it.edge.entry() == Some(entry))

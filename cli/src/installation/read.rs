@@ -13,7 +13,8 @@ pub(crate) async fn get(client: &Client, path: &str, name: &str) -> Result<Looku
     seen(client.request(request).await)
 }
 
-/// Lists the objects of an API path that a label selector and a field selector select.
+/// Lists the objects of an API path that the label and field selectors of `params` select, in one request. The answers 404 and 403 are a
+/// `Lookup`, every other failure is an error.
 pub(crate) async fn list(
     client: &Client,
     path: &str,
@@ -30,7 +31,8 @@ pub(crate) async fn list(
 /// The number of objects in one answer of [`list_where`].
 const PAGE: u32 = 500;
 
-/// The objects of a path that the parameters select and that are `wanted`. Only these are kept in memory.
+/// Lists the objects of an API path that `params` selects and that are `wanted`, page by page; only these are kept in memory. The answers 404
+/// and 403 are a `Lookup`, every other failure is an error.
 pub(crate) async fn list_where(
     client: &Client,
     path: &str,

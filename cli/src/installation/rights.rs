@@ -16,10 +16,10 @@ const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 /// The kinds that the controller may follow, as far as the caller may know.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rights {
-    /// The rights by the rules of the controller's ClusterRoles.
+    /// The rights that the rules of the controller's ClusterRoles give.
     Seen(rights::Rights),
-    /// The user may not read the ClusterRoles: the controller is taken to follow everything but Secrets, and `secrets` as its
-    /// settings say.
+    /// The ClusterRoles cannot be seen, or sluice is not installed: the controller is taken to follow every kind, Secrets only with `secrets`.
+    /// `workloads`: the custom kinds in its settings that make pods.
     Assumed { secrets: bool, workloads: Vec<Kind> },
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Granted {
     bindings: Lookup<Vec<Value>>,
 }
 
-/// Reads which ClusterRoles there are for the controller; no settings have to be known for it.
+/// Reads the chart's ClusterRole and all ClusterRoleBindings, from which [`roles`] finds the controller's ClusterRoles. This needs no settings.
 pub(super) async fn granted(client: &Client) -> Result<Granted> {
     let every = ListParams::default();
     let (role, bindings) =
@@ -44,7 +44,8 @@ pub(super) async fn granted(client: &Client) -> Result<Granted> {
     Ok(Granted { role, bindings })
 }
 
-/// The chart's ClusterRoles, and every other that is bound to the controller's account, as far as they can be seen.
+/// Reads the chart's ClusterRole, the role `watch_role`, and every other ClusterRole that is bound to the controller's account. Where the chart's
+/// cannot be found or read, so is the result; any other that cannot is left out.
 pub(super) async fn roles(
     client: &Client,
     granted: Granted,
@@ -72,7 +73,7 @@ pub(super) async fn roles(
 }
 
 impl Rights {
-    /// The rights that the chart grants to a controller with these settings.
+    /// The rights that are assumed for a controller with these settings, where its ClusterRoles cannot be seen or are not there.
     pub(super) fn by_settings(settings: &Settings) -> Self {
         let workload = |(group, word): (String, String)| Kind::Custom { group, word };
         Self::Assumed {
@@ -98,7 +99,7 @@ impl Rights {
     }
 }
 
-/// The ClusterRole that a binding gives to an account.
+/// The name of the ClusterRole that a binding gives to a service account; `None` where it gives none to it.
 fn bound<'a>(binding: &'a Value, account: Account<'_>) -> Option<&'a str> {
     let subjects = binding["subjects"].as_array()?;
     let ours = |it: &Value| {

@@ -16,7 +16,7 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
     /// The custom kinds that own pods, as `(group, kind)`.
     pub(crate) workloads: Vec<(String, String)>,
-    /// The ClusterRole that names the custom kinds that it watches.
+    /// The ClusterRole that names the custom kinds that the controller watches.
     pub(crate) watch_role: Option<String>,
     /// Whether the controller reads the labels of Helm's release Secrets.
     pub(crate) follows_releases: bool,
@@ -95,8 +95,8 @@ impl Settings {
     }
 }
 
-/// The value of one of the controller's arguments, `--flag=value` or `--flag value`; empty for one without a value. The controller takes
-/// the last of several, so an entry of the chart's `extraArgs` counts before an argument that the chart itself writes.
+/// The value of one of the controller's arguments, `--flag=value` or `--flag value`; empty for one without a value, `None` where it is not
+/// given. The last of several counts, so the chart's `extraArgs` count before an argument that the chart itself writes.
 pub(crate) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str> {
     let args = deployment.pointer("/spec/template/spec/containers/0/args")?;
     let args: Vec<&str> = args.as_array()?.iter().filter_map(Value::as_str).collect();

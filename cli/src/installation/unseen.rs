@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-/// A part of the installation that is not seen.
+/// A message about a part of the installation that the caller may not see, or that is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unseen {
     /// The part, where a right is missing: `settings`. `None` where the part is not there.
@@ -17,7 +17,7 @@ impl Serialize for Unseen {
     }
 }
 
-/// The lines about the unseen parts: one line for all parts for which a right is missing.
+/// The lines about the unseen parts: one line in all for the parts for which a right is missing, and the text of each other message.
 pub(crate) fn warnings(unseen: &[Unseen]) -> Vec<String> {
     let others = unseen.iter().filter(|it| it.part.is_none());
     let parts: Vec<&str> = unseen.iter().filter_map(|it| it.part).collect();

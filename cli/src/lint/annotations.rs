@@ -1,4 +1,4 @@
-//! The annotations of one object, each key by itself, so that one mistake hides no other.
+//! Checks the annotations of one object, each key by itself, so that one mistake hides no other.
 
 use super::finding::{Finding, Where, pointer};
 use crate::objects::{Holder, Object, Role};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// The keys that may stand on any object.
 const OF_ANY: [&str; 4] = [keys::REVISION, keys::WEIGHT, keys::GROUP, keys::SCOPE];
 
-/// The annotation on all that kompose makes.
+/// The annotation that kompose writes on every object that it makes.
 const KOMPOSE: &str = "kompose.version";
 
 pub(super) fn check(object: &Object) -> Vec<Finding> {
@@ -40,7 +40,7 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
     findings
 }
 
-/// The finding for a key that no program reads there.
+/// The finding for an advice on the keys of an object's metadata, placed at the annotation or the label that the advice is about.
 fn idle_key(object: &Object, path: &'static str, advice: &Advice) -> Finding {
     let finding = Finding::advice(&object.place, advice);
     match advice {
@@ -51,7 +51,7 @@ fn idle_key(object: &Object, path: &'static str, advice: &Advice) -> Finding {
     }
 }
 
-/// Whether a key holds a list of dependencies.
+/// Whether a key is an annotation that holds a list of dependencies.
 fn is_list(key: &str) -> bool {
     key == keys::DEPENDS_ON || key == keys::CONFIG_DEPENDS_ON
 }
@@ -108,7 +108,7 @@ fn grammar(
     Ok(())
 }
 
-/// Checks that the pods will have the variables that a list names, as admission does.
+/// Checks, as admission does, that the pods have the environment variables that a list names. A list outside of the pod template may name none.
 fn variables(
     object: &Object,
     holder: &Holder<'_>,
@@ -135,17 +135,17 @@ fn created(object: &Object) -> Created {
     }
 }
 
-/// Whether these annotations may suspend a Job: they stand on the Job itself.
+/// Whether these annotations stand on a Job itself, so that `sluice.dev/hold: suspend` among them can suspend it.
 fn may_suspend(object: &Object, holder: &Holder<'_>) -> bool {
     object.is_job() && holder.role == Role::Own
 }
 
-/// Whether a key counts on the pod template alone, and says nothing of an object without pods.
+/// Whether a key is one of those that count on a pod or its template: `sluice.dev/hold` and `sluice.dev/prefetch`.
 fn of_pods(key: &str) -> bool {
     key == keys::HOLD || key == keys::PREFETCH
 }
 
-/// Why a valid key that counts on the pod template alone has no effect in this place.
+/// Why a valid `sluice.dev/hold` or `sluice.dev/prefetch` has no effect in this place; `None` where it has one, or where admission says so itself.
 fn misplaced(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> {
     if !of_pods(key) || object.word() == "Pod" || holder.role == Role::Template {
         return None;
@@ -175,7 +175,7 @@ fn misplaced(object: &Object, holder: &Holder<'_>, key: &str) -> Option<String> 
     (!asks).then(|| "it has no effect on a Job without a list; write what it waits for".to_owned())
 }
 
-/// Whether the object, or its pod template, has a list.
+/// Whether the object itself or a template in it has an annotation with a list.
 fn has_list(object: &Object) -> bool {
     let holders = object.holders();
     let mut keys = holders.iter().flat_map(|it| it.annotations.keys());
@@ -201,7 +201,7 @@ fn makes_pods(object: &Object) -> bool {
     object.is_dependent() || object.is_of_workload_kind()
 }
 
-/// Why a valid key has no effect here.
+/// Why a valid key has no effect on this object; `None` where it has one, or where another program may read it.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<String> {
     let of_any = OF_ANY.contains(&key);
     let waits = is_list(key) || of_pods(key) || (keys::TERMS.contains(&key) && !of_any);
@@ -231,7 +231,7 @@ fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Optio
     None
 }
 
-/// The findings on health expressions of an object that can hold on no object of its kind.
+/// An error for each health expression among an object's own annotations that can hold on no object of its kind.
 fn never_healthy(object: &Object, holder: &Holder<'_>) -> Vec<Finding> {
     if holder.role != Role::Own {
         return Vec::new();
@@ -246,7 +246,8 @@ fn never_healthy(object: &Object, holder: &Holder<'_>) -> Vec<Finding> {
     never.collect()
 }
 
-/// The findings on HIP-0025's two readiness annotations of an object.
+/// The finding on HIP-0025's two readiness annotations of an object: an unreadable one is an error, one without effect a warning; `None` where
+/// both are in order, or neither is there.
 fn pair(object: &Object, holder: &Holder<'_>) -> Option<Finding> {
     let told = |rule, level, key: &str, message: String| {
         Some(Finding::new(rule, level, &object.place, message).at(holder.path, key))

@@ -1,5 +1,5 @@
-//! Objects whose creation waits for an object that the same installer sends only after them. An installer that waits for a creation sends
-//! nothing else.
+//! Finds objects whose creation waits for an object that the same installer sends only after them. An installer that waits for a creation
+//! sends nothing else.
 
 use super::finding::Finding;
 use super::spots;
@@ -49,7 +49,8 @@ fn of_object(graph: &Graph<'_>, at: usize, object: &Object) -> Vec<Finding> {
         .collect()
 }
 
-/// The entries that count for the object: those of its pod template, or else its own. Another finding tells of an unreadable list.
+/// The entries of the lists that count for the object: each key of its pod template, or else of its own. None where a list cannot be read:
+/// another finding tells of that.
 fn list(object: &Object) -> Vec<Dependency> {
     let mut says = Map::new();
     for holder in object.holders() {
@@ -61,7 +62,8 @@ fn list(object: &Object) -> Vec<Dependency> {
     annotation::declared(&says).unwrap_or_default()
 }
 
-/// Why an installer sends the object `behind` only after the object `at`.
+/// Why an installer sends the object `behind` only after the object `at`: an error for Helm and Argo CD, a warning for kubectl, which goes by the
+/// order of the file; `None` where it does not.
 fn sent_later(graph: &Graph<'_>, at: usize, behind: usize) -> Option<(Level, String)> {
     let [own, theirs] = [at, behind].map(|it| &graph.objects[it]);
     if let Some(late) = installer::late(&own.value, &theirs.value) {

@@ -1,4 +1,4 @@
-//! Objects that wait for each other.
+//! Finds objects that wait for each other, or for themselves, and so never start.
 
 use super::dependencies;
 use super::finding::Finding;

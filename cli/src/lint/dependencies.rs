@@ -1,4 +1,4 @@
-//! Each entry of a list beside the objects of the input.
+//! Compares each entry of a list with the objects of the input: the advice of admission, entries that mean no object, and missing consent.
 
 mod absent;
 mod files;
@@ -93,7 +93,8 @@ fn workload(object: &Object) -> Option<Workload<'_>> {
     })
 }
 
-/// The finding for a namespace among the objects that does not consent. No file tells what the administrator allows beyond that.
+/// The warning that the namespace of an entry does not consent to the dependent; `None` where it does, where it is the dependent's own, or where
+/// the input has no such Namespace. No file tells what the administrator allows beyond that.
 fn consent(graph: &Graph<'_>, from: usize, dependency: &Dependency) -> Option<Finding> {
     let object = &graph.objects[from];
     let (namespace, name) = match &dependency.reference {

@@ -1,4 +1,4 @@
-//! A finding of lint.
+//! One finding of `lint`: its level and rule, the object and the place in its file, and the message.
 
 use crate::manifest::{Position, token};
 use crate::objects::{Finder, Location, Place, Spot};
@@ -73,7 +73,7 @@ impl Finding {
         Self::new(advice.label(), advice.level(), place, advice.to_string())
     }
 
-    /// A refusal of the grammar, with its own place and words.
+    /// The error for an annotation that the grammar refuses, with the place in the annotation's text where the grammar tells one.
     pub(super) fn refused(place: &Place, path: &'static str, error: &ParseError) -> Self {
         let message = error.problem.to_string();
         let finding = Self::new("Grammar", Level::Error, place, message).at(path, &error.key);
@@ -86,7 +86,8 @@ impl Finding {
         }
     }
 
-    /// Places the finding at an annotation of the object (`metadata`), of a template in it, or at a key of its data.
+    /// Places the finding at the annotation `key` of the object (path `metadata`) or of a template in it (`spec.template`), or at a key of its data
+    /// (`data`).
     pub(super) fn at(self, path: &'static str, key: &str) -> Self {
         Self {
             path: Some(path),
@@ -100,7 +101,7 @@ impl Finding {
         Self { spot, ..self }
     }
 
-    /// Adds the line and the column of its file.
+    /// Adds the file, and the line and the column where they can be found, to the finding.
     pub(super) fn located(mut self, finder: &mut Finder<'_>) -> Self {
         let spot = match &self.spot {
             Where::Text(position) => {
@@ -130,7 +131,7 @@ impl Finding {
         (level, self.place.file.clone(), self.line, self.column)
     }
 
-    /// The object, the key and the message, without the file.
+    /// The text of the finding without its file and level: `Deployment api, spec.template: sluice.dev/depends-on: …`
     pub(super) fn what(&self) -> String {
         let object = (!self.place.kind.is_empty()).then(|| self.place.to_string());
         let path = self.path.filter(|path| *path != OWN).map(str::to_owned);
@@ -148,7 +149,8 @@ const OWN: &str = "metadata";
 /// The path of a ConfigMap's data, as a finding tells it.
 pub(super) const DATA: &str = "data";
 
-/// The path of a key: `spec.template` and `labels` are `/spec/template/metadata/labels/KEY`.
+/// The JSON pointer of a key in the metadata at `path`: `spec.template` and `labels` make `/spec/template/metadata/labels/KEY`. For the path `data`
+/// it is `/data/KEY`.
 pub(super) fn pointer(path: &str, of: &str, key: &str) -> String {
     let key = token(key);
     match path {

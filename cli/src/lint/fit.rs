@@ -1,4 +1,4 @@
-//! Pods that the LimitRanges and ResourceQuotas of the input refuse: they never wait, and objects that wait for them wait for ever.
+//! Finds pods that the LimitRanges and ResourceQuotas of the input refuse: they never wait, and objects that wait for them wait for ever.
 
 use super::finding::{Finding, Where};
 use crate::objects::{Graph, Object};
@@ -29,7 +29,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     findings.collect()
 }
 
-/// The objects that an object waits for, and the workloads behind its Services.
+/// The objects that an object waits for directly; in place of a Service, the workloads behind it.
 fn behind(graph: &Graph<'_>, at: usize) -> Vec<usize> {
     let links = graph.links(at).into_iter().map(|link| link.to);
     links

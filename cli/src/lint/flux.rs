@@ -1,4 +1,4 @@
-//! Deadlocks between our lists and Flux's `dependsOn`: Flux makes the objects of a release only once the releases that it depends
+//! Finds deadlocks between lists of sluice and Flux's `dependsOn`: Flux makes the objects of a release only once the releases that it depends
 //! on are ready, and takes a release for ready only once its workloads are.
 
 use super::finding::{Finding, Where};
@@ -83,12 +83,12 @@ impl<'g, 'o> Flux<'g, 'o> {
         others.into_iter().flatten().filter_map(named).collect()
     }
 
-    /// The HelmRelease or Kustomization that makes an object.
+    /// The HelmRelease or Kustomization of the input that makes an object, by the name of the object's scope; `None` where there is none.
     fn unit_of(&self, at: usize) -> Option<usize> {
         self.unit(&self.graph.objects[at].scope.as_ref()?.name)
     }
 
-    /// The HelmRelease or Kustomization that makes a release of this name.
+    /// The HelmRelease or Kustomization of the input that makes a release of this name; `None` where there is none.
     fn unit(&self, release: &str) -> Option<usize> {
         let mut units = self.units.iter().copied();
         units.find(|at| {

@@ -1,4 +1,5 @@
-//! Objects that differ from their author's idea of them: of an unknown kind, there twice, out of reach.
+//! Finds objects that are likely not as their author means them: without a kind, of a wrong API group, there twice, or in a namespace that
+//! sluice leaves alone.
 
 use super::finding::{Finding, Where};
 use crate::objects::Object;
@@ -19,14 +20,14 @@ pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
     findings
 }
 
-/// The finding for a document that is no object, such as a chart's values.
+/// The warning for a document that has no kind and so is no object, such as a chart's values.
 fn no_kind(object: &Object) -> Option<Finding> {
     let told = "it has no kind, so it is no object; the values of a chart are given with --values";
     let has_none = object.place.kind.is_empty() && object.value.is_object();
     has_none.then(|| Finding::new("NoKind", Level::Warning, &object.place, told))
 }
 
-/// A built-in kind of a built-in group that does not have it: `v1`, `Deployment`.
+/// An error for an object of a built-in kind whose `apiVersion` is of a built-in group that does not have the kind, such as `v1`, `Deployment`.
 fn wrong_group(object: &Object) -> Option<Finding> {
     let (group, kind) = group_kind(&object.value);
     let version = object.value["apiVersion"].as_str()?;
@@ -54,8 +55,8 @@ fn out_of_reach(object: &Object) -> Option<Finding> {
     Some(finding.spot(Where::Field("/metadata/namespace".to_owned())))
 }
 
-/// The finding for objects with one name, of which only one will exist. Another chart may be meant for another namespace, and
-/// hooks of one name for different times.
+/// The finding for each object that was there before with equal kind, namespace and name: a warning in one file, a note in two. Objects of
+/// different charts do not count, since each may have a namespace of its own, nor do hooks, which run at different times.
 fn twice(objects: &[Object]) -> Vec<Finding> {
     let mut first = HashMap::new();
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! Jobs of a chart whose name is the same in every revision: Kubernetes changes no Job, so an upgrade cannot run one again.
+//! Notes Jobs of a chart whose name is the same in every revision: Kubernetes changes no Job, so an upgrade cannot run one again.
 
 use super::finding::{Finding, Where};
 use crate::objects::{Graph, Object};
@@ -29,7 +29,8 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether the name of a Job of a chart stays the same. A revision, a version or a hash has digits, so a name without any has none of these.
+/// Whether a Job of a chart keeps its name in every revision, is no hook, and no installer replaces it. A revision, a version or a hash has digits,
+/// so a name without any has none of these.
 fn is_fixed(job: &Object) -> bool {
     let annotations = &job.value["metadata"]["annotations"];
     let says = |key: &str, word: &str| {

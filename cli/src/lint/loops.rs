@@ -1,4 +1,4 @@
-//! Wait loops that a pod still has although its list says what it waits for.
+//! Notes wait loops that a pod still has although its list says what it waits for.
 
 use super::finding::{Finding, Where};
 use crate::objects::Object;

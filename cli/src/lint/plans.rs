@@ -1,4 +1,4 @@
-//! Plans: ConfigMaps that order the parts of a release.
+//! Checks the plans of the input: ConfigMaps that order the parts of a release.
 
 use super::finding::{DATA, Finding};
 use crate::objects::{Object, means};
@@ -56,7 +56,7 @@ fn of_config(objects: &[Object], config: &Object) -> Option<Finding> {
     }
 }
 
-/// Whether every pod of a namespace gets a gate, where the namespace is among the objects.
+/// Whether every pod of a namespace gets a gate, by the label of the Namespace; `None` where the input does not have it.
 fn gates(objects: &[Object], namespace: &str) -> Option<bool> {
     let mut namespaces = objects.iter().filter(|it| it.word() == "Namespace");
     let namespace = namespaces.find(|it| it.place.name == namespace)?;

@@ -1,4 +1,4 @@
-//! Findings as people, scripts, GitHub and SARIF readers want them.
+//! Prints findings as text, as lines of JSON, as commands of a GitHub workflow or as a SARIF document.
 
 use super::finding::Finding;
 use crate::output::{self, Output};

@@ -1,4 +1,4 @@
-//! Dependencies of kinds that sluice reads only where a value of its chart allows that.
+//! Notes dependencies of kinds that sluice reads only where a value of its chart allows that.
 
 use super::finding::Finding;
 use super::spots;
@@ -11,13 +11,13 @@ use rules::kinds::Kind;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The name of the rule of `lint`.
+/// The name of the rule of `lint` under which these notes are printed.
 pub(super) const RULE: &str = "NeedsRights";
 
 /// The kinds of each entry of `rbac.presets`, by API group.
 const PRESETS: &str = include_str!("../../../charts/sluice/files/presets.yaml");
 
-/// One note for each such kind, at the first dependent of the input.
+/// One note for each kind that entries name and that sluice may read only with a value of its chart, at the first dependent that names it.
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     // The first entry of the kind, and its dependent.
     let mut needed: BTreeMap<&Kind, (usize, &Dependency)> = BTreeMap::new();
@@ -48,7 +48,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The entries that name a kind: the entry itself, or its alternatives.
+/// The kinds that an entry names, each with the entry, or the alternative inside of it, that names the kind.
 fn plain(entry: &Dependency) -> Vec<(&Kind, &Dependency)> {
     match &entry.reference {
         Reference::Object(it) => vec![(&it.kind, entry)],
@@ -58,7 +58,7 @@ fn plain(entry: &Dependency) -> Vec<(&Kind, &Dependency)> {
     }
 }
 
-/// The value that lets sluice read a kind: `rbac.presets: [cert-manager]`. `None` for the kinds that it may always read.
+/// The value of the chart that lets sluice read a kind: `rbac.presets: [cert-manager]`. `None` for the kinds that it may always read.
 fn value(kind: &Kind) -> Option<String> {
     let Kind::Custom { group, .. } = kind else {
         return (kind.word() == "Secret").then(|| "rbac.secrets: true".to_owned());
@@ -79,7 +79,7 @@ fn value(kind: &Kind) -> Option<String> {
     })
 }
 
-/// Whether the chart gives pods of the kind a gate without any further value, and so may read it.
+/// Whether the kind is a custom workload in the chart's default values: sluice gates its pods, and so may read it without any further value.
 fn is_workload(kind: &Kind) -> bool {
     let values: Option<Value> = serde_saphyr::from_str(explain::VALUES).ok();
     let custom = values.and_then(|it| it["workloads"]["custom"].as_array().cloned());
@@ -92,7 +92,7 @@ fn is_workload(kind: &Kind) -> bool {
     custom.any(|it| it["group"] == kind.group() && plural(&it))
 }
 
-/// Whether a ClusterRole of the input lets sluice read the group.
+/// Whether a ClusterRole of the input, with the label by which sluice's role aggregates it, names the API group of the kind.
 fn is_granted(graph: &Graph<'_>, kind: &Kind) -> bool {
     let grants = |it: &&Object| {
         it.word() == "ClusterRole" && it.label(keys::AGGREGATE_TO_WATCH) == Some("true")

@@ -1,4 +1,4 @@
-//! The place in an object that a finding is about.
+//! Finds the place in an object that a finding is about: an entry of a list, an annotation, or a field.
 
 use super::finding::{Where, pointer};
 use crate::objects::{Object, Role};
@@ -6,7 +6,7 @@ use rules::advice::Advice;
 use rules::annotation::Place;
 use rules::keys;
 
-/// The place of an advice that admission gives too.
+/// The place in an object that an advice, which admission gives too, is about: an entry of a list, another annotation, or a field.
 pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
     let annotation = |key: &str| annotation(object, key).unwrap_or_default();
     let dependency = match advice {
@@ -48,7 +48,7 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
     entry(object, dependency.rsplit('/').next().unwrap_or(dependency))
 }
 
-/// The annotation that makes an object wait for the object of this name: its list, else its weight.
+/// The annotation that makes an object wait for the object of this name: its list, with the place of the name, else its weight.
 pub(super) fn link(object: &Object, name: &str) -> Where {
     match entry(object, name) {
         Where::Object => annotation(object, keys::WEIGHT).unwrap_or_default(),
@@ -56,7 +56,7 @@ pub(super) fn link(object: &Object, name: &str) -> Where {
     }
 }
 
-/// The place of a name in the lists of an object.
+/// The place of a name in the lists of an object; the annotation of a list where none has the name, the whole object where it has no list.
 pub(super) fn entry(object: &Object, name: &str) -> Where {
     let mut list = None;
     for holder in object.holders().iter().rev() {
@@ -74,7 +74,8 @@ pub(super) fn entry(object: &Object, name: &str) -> Where {
     list.unwrap_or_default()
 }
 
-/// The place of the annotation with this key that counts for the object.
+/// The place of the annotation with this key that counts for the object: on the pod template, else on the object itself; `None` where neither has
+/// the key.
 pub(super) fn annotation(object: &Object, key: &str) -> Option<Where> {
     let holders = object.holders();
     let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
@@ -82,7 +83,7 @@ pub(super) fn annotation(object: &Object, key: &str) -> Option<Where> {
     Some(Where::Field(pointer(holder.path, "annotations", key)))
 }
 
-/// A field of the object, or of its pod template, whichever has it.
+/// The place of a field of the object's pod template, else of the object itself; the whole object where neither has the field.
 fn field(object: &Object, pointer: &str) -> Where {
     let template = object.template_path().unwrap_or_default();
     let places = [pointer.to_owned(), format!("{template}{pointer}")];
@@ -93,7 +94,7 @@ fn field(object: &Object, pointer: &str) -> Where {
     there.map_or(Where::Object, Where::Field)
 }
 
-/// The place of a container or a volume of an object's pods.
+/// The place of the container or volume of this name in an object's pods; the whole object where there is none.
 fn named(object: &Object, name: &str) -> Where {
     let template = object.template_path().unwrap_or_default();
     let of_list = |list: &str| {
@@ -106,7 +107,7 @@ fn named(object: &Object, name: &str) -> Where {
     lists.find_map(of_list).unwrap_or_default()
 }
 
-/// A name in a text, where it stands by itself.
+/// The line and column of a name in a text where it stands as a word, not within a longer name; `None` where it does not.
 fn word(text: &str, name: &str) -> Option<Place> {
     if name.is_empty() {
         return None;

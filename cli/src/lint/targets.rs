@@ -49,7 +49,7 @@ fn ends<'e>(graph: &Graph<'_>, from: usize, entry: &'e Dependency) -> Vec<(&'e D
     meant.map(|target| (entry, target)).collect()
 }
 
-/// Whether a Deployment has the state `available` before any of its pods is ready.
+/// Whether an entry asks for the state `available` of a Deployment that has this state before any of its pods is ready.
 fn is_available_at_once(entry: &Dependency, workload: &Object) -> bool {
     let asks = entry.state == State::Available && entry.health.is_empty();
     asks && workload.is_deployment() && rollout::needs_no_pod(&workload.value)
@@ -76,7 +76,7 @@ fn asked(graph: &Graph<'_>, entry: &Dependency, target: usize) -> Vec<usize> {
     }
 }
 
-/// The note on a workload whose pods have no readiness probe.
+/// The note on a workload that `dependents` wait for and whose containers have no readiness probe; `None` where it has one, or serves nothing.
 fn unprobed(graph: &Graph<'_>, target: usize, dependents: &[usize]) -> Option<Finding> {
     let object = &graph.objects[target];
     let template = object.template().filter(|_| object.serves())?;

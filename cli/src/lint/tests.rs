@@ -10,7 +10,7 @@ use super::*;
 use crate::manifest::Entries;
 use crate::objects::Alias;
 
-/// The findings for a manifest: level, document, and rule. `tests/it/cli/lint_folder.rs` looks at places.
+/// The findings for a manifest: level, document, object and message. `tests/it/cli/lint_folder.rs` looks at places.
 fn lint(manifest: &str) -> Vec<String> {
     lint_of(manifest, &[])
 }
@@ -22,7 +22,7 @@ fn lint_with_rights(manifest: &str) -> Vec<String> {
     lines
 }
 
-/// The findings for a chart that gives its sub-charts these aliases: level, document, and rule.
+/// The findings for a manifest of a chart that gives its sub-charts these aliases: level, document, object and message.
 fn lint_of(manifest: &str, aliases: &[Alias]) -> Vec<String> {
     let entries = Entries::new(manifest.as_bytes()).map(Result::unwrap);
     let objects: Vec<_> = entries
@@ -38,7 +38,7 @@ fn lint_of(manifest: &str, aliases: &[Alias]) -> Vec<String> {
     check(&objects).iter().map(line).collect()
 }
 
-/// A Deployment with this list.
+/// A YAML document with a Deployment that has this list.
 fn deployment(name: &str, list: &str) -> String {
     format!(
         "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, annotations: {{sluice.dev/depends-on: '{list}'}}}}\nspec: {{template: {{metadata: {{labels: {{app: {name}}}}}, spec: {{containers: []}}}}}}\n"

@@ -1,4 +1,4 @@
-//! Pods that use an object which their installer makes only after them, such as a Secret that a later hook makes.
+//! Finds pods that use an object which their installer makes only after them, such as a Secret that a later hook makes.
 
 use super::finding::{Finding, Where};
 use crate::objects::{Graph, Object};
@@ -34,7 +34,8 @@ fn of_object(graph: &Graph<'_>, at: usize, object: &Object) -> Vec<Finding> {
     uses::of(template).into_iter().filter_map(late).collect()
 }
 
-/// The finding on an object that comes too late for the pods that use it.
+/// The error on a workload whose pods use an object that the installer makes too late; `None` where Helm does not wait for these pods, and so comes
+/// to the later object after all.
 fn told(object: &Object, used: &Use, late: &Late) -> Option<Finding> {
     let Use { kind, name, field } = used;
     let (late, way_out) = match late {

@@ -1,4 +1,4 @@
-//! Weights and caps: where they say nothing, and where they contradict each other.
+//! Checks weights and caps: those without effect where they stand, and caps of one wave that contradict each other.
 
 use super::finding::Finding;
 use crate::objects::{Object, Role};
@@ -13,7 +13,7 @@ pub(super) fn check(objects: &[Object]) -> Vec<Finding> {
     findings
 }
 
-/// A warning at the place of the key that counts.
+/// A warning at the annotation `key` that counts for the object: on its pod template, else on itself.
 fn warning(rule: &'static str, object: &Object, key: &str, message: String) -> Finding {
     let holders = object.holders();
     let mut holders = holders.iter().rev().filter(|it| it.role != Role::Copied);
@@ -22,7 +22,7 @@ fn warning(rule: &'static str, object: &Object, key: &str, message: String) -> F
     Finding::new(rule, Level::Warning, &object.place, message).at(path, key)
 }
 
-/// The findings on keys of an object that order nothing where they stand.
+/// The findings on the weight and the cap of an object that have no effect there.
 fn idle(object: &Object) -> Vec<Finding> {
     let told = |key: &str| Some(warning("NoEffect", object, key, why_idle(object, key)?));
     let keys = [keys::WEIGHT, keys::PARALLELISM].into_iter();

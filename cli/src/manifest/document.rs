@@ -1,11 +1,11 @@
-//! The documents of a text: YAML, and JSON values one after another.
+//! Reads the documents of a text one after another: YAML documents, and JSON values.
 
 use super::Flaw;
 use super::yaml::{Composer, Events, RawDocument};
 use granit_parser::Event;
 use serde_json::Deserializer;
 
-/// Reads one YAML document of a manifest after another.
+/// Reads one document of a manifest after another, YAML or a JSON value.
 pub(super) struct Documents<'t> {
     pub(super) text: &'t str,
     /// The byte up to which JSON was read; YAML's parser knows by itself how far it is.
@@ -58,8 +58,8 @@ impl<'t> Documents<'t> {
         }
     }
 
-    /// The JSON value that begins at `from`, behind blank lines and comments. A text that only looks like JSON is left to YAML, which
-    /// accepts more (`{"a": 1,}`) and reports the place of an error.
+    /// The JSON mapping that begins at `from`, behind blank lines and comments; `None` where none does. A text that only looks like JSON is left to
+    /// YAML, which accepts more (`{"a": 1,}`) and reports the place of an error.
     fn json(&mut self, from: usize) -> Option<RawDocument> {
         let blank = |line: &&str| matches!(line.trim_start().bytes().next(), None | Some(b'#'));
         let lines = self.text[from..].split_inclusive('\n');

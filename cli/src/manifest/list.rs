@@ -1,4 +1,4 @@
-//! A text that is one list in JSON, as `kubectl get -o json` writes it: its items are found first, then read side by side.
+//! Reads a text that is one list in JSON, as `kubectl get -o json` writes it: its items are found first, then read side by side.
 
 use super::{Entry, Origin, adopt, list_of};
 use crate::parallel;
@@ -29,7 +29,8 @@ struct Written<'t> {
 }
 
 impl<'t> List<'t> {
-    /// The Kubernetes list that is all of the text.
+    /// Finds the items of a text that is one Kubernetes list in JSON and nothing more; `None` for any other text, and where a field of the list is
+    /// missing or repeated.
     pub(crate) fn of(text: &'t [u8]) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let list = text.trim_start();
@@ -47,13 +48,14 @@ impl<'t> List<'t> {
         })
     }
 
-    /// The results of `make` for the items, in their order.
+    /// The results of `make` for the items, in their order, made side by side; `None` where an item is unusual, so that the text is left to
+    /// [`super::Entries`].
     pub(crate) fn map<T: Send>(&self, make: impl Fn(Entry) -> T + Sync) -> Option<Vec<T>> {
         let read = |index, item: &&RawValue| self.entry(index, item).map(&make);
         parallel::map(&self.items, read).into_iter().collect()
     }
 
-    /// Reads an item of a Kubernetes list that is an object.
+    /// Reads one item of the list; `None` where the item is no valid JSON, no mapping, without a kind, or a list itself.
     fn entry(&self, index: usize, item: &RawValue) -> Option<Entry> {
         let mut object: Value = serde_json::from_str(item.get()).ok()?;
         adopt(

@@ -6,19 +6,19 @@ use super::document::Documents;
 use super::yaml::RawDocument;
 use std::collections::VecDeque;
 
-/// The words of the parser about such a line.
+/// The words of the parser about a line of a quoted text that is indented too little.
 const NARROW: &str = "invalid indentation in multiline quoted scalar";
 
-/// The blanks that such a line gets, which is deeper than documents are nested.
+/// The blanks that are put before a line of a quoted text that is indented too little: more than documents are nested.
 const BLANKS: &str = "                                                                ";
 
-/// The most such lines of a text. Each has the text read once more.
+/// The most lines of a text that get blanks: for each of them the text is read once more.
 const MOST: usize = 256;
 
-/// Reads one document of a manifest after another.
+/// Reads one document of a manifest after another; a line of a quoted text that is indented too little gets more blanks before it is read.
 pub(super) struct MendedDocuments<'t> {
     documents: Documents<'t>,
-    /// The rest of the documents, from the first one with such a line on.
+    /// The documents that are not handed out yet, from the first one on that needed more blanks; `None` until one does.
     rest: Option<VecDeque<Result<RawDocument, Flaw>>>,
 }
 
@@ -46,12 +46,12 @@ impl<'t> MendedDocuments<'t> {
     }
 }
 
-/// Whether a flaw of the parser is such a line.
+/// Whether the parser refuses a document for a line of a quoted text that is indented too little.
 fn is_narrow(flaw: &Flaw) -> bool {
     flaw.text.contains(NARROW)
 }
 
-/// All documents up to the first flaw.
+/// All documents of a text; the first flaw is the last item.
 fn all(text: &str) -> Vec<Result<RawDocument, Flaw>> {
     let mut documents = Documents::new(text);
     let mut all = Vec::new();
@@ -65,7 +65,8 @@ fn all(text: &str) -> Vec<Result<RawDocument, Flaw>> {
     all
 }
 
-/// The documents of `text` from the byte `from` on, where one of them begins; `flaw` is the first such line.
+/// The documents of `text` from the byte `from` on, where one of them begins, after each line that is indented too little has got blanks. `flaw`
+/// is at the first such line. The places in the result are those of `text`, without the blanks.
 fn mended(text: &str, from: usize, flaw: &Flaw) -> Vec<Result<RawDocument, Flaw>> {
     let mut mended = text[from..].to_owned();
     let mut added: Vec<usize> = Vec::new();

@@ -1,4 +1,4 @@
-//! The places of the nodes of one document in its text, so that an editor can open the place of a finding.
+//! Finds the places of the nodes of one document in its text, so that an editor can open the place of a finding.
 //!
 //! The document is read once more for that, and only where there is a finding.
 
@@ -21,14 +21,14 @@ pub(crate) struct Places<'t> {
 struct NodePlace {
     /// The byte at which the node's key begins; the byte of the node itself where it has no key.
     key: usize,
-    /// The byte at which the value of a field begins.
+    /// The byte at which the node itself begins: the value, for a node with a key.
     value: usize,
     /// The text of a scalar in a manifest, and its style.
     scalar: Option<(String, ScalarStyle)>,
 }
 
 impl<'t> Places<'t> {
-    /// The places of the document that begins at this byte.
+    /// Finds the places of the nodes of the document that begins at the byte `at`; in a document with a flaw, those before the flaw.
     pub(crate) fn new(text: &'t str, lines: &'t [usize], at: usize) -> Self {
         // Indentation counts from the start of the line; in JSON, where another document may stand before it, nothing does.
         let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
@@ -47,14 +47,15 @@ impl<'t> Places<'t> {
         Self { text, lines, nodes }
     }
 
-    /// The place of the key of a node; for a missing node, of the nearest node around it.
+    /// The place of the key of the node at `pointer` in the object `of`; for a missing node, of the nearest node around it.
     pub(crate) fn key(&self, of: &Origin, pointer: &str) -> Option<Position> {
         let pointer = absolute(of, pointer);
         let node = ancestors(&pointer).find_map(|it| self.nodes.get(it))?;
         Some(self.position(node.key))
     }
 
-    /// The place of a character in a scalar of the object, by line and column in the scalar's text.
+    /// The place of a character in a scalar of the object, by line and column (from 1) in the scalar's text; `None` where there is no such scalar. Where
+    /// its spelling cannot be matched, the place of the scalar.
     pub(crate) fn within(
         &self,
         of: &Origin,
@@ -91,7 +92,7 @@ pub(crate) fn lines(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(behind).collect()
 }
 
-/// The JSON pointer to a field from the root of the document.
+/// The JSON pointer from the root of the document to a field of the object `of`, which may be an item of a list.
 fn absolute(of: &Origin, pointer: &str) -> String {
     let items = of.items.iter().map(|item| format!("/items/{item}"));
     items.collect::<String>() + pointer
@@ -119,7 +120,7 @@ impl PlaceReader<'_> {
         }
     }
 
-    /// Recursion is bounded by the parser's nesting limits.
+    /// Notes the places of a node and of all nodes below it. The parser's nesting limits bound the recursion.
     fn node(
         &mut self,
         event: &Event<'_>,

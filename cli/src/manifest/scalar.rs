@@ -42,7 +42,8 @@ fn plain(text: &str) -> Result<Value, String> {
     })
 }
 
-/// A number in any of Go's spellings: `strconv.ParseInt` with base 0, and floats in the decimal form of YAML.
+/// The number that a text spells in Go's way, as `strconv.ParseInt` reads it with base 0, or as a decimal float of YAML; `None` for any other
+/// text.
 fn number(text: &str) -> Option<Number> {
     let float = |text: &str| Number::from_f64(text.parse().ok()?);
     match text.as_bytes().first()? {
@@ -68,7 +69,7 @@ fn number(text: &str) -> Option<Number> {
     decimal.then(|| float(&plain)).flatten()
 }
 
-/// The digits and their base: `0x1f`, `0o17`, `017`, `0b11`.
+/// The digits of a number without its prefix, and their base by that prefix: `0x1f`, `0o17`, `017`, `0b11`; base 10 without one.
 fn based(text: &str) -> (&str, u32) {
     match text.as_bytes() {
         [b'0', b'x' | b'X', _, ..] => (&text[2..], 16),
@@ -79,14 +80,14 @@ fn based(text: &str) -> (&str, u32) {
     }
 }
 
-/// The value in JSON: Go writes whole floats below 1e21 without a point, so that they are read as integers.
+/// Turns a whole float that fits into 64 bits into an integer: Go writes it into JSON without a point. Any other value stays unchanged.
 pub(super) fn json(value: Value) -> Value {
     let float = value.as_f64().filter(|_| value.is_f64());
     let whole = float.and_then(|float| float.to_string().parse::<i64>().ok());
     whole.map_or(value, Value::from)
 }
 
-/// The key in JSON, where every key is a text.
+/// The text of a YAML key in JSON, where every key is a text; an error for null, a list or a mapping.
 pub(super) fn key(value: Value) -> Result<String, String> {
     match value {
         Value::Null => Err("a key is not null".to_owned()),

@@ -88,7 +88,7 @@ fn flow(
     Some(letters)
 }
 
-/// The length of the escape with which a text begins.
+/// The length in bytes of the escape with which a text in double quotes begins, such as `\n` or `\u0041`; `None` where nothing follows the backslash.
 fn escape(text: &str) -> Option<usize> {
     let letter = text[1..].chars().next()?;
     Some(match letter {

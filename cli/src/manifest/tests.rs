@@ -13,7 +13,7 @@ fn objects(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The value of `a` in a document that holds nothing else.
+/// The value that this YAML has as the field `a` of a document.
 fn value(yaml: &str) -> Value {
     objects(&format!("a: {yaml}\n")).remove(0)["a"].take()
 }
@@ -22,7 +22,7 @@ fn problem(text: &str) -> String {
     read(text).remove(0).unwrap().problem.unwrap().to_string()
 }
 
-/// kubectl 1.36 and Helm 4 take these: the reader under them asks for no indentation within a quoted text.
+/// The lines of a quoted text need no indentation, as for kubectl 1.36 and Helm 4; places in the text stay right.
 #[test]
 fn a_quoted_text_may_be_indented_less_than_its_key() {
     let text =

@@ -9,12 +9,12 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, options};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// A YAML document before Kubernetes lists in it are taken apart.
+/// One document of a manifest as JSON; a Kubernetes list in it is not taken apart yet.
 pub(super) struct RawDocument {
     pub(super) value: Value,
     /// The first fault of the document that is valid YAML and makes no valid object.
     pub(super) flaw: Option<Flaw>,
-    /// The keys that the mapping has twice.
+    /// A flaw for each key that a mapping of the document has twice.
     pub(super) twice: Vec<Flaw>,
     /// The byte of the text at which the document begins.
     pub(super) at: usize,
@@ -65,18 +65,18 @@ impl<'t> Events<'t> {
 /// Makes the JSON value of one YAML document.
 pub(super) struct Composer<'e, 't> {
     events: &'e mut Events<'t>,
-    /// The values that YAML aliases name.
+    /// The values that YAML aliases may name, by the numbers of their anchors.
     anchors: HashMap<usize, Value>,
     /// The number of values that the aliases have stood for.
     aliased: usize,
     /// The first flaw of the document.
     flaw: Option<Flaw>,
-    /// The keys that a mapping of the document has twice.
+    /// A flaw for each key that a mapping of the document repeats.
     twice: Vec<Flaw>,
 }
 
 impl<'e, 't> Composer<'e, 't> {
-    /// The document that begins with this event.
+    /// Reads the document that begins with this event. A syntax error is an error; a key or scalar that is no JSON is the document's `flaw`.
     pub(super) fn document(
         events: &'e mut Events<'t>,
         event: Event<'t>,
@@ -99,7 +99,7 @@ impl<'e, 't> Composer<'e, 't> {
         })
     }
 
-    /// Recursion is bounded by the parser's nesting limits.
+    /// The value of a node with all nodes below it; null for a scalar or alias that is no JSON. The parser's nesting limits bound the recursion.
     fn node(&mut self, event: Event<'t>, span: Span) -> Result<Value, Flaw> {
         let anchor = event.anchor_id();
         let value = match event {
@@ -188,7 +188,7 @@ impl<'e, 't> Composer<'e, 't> {
         Ok(value.clone())
     }
 
-    /// The value; without one, the first fault is kept.
+    /// The value, or `None` for a fault. The document keeps its first fault, at the begin of `span`.
     fn unless_flawed<T>(&mut self, value: Result<T, String>, span: Span) -> Option<T> {
         let at = self.events.start(span);
         value
@@ -205,7 +205,8 @@ fn is_merge(key: &Event<'_>) -> bool {
     }
 }
 
-/// Merges as go-yaml 2 does: the fields override the keys before the `<<`, and the first of several mappings wins.
+/// Merges the value of `<<` into a mapping as go-yaml 2 does: its fields override the keys before the `<<`, and the first of several mappings
+/// wins. False where the value is neither a mapping nor a list of mappings.
 fn merge(map: &mut Map<String, Value>, value: Value) -> bool {
     match value {
         Value::Object(fields) => {
@@ -220,7 +221,7 @@ fn merge(map: &mut Map<String, Value>, value: Value) -> bool {
     }
 }
 
-/// The number of JSON values within a value.
+/// The number of JSON values in a value, itself included.
 fn size(value: &Value) -> usize {
     let within: usize = match value {
         Value::Array(items) => items.iter().map(size).sum(),

@@ -1,4 +1,4 @@
-//! The objects of a chart, as an installation makes them.
+//! Adds to rendered objects the namespace and the release that an installation by Helm would give them.
 
 use super::object::Alias;
 use crate::offline::put_into;
@@ -9,7 +9,7 @@ use rules::scope;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The sub-charts to which a chart gives another name than their own.
+/// The sub-charts to which a chart gives an alias, from the dependencies in the Chart.yaml of its folder.
 pub(super) fn aliases(folder: &Path) -> Result<Vec<Alias>> {
     Ok(aliases_in(&Chart::metadata(folder)?))
 }
@@ -26,8 +26,8 @@ fn aliases_in(chart: &Value) -> Vec<Alias> {
 }
 
 impl Chart {
-    /// Puts an object that is of no chart into the namespace of `kubectl apply --namespace`. Without a namespace both kubectl and
-    /// Helm use that of the context, so an object beside a chart goes with it.
+    /// Puts an object that is of no chart, and names no namespace, into that of `--namespace`; where charts are read beside it, into that of the
+    /// charts, since kubectl and Helm both use the namespace of the context. In any other case it stays unchanged.
     pub(super) fn settle(&self, object: &mut Value, beside_chart: bool) {
         if beside_chart || self.namespace.is_some() {
             put_into(object, self.namespace());

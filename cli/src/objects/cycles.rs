@@ -1,4 +1,4 @@
-//! Objects that wait for each other.
+//! Finds the cycles of objects that wait for each other, and words them.
 
 use super::graph::Graph;
 use super::links::Link;
@@ -7,7 +7,7 @@ use rules::dependent::{Source, Wait};
 use rules::edges;
 
 impl Graph<'_> {
-    /// Objects that wait for each other, each cycle with its smallest member first.
+    /// The cycles of objects that wait for each other, as indexes of the objects, each with its smallest member first.
     pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
         let needs: Vec<_> = (0..self.objects.len()).map(|at| self.needs(at)).collect();
         edges::cycles(&needs)
@@ -35,7 +35,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Each member of a cycle, and the link to the next.
+    /// Each member of a cycle, with its link to the next member that it cannot start without; `None` where it has no such link.
     fn steps(&self, cycle: &[usize]) -> Vec<(usize, Option<Link>)> {
         let next = cycle.iter().cycle().skip(1);
         let step = |(at, next): (&usize, &usize)| {
@@ -45,7 +45,8 @@ impl Graph<'_> {
         cycle.iter().zip(next).map(step).collect()
     }
 
-    /// The reason why one object waits for another, where no entry names it.
+    /// The reason of a link that no entry of a list names as an object: `weight 0`, a plan, a node rule, or the part that it is in; `None` for any
+    /// other link.
     pub(crate) fn how(&self, from: usize, link: Link) -> Option<String> {
         let Wait { edge, source } = &self.lists[from][link.wait?];
         match (source, edge.entry().map(|it| &it.reference)) {
@@ -60,7 +61,7 @@ impl Graph<'_> {
         }
     }
 
-    /// The way to break a cycle: a change of a text that the user has written.
+    /// The ways to break a cycle, in words: a change of the lists, weights, plans or node rules that its links come from.
     pub(crate) fn way_out(&self, cycle: &[usize]) -> String {
         let steps = self.steps(cycle);
         let says = |source: &Source| {

@@ -1,4 +1,4 @@
-//! The files, charts and kustomizations that objects are read from.
+//! Reads objects from files, charts and kustomizations, with the faults in these.
 
 use super::chart;
 use super::object::{Alias, Object};
@@ -30,13 +30,13 @@ pub(crate) struct Input {
 pub(crate) struct Read {
     /// The objects of the input, in their order.
     pub(crate) objects: Vec<Object>,
-    /// The texts that could not be read.
+    /// The faults of the texts, charts and objects that could not be read.
     pub(crate) unread: Vec<Doubt>,
     /// The kustomizations of folders that need more than the files of this machine to be built.
     pub(crate) unbuilt: Vec<Doubt>,
     /// How many JSON patches were passed over: they are no objects, and no faults.
     pub(crate) patches: usize,
-    /// The keys that a mapping of the input has twice.
+    /// A fault for each key that a mapping of the input has twice.
     pub(crate) twice: Vec<Doubt>,
     /// The texts of the input, by which places are found.
     pub(crate) sources: Sources,
@@ -45,9 +45,9 @@ pub(crate) struct Read {
 /// A fault of a text of the input.
 #[derive(Debug)]
 pub(crate) struct Doubt {
-    /// The object with the fault, as far as it is one.
+    /// The place of the object with the fault; the file alone for a fault that is in no object.
     pub(crate) place: Place,
-    /// The position of the fault in the file.
+    /// The position of the fault in the file; `None` where the fault is of the file as a whole.
     pub(crate) position: Option<Position>,
     pub(crate) why: String,
 }
@@ -198,7 +198,7 @@ impl Read {
     }
 }
 
-/// Makes an object of the input, with its place, kind and scope.
+/// Makes an object of the input of a JSON value, with its place, kind and scope. An object without a namespace gets the empty namespace.
 pub(crate) fn place(file: &str, document: usize, mut value: Value) -> Object {
     // Objects of a manifest that name no namespace all belong to one, whose name is empty here.
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {

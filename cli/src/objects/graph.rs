@@ -1,4 +1,4 @@
-//! The objects, found by their names and by their scopes.
+//! Finds objects of the input by name, kind, label, part and wave, as an entry of a list means them.
 
 use super::object::Object;
 use rules::dependency::{ObjectRef, Part, Parts, Selection};
@@ -14,14 +14,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
     pub(crate) objects: &'a [Object],
-    /// The objects of a kind, a namespace and a name: several where several sources have one.
+    /// The indexes of the objects of a kind, a namespace and a name: several where several sources have one.
     named: HashMap<(&'a Kind, &'a str, &'a str), Vec<usize>>,
     of_kind: HashMap<&'a Kind, Vec<usize>>,
     /// The objects with pods, by namespace and a label of the pods.
     labelled: HashMap<(&'a str, &'a str, &'a str), Vec<usize>>,
     /// The objects that count for parts and waves, by namespace.
     counted: HashMap<&'a str, Vec<usize>>,
-    /// The wave of each object that is in one.
+    /// The wave of each object, by the object's index; `None` for an object that is in no wave.
     pub(crate) waves: Vec<Option<i64>>,
     /// The objects of each scope by their wave.
     of_scope: HashMap<&'a Scope, BTreeMap<i64, Vec<usize>>>,
@@ -29,7 +29,7 @@ pub(crate) struct Graph<'a> {
     injected: HashSet<&'a str>,
     /// The waits of each object, by the object's index.
     pub(crate) lists: Vec<Vec<Wait>>,
-    /// Why the list, or the plan, of each cannot be read.
+    /// The fault of the list or the plan of each object, by the object's index; `None` where both can be read.
     pub(crate) unreadable: Vec<Option<UnreadText>>,
 }
 
@@ -97,7 +97,8 @@ impl<'a> Graph<'a> {
             && (object.asks_for_a_gate() || self.injected.contains(object.namespace()))
     }
 
-    /// The object that a dependent's entry names, by its index; of a pod of a StatefulSet that is the set, which makes it.
+    /// The index of the object that an entry of the dependent `from` names; for a pod that a StatefulSet makes, that of the set. `None` where the input
+    /// has no such object.
     pub(crate) fn find(&self, from: usize, to: &ObjectRef) -> Option<usize> {
         let namespace = self.namespace(from, to.namespace.as_ref());
         let found = |namespace: &str| {
@@ -121,7 +122,8 @@ impl<'a> Graph<'a> {
         found(namespace).or_else(alone).or_else(set)
     }
 
-    /// The StatefulSet of which a named pod would be, by its index, and the ordinal that the pod would have.
+    /// The index of the StatefulSet that a pod of this name would be of, and the ordinal that the pod would have, even beyond the replicas; `None` where
+    /// there is no such set.
     pub(crate) fn set_of(&self, from: usize, pod: &ObjectRef) -> Option<(usize, u64)> {
         let (name, ordinal) = ordinals::of(&pod.name).filter(|_| pod.kind.is_pod())?;
         let namespace = self.namespace(from, pod.namespace.as_ref());
@@ -136,13 +138,13 @@ impl<'a> Graph<'a> {
         own.next_back().or(same.last()).copied()
     }
 
-    /// Whether two objects are of one source.
+    /// Whether two objects were read from one source: a file, a chart or a kustomization.
     fn is_beside(&self, from: usize, at: usize) -> bool {
         self.objects[from].place.file == self.objects[at].place.file
     }
 
-    /// Whether an object is the same for another cluster: the source of `from`, such as one of several overlays, has an object of its
-    /// kind, namespace and name too.
+    /// Whether the object `at` is a counterpart from another chart or kustomization, such as the overlay for another cluster: the source of `from`
+    /// has an object of equal kind, namespace and name itself.
     pub(super) fn is_twin(&self, from: usize, at: usize) -> bool {
         let object = &self.objects[at];
         if !object.rendered || self.is_beside(from, at) {
@@ -194,7 +196,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The object of the kind Namespace with this name.
+    /// The object of the kind Namespace with this name, the last of several; `None` where the input has none.
     pub(crate) fn namespace_object(&self, name: &str) -> Option<&'a Object> {
         let kind = Kind::Builtin(kinds::NAMESPACE);
         let at = self.named.get(&(&kind, "", name))?.last()?;
@@ -241,7 +243,7 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The other namespaces in which the release of `from` has objects of a sub-chart, where it has none in its own.
+    /// The other namespaces in which the release of `from` has objects of a sub-chart; none where it has some in its own namespace.
     pub(crate) fn elsewhere(&self, from: usize, part: &Part) -> Vec<String> {
         let within = |namespace: Option<&str>| Parts {
             part: part.clone(),
@@ -258,7 +260,7 @@ impl<'a> Graph<'a> {
         found.map(str::to_owned).collect()
     }
 
-    /// The objects of a scope that weigh less, the heaviest first.
+    /// The objects of a scope that weigh less than `below`, the heaviest first.
     pub(super) fn lighter(&self, scope: &Scope, below: i64) -> impl Iterator<Item = usize> {
         let waves = self.of_scope.get(scope).into_iter();
         let lighter = waves.flat_map(move |waves| waves.range(..below).rev());
@@ -294,8 +296,7 @@ fn labels(object: &Object) -> impl Iterator<Item = (&str, &str)> {
     labels.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
-/// Whether a dependent that names `kind` means the objects of another: the API server takes a custom kind and its plural in any
-/// letter case.
+/// Whether an entry that names `kind` means objects of the kind `other`: a custom kind may be written as its plural, and in any letter case.
 pub(crate) fn means(kind: &Kind, other: &Kind) -> bool {
     let Kind::Custom { group, word } = kind else {
         return kind == other;

@@ -1,4 +1,4 @@
-//! The waits of objects: lists, plans and weights, and the objects that they mean.
+//! Finds the waits of each object, from lists, plans and weights, and the objects that these mean.
 
 use super::graph::{Graph, UnreadText, means};
 use super::object::Object;
@@ -20,12 +20,12 @@ pub(crate) struct Link {
     pub(crate) to: usize,
     /// The index of the wait among those of the waiting object; `None` for an object that stands behind a Service.
     pub(crate) wait: Option<usize>,
-    /// Whether the other object can never become ready without this one. A choice, or a wait for existence alone, makes the answer no.
+    /// Whether the waiting object can never become ready without this one. A choice, or a wait for existence alone, makes the answer no.
     pub(crate) must: bool,
 }
 
 impl Graph<'_> {
-    /// The waits of each object, and the fault that makes some unreadable.
+    /// The waits of each object, by the object's index, and the fault that makes its list or its plan unreadable, if there is one.
     pub(super) fn waits(&self) -> Vec<(Vec<Wait>, Option<UnreadText>)> {
         let plans = plans(self.objects);
         let objects = self.objects.iter().enumerate();
@@ -34,8 +34,8 @@ impl Graph<'_> {
             .collect()
     }
 
-    /// Adds the waits that the rules of a cluster give to the pods of the objects. A rule whose Namespace the caller may not read is
-    /// left out, and so is every rule for a workload whose gates are skipped.
+    /// Adds the waits that the node rules of a cluster give to the pods of the objects. A rule whose Namespace the caller may not read is left
+    /// out, and so is every rule for a workload whose gates are skipped.
     pub(crate) fn under(mut self, rules: &NodeRules, world: &dyn World) -> Self {
         for (object, waits) in self.objects.iter().zip(&mut self.lists) {
             let dependent = object.dependent();
@@ -81,7 +81,7 @@ impl Graph<'_> {
         (waits, None)
     }
 
-    /// Whether an object of the scope carries the label of this sub-chart.
+    /// Whether an object in the scope and namespace of the object `at` carries the label of this sub-chart.
     fn has_chart(&self, at: usize, part: &Part) -> bool {
         let within = Parts {
             part: part.clone(),
@@ -92,7 +92,7 @@ impl Graph<'_> {
         found.any(|it| part.holds_exactly(&self.objects[it].value))
     }
 
-    /// Whether the object's scope has an object that weighs less.
+    /// Whether the object's scope has an object that weighs less than `below`.
     fn is_below(&self, object: &Object, below: i64) -> bool {
         let mut lighter = object.scope.iter().flat_map(|it| self.lighter(it, below));
         lighter.next().is_some()
@@ -134,8 +134,8 @@ impl Graph<'_> {
         links.into_iter().map(|link| link.to).collect()
     }
 
-    /// The weight below which a wave that an object waits for is waited for by another such wave already, so that a
-    /// drawing need not show it.
+    /// The weight of the heaviest lighter object that waits for a wave itself. Links of the object `at` to still lighter objects are implied by that
+    /// one, so a drawing need not show them. `None` where there is no such object.
     pub(crate) fn implied_below(&self, at: usize) -> Option<i64> {
         let below = |at: usize| {
             let mut waits = self.lists[at].iter().rev();
@@ -150,7 +150,7 @@ impl Graph<'_> {
         self.waves[waits]
     }
 
-    /// The objects that must be ready before this object can be.
+    /// The indexes of the objects that this object waits for directly and cannot become ready without.
     pub(crate) fn needs(&self, at: usize) -> Vec<usize> {
         let links = self.links(at).into_iter();
         links.filter(|link| link.must).map(|link| link.to).collect()
@@ -167,7 +167,8 @@ struct Beside<'g, 'o> {
 impl edges::Targets for Beside<'_, '_> {
     type Object = usize;
 
-    /// Ordinal 0 of the dependent's own StatefulSet holds the other ordinals back, and is no object beside it.
+    /// The object that a reference of the dependent names. `None` where the input lacks it, and for the pod 0 of the dependent's own StatefulSet: it
+    /// holds the other ordinals back, and is no object beside the set.
     fn named(&self, named: &ObjectRef) -> Option<usize> {
         let found = self.graph.find(self.from, named)?;
         let is_first = || ordinals::of(&named.name).is_some_and(|(_, ordinal)| ordinal == 0);

@@ -1,4 +1,4 @@
-//! An object of the input, and the places in it where annotations stand.
+//! One object of the input: its kind and pod template, the places of its annotations, and what these say of waves and gates.
 
 use super::place::Place;
 use rules::annotation;
@@ -11,7 +11,7 @@ use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The pod template of a workload, and that of a CronJob's Jobs.
+/// The places of a pod template, as a path for messages and as a JSON pointer: in a workload, and in a CronJob.
 const TEMPLATES: [(&str, &str); 2] = [
     ("spec.template", "/spec/template"),
     (
@@ -19,7 +19,8 @@ const TEMPLATES: [(&str, &str); 2] = [
         "/spec/jobTemplate/spec/template",
     ),
 ];
-/// The annotations that a CronJob writes onto its Jobs; they have no effect there.
+/// The place of a CronJob's template of Jobs, as a path for messages and as a JSON pointer. Annotations there have no effect: they end on the
+/// Jobs.
 const COPIED: (&str, &str) = ("spec.jobTemplate", "/spec/jobTemplate");
 
 /// One Kubernetes object of the input.
@@ -93,14 +94,14 @@ impl Object {
         self.is_of("apps", "Deployment")
     }
 
-    /// Whether the object is, or makes, pods of Kubernetes that go on running.
+    /// Whether the object is a pod, or a built-in workload with pods, that goes on running: its restart policy is `Always`.
     pub(crate) fn serves(&self) -> bool {
         let policy = self.template().map(|it| &it["spec"]["restartPolicy"]);
         let is_built_in = matches!(self.kind, Some(Kind::Builtin(_)));
         is_built_in && policy.is_some_and(|it| it.is_null() || it == "Always")
     }
 
-    /// Whether the object is of the kind that a group calls so.
+    /// Whether the object is of the kind `word` of the API group `group`, which is empty for the core group.
     pub(crate) fn is_of(&self, group: &str, word: &str) -> bool {
         let kind = self.kind.as_ref();
         kind.is_some_and(|kind| (kind.group(), kind.word()) == (group, word))
@@ -114,7 +115,7 @@ impl Object {
         &self.place.namespace
     }
 
-    /// The pod template, else the pod itself.
+    /// The pod template of the object, for a pod the pod itself; `None` where the object has no template with containers.
     pub(crate) fn template(&self) -> Option<&Value> {
         if self.word() == "Pod" {
             return Some(&self.value);
@@ -126,7 +127,7 @@ impl Object {
         templates.find(|template| template.pointer("/spec/containers").is_some())
     }
 
-    /// The JSON pointer to the object's pod template; for a pod, the pointer to the pod itself.
+    /// The JSON pointer to the object's pod template; empty for a pod, and `None` where the object has no pod template.
     pub(crate) fn template_path(&self) -> Option<&'static str> {
         let template = self.template()?;
         let pointers = TEMPLATES.iter().map(|(_, pointer)| *pointer);
@@ -167,12 +168,12 @@ impl Object {
             .collect()
     }
 
-    /// The value of an annotation of ours: on its pod template, else on the object.
+    /// The value of an annotation of sluice: on the object's pod template, else on the object; `None` where neither has it.
     pub(crate) fn said(&self, key: &str) -> Option<&str> {
         object::said(&self.value, key)
     }
 
-    /// Whether admission puts a gate into its pods because of its annotations.
+    /// Whether admission puts a gate into the object's pods because of annotations on the object or its pod template.
     pub(crate) fn asks_for_a_gate(&self) -> bool {
         let mut holders = self
             .holders()
@@ -204,13 +205,13 @@ impl Object {
             .any(|kind| self.kind.as_ref() == Some(&kind))
     }
 
-    /// The wave of the object, if it is in one.
+    /// The wave of the object, which is its weight, 0 by default; `None` where it is in no wave.
     pub(crate) fn wave(&self) -> Option<i64> {
         let counts = self.is_counted() && scope::is_in_wave(&self.value);
         counts.then(|| scope::weight(&self.value).unwrap_or_default())
     }
 
-    /// The object's own cap on how many objects of its wave run at once.
+    /// The object's own cap on how many objects of its wave run at once; `None` where it has none, makes no pods, is in no scope or is a test hook.
     pub(crate) fn cap(&self) -> Option<usize> {
         let cap = annotation::parallelism(self.said(keys::PARALLELISM)?);
         cap.filter(|_| self.is_dependent() && self.scope.is_some() && !self.is_test())
@@ -221,24 +222,24 @@ impl Object {
         scope::hook(&self.value).is_some_and(scope::is_test)
     }
 
-    /// Kind and name of the object's controller.
+    /// The kind and name of the object that controls this one, by its owner references; `None` without such an owner.
     pub(crate) fn owner(&self) -> Option<(&str, &str)> {
         let owner = object::controller_of(&self.value)?;
         Some((owner["kind"].as_str()?, owner["name"].as_str()?))
     }
 
-    /// The dependent that the object's pods are.
+    /// The dependent by which the rules judge the object's pods; `None` where the object makes no pods, or has an unknown kind.
     pub(crate) fn dependent(&self) -> Option<Dependent> {
         let kind = self.kind.clone().filter(|_| self.is_dependent())?;
         Some(Dependent::of_workload(kind, &self.value, self.namespace()))
     }
 
-    /// Whether the object is a plan.
+    /// Whether the object is a plan: a ConfigMap with the label `sluice.dev/plan: "true"`.
     pub(crate) fn is_plan(&self) -> bool {
         self.word() == "ConfigMap" && plan::is_one(&self.value)
     }
 
-    /// An annotation of the object itself.
+    /// The value of an annotation of the object itself, not of its pod template; `None` where it has none that is a text.
     pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
         self.value
             .pointer("/metadata/annotations")?
@@ -246,7 +247,7 @@ impl Object {
             .as_str()
     }
 
-    /// A label of the object itself.
+    /// The value of a label of the object itself, not of its pod template; `None` where it has none that is a text.
     pub(crate) fn label(&self, key: &str) -> Option<&str> {
         self.value.pointer("/metadata/labels")?.get(key)?.as_str()
     }

@@ -18,7 +18,7 @@ struct Source {
     text: String,
     /// The bytes of the text at which its lines begin.
     lines: Vec<usize>,
-    /// Whether Helm has rendered the text.
+    /// Whether the text was rendered from a chart or built from a kustomization, so that its lines are those of no file.
     rendered: bool,
 }
 
@@ -76,7 +76,8 @@ pub(crate) struct Finder<'s> {
 }
 
 impl Finder<'_> {
-    /// The place in the file of a spot of an object.
+    /// The file and the position of a spot in an object. For an object that Helm has rendered they are those in the chart's template, where its line
+    /// can be found there.
     pub(crate) fn find(&mut self, place: &Place, spot: Spot<'_>) -> Location {
         let nowhere = || Location {
             file: place.file.clone(),

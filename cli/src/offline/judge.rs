@@ -1,4 +1,4 @@
-//! One line of the answer.
+//! Judges one object of a manifest, which makes one line of the answer.
 
 use crate::manifest::Entry;
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ pub(super) struct ObjectVerdict {
     pub(super) name: String,
     /// A status of kstatus. By the rules of sluice it is `Current` exactly where a dependent may start.
     pub(super) status: &'static str,
-    /// The reason of its condition by the rules of kstatus, empty for `Current`.
+    /// The reason of the status: with the rules of kstatus that of its condition, empty for `Current`; with sluice's a word such as `Satisfied`.
     pub(super) reason: String,
     pub(super) message: String,
 }
@@ -73,7 +73,7 @@ pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> ObjectVerdict {
     }
 }
 
-/// Whether the object is ready for its dependents.
+/// The verdict of sluice's rules on whether the object is ready for its dependents. An entry with a fault, or without a valid kind, is `Unknown`.
 pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> ObjectVerdict {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {

@@ -165,12 +165,12 @@ impl Scopes for Manifest<'_> {
 }
 
 impl Remembered for Manifest<'_> {
-    /// No manifest lists the holders of slots.
+    /// Answers that the holders of slots are hidden: no manifest lists them.
     fn slots(&self, _: &Wave) -> Lookup<Running> {
         Lookup::Unavailable(Unavailable::Hidden)
     }
 
-    /// No manifest holds the memory of removed objects.
+    /// Answers `NotFound`: no manifest holds the memory of removed Jobs.
     fn completed_job(&self, _: Completing, _: &str, _: &str) -> Lookup<CompletedJob> {
         Lookup::NotFound
     }
@@ -198,7 +198,8 @@ impl Remembered for Manifest<'_> {
 }
 
 impl Definitions for Manifest<'_> {
-    /// Kinds of Kubernetes' own groups have no definition, and of others it need not be in the manifest.
+    /// Answers as the manifest's CustomResourceDefinition declares. Without one, a kind of Kubernetes' own groups is `NotFound`; the definition of any
+    /// other kind may be in the cluster, and counts as unseen.
     fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         match self.declared.get(&(kind.group(), kind.word())) {
             Some(declared) => Lookup::Found(declared.clone()),
@@ -246,7 +247,7 @@ fn absent<T>(kind: &Kind, none: Lookup<T>) -> Lookup<T> {
     }
 }
 
-/// The facts of all versions together: an object may be of any.
+/// The declarations about status in a CustomResourceDefinition, of all its versions together: an object may be of any version.
 fn declared(definition: &Value) -> Declared {
     let versions = definition
         .pointer("/spec/versions")

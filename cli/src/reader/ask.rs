@@ -1,4 +1,4 @@
-//! One question put to the API server.
+//! Puts one question of the reader to the API server.
 
 use super::served::{GroupKinds, Groups, GroupsAnswer, ServedKind};
 use super::{Question, Reader, Reply};

@@ -8,7 +8,7 @@ use rules::kinds::Kind;
 use rules::lookup::{Lookup, Unavailable};
 
 impl Reader {
-    /// The served kind that a kind means, as far as the answers so far tell.
+    /// The served kind that a kind means, by the answers so far: `Syncing` where they do not tell yet, `NotServed` where there is none.
     pub(super) fn known_kind(&self, kind: &Kind) -> Lookup<&ServedKind> {
         let not_served = || Lookup::Unavailable(Unavailable::NotServed);
         let of_group = |group: &str| Question::Group(group.to_owned());
@@ -32,7 +32,7 @@ impl Reader {
         kinds.find(kind).map_or_else(not_served, Lookup::Found)
     }
 
-    /// The served kind that a kind means. Asks the API server if it is unknown.
+    /// The served kind that a kind means. Where that is not known yet, notes the question to the API server, and answers `Syncing`.
     pub(super) fn served(&self, kind: &Kind) -> Lookup<&ServedKind> {
         let found = self.known_kind(kind);
         match found {
@@ -53,7 +53,7 @@ impl Reader {
         found
     }
 
-    /// `apiVersion` and `kind` of a kind's objects.
+    /// The `apiVersion` and `kind` of a kind's objects; for a custom kind that is not known to be served, its group and its word.
     pub(super) fn type_of(&self, kind: &Kind) -> (String, String) {
         match (kind, self.known_kind(kind)) {
             (Kind::Builtin(builtin), _) if builtin.group.is_empty() => {
@@ -70,7 +70,7 @@ impl Reader {
         }
     }
 
-    /// The path of the objects of a kind, once the rules have asked for one.
+    /// The path of the API under which the objects of a kind are; an error for a custom kind that is not known to be served.
     pub(crate) fn path(&self, kind: &Kind, namespace: Option<&str>) -> Result<String, Error> {
         let (version, _) = self.type_of(kind);
         let plural = match (kind, self.known_kind(kind)) {
@@ -93,12 +93,12 @@ impl Reader {
         Ok(format!("{root}/{version}{namespace}/{plural}"))
     }
 
-    /// How the API server names the objects of a kind: `certificates`.
+    /// The API server's plural for a kind: `certificates`.
     pub(crate) fn plural(&self, kind: &Kind) -> Lookup<String> {
         self.served(kind).map(|it| it.resource.plural.clone())
     }
 
-    /// The kind with the API server's own word for it, once that is known.
+    /// The kind with the API server's own word for it, such as `Certificate` for `certificates`; unchanged where that is not known.
     pub(crate) fn canonical(&self, kind: Kind) -> Kind {
         if let Kind::Builtin(_) = kind {
             return kind;
@@ -112,7 +112,7 @@ impl Reader {
         }
     }
 
-    /// The facts of a custom kind's definition on its status; not found for a kind without a definition.
+    /// The declaration about status in a custom kind's CustomResourceDefinition; `NotFound` for a kind without one, such as each built-in kind.
     pub(crate) fn declared(&self, kind: &Kind) -> Lookup<Declared> {
         if let Kind::Builtin(_) = kind {
             return Lookup::NotFound;
@@ -125,7 +125,7 @@ impl Reader {
             })
     }
 
-    /// Whether objects of a kind can be asked for.
+    /// Whether objects of a kind can be requested: `Found` for a built-in kind and a custom kind that is served; else why not, or not yet.
     pub(super) fn is_served(&self, kind: &Kind) -> Lookup<()> {
         match kind {
             Kind::Builtin(_) => Lookup::Found(()),

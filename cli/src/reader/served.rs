@@ -13,7 +13,7 @@ use std::collections::HashMap;
 pub(super) struct ServedKind {
     pub(super) resource: ApiResource,
     pub(super) namespaced: bool,
-    /// Whether an object has a status that is written by itself.
+    /// Whether the kind has the subresource `status`.
     pub(super) has_status: bool,
 }
 
@@ -52,7 +52,7 @@ struct GroupName {
 const STALE: &str = "Stale";
 
 impl Groups {
-    /// The group of this name, where there is one.
+    /// The group of this name; `None` where the API server does not serve one.
     pub(super) fn get(&self, group: &str) -> Option<&ServedGroup> {
         self.0.get(group)
     }
@@ -113,7 +113,8 @@ impl GroupKinds {
         self
     }
 
-    /// The kind of the group that a word means, in its most stable version.
+    /// The served kind of the group that a kind's word means, as its singular or plural in any letter case, in its most stable version; `None`
+    /// where there is none.
     pub(super) fn find(&self, kind: &Kind) -> Option<&ServedKind> {
         let word = kind.word();
         self.0.iter().find(|ServedKind { resource, .. }| {

@@ -57,7 +57,7 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The held objects to release, Jobs first: their pods are made anew.
+/// The held objects to release, Jobs first: their pods are made anew. An error where the caller may not list one of the two kinds.
 fn found(held: Held, namespace: Option<&str>) -> Result<Vec<(HeldKind, Value)>> {
     let mut all = Vec::new();
     for (what, found) in [(HeldKind::Job, held.jobs), (HeldKind::Pod, held.pods)] {

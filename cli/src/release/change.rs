@@ -5,14 +5,14 @@ use rules::hold::{self, Note, annotation};
 use rules::keys;
 use serde_json::{Value, json};
 
-/// Lets a pod go, where it is held, and opens its gate.
+/// The JSON patch of a pod that takes sluice's scheduling gate from it, if it is held, and opens its gate by the annotation.
 pub(super) fn of_pod(pod: &Value, reason: Option<&str>) -> Vec<Value> {
     let mut change = hold::let_go(pod).unwrap_or_else(|| vec![hold::same(pod)]);
     change.extend(open(pod, reason));
     change
 }
 
-/// Resumes a Job that sluice suspended, and opens the gates of its pods.
+/// The JSON patch of a Job that resumes it after sluice has suspended it, and opens the gates of its pods by the annotation.
 pub(super) fn of_job(job: &Value, reason: Option<&str>) -> Vec<Value> {
     let mut change = hold::resume(job, Note::Gone);
     change.extend(open(job, reason));

@@ -12,7 +12,7 @@ use rules::{gate, job};
 use serde_json::Value;
 use strum::IntoStaticStr;
 
-/// The most times that an object is read again because it changed while it was released.
+/// The most tries to release one object, because it may change between being read and being written.
 const TRIES: usize = 3;
 
 /// The kinds of objects that can be held.
@@ -62,7 +62,7 @@ impl HeldKind {
     }
 }
 
-/// Releases `object`. If the object has changed since it was read, reads it again and retries.
+/// Releases a held pod or Job and opens its gates, with the `object` as it was read. If it has changed since, reads it again and retries.
 pub(super) async fn free(
     client: &Client,
     what: HeldKind,
@@ -103,7 +103,7 @@ pub(super) async fn free(
     ))
 }
 
-/// The names of the scheduling gates of other programs that still keep a pod from its node, as the end of a sentence.
+/// The end of a sentence with the names of other programs' scheduling gates that still keep a pod from its node; `None` where there are none.
 pub(super) fn kept_by_others(pod: &Value) -> Option<String> {
     let others: Vec<_> = gate::others(pod).collect();
     (!others.is_empty()).then(|| {

@@ -1,11 +1,11 @@
-//! A kustomization with the ones that it refers to.
+//! Reads a kustomization together with the kustomizations that it refers to.
 
 use super::kustomization::Kustomization;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 impl Kustomization {
-    /// The manifests that the kustomization and its bases list as resources, by paths as short as the user's own.
+    /// The paths of the files that the kustomization and those that it refers to list as resources, from the folder that the user named.
     pub(crate) fn manifests(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for it in self.with_bases() {
@@ -15,7 +15,7 @@ impl Kustomization {
         found
     }
 
-    /// The file of the first of these kustomizations that gives names a prefix or a suffix.
+    /// The file of the first kustomization, of this one and those that it refers to, that gives names a prefix or a suffix; `None` where none does.
     pub(crate) fn affixes(&self) -> Option<String> {
         let mut all = self.with_bases().into_iter();
         let affixes = |it: &Self| {

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
 impl Kustomization {
-    /// The output of `kubectl kustomize` for the folder.
+    /// The output of `kubectl kustomize` for the folder. A build that fails is an error with kubectl's message and the way out.
     pub(super) fn build(&self) -> Result<Vec<u8>> {
         let shown = self.folder().display();
         let mut kubectl = Command::new("kubectl");
@@ -30,7 +30,7 @@ impl Kustomization {
         Ok(output.stdout)
     }
 
-    /// The way out of a build that fails.
+    /// The advice to the user for a build that fails, by what the kustomization needs beyond files.
     fn way_out(&self) -> String {
         let shown = self.folder().display();
         match self.needs() {
@@ -51,7 +51,7 @@ impl Kustomization {
     }
 }
 
-/// The last words of kubectl, without its warnings about fields that are deprecated.
+/// The error output of kubectl on one line, without its warnings about fields that are deprecated.
 fn complaint(error: &[u8]) -> String {
     let error = String::from_utf8_lossy(error);
     let lines = error.lines().filter(|it| !it.starts_with("# Warning"));

@@ -41,12 +41,12 @@ impl Chart {
         Ok(chart.map(|entry| entry.object).unwrap_or_default())
     }
 
-    /// Whether there are values to render a chart with.
+    /// Whether the user has given values to render a chart with, as files or single values.
     pub(crate) fn has_values(&self) -> bool {
         !(self.values.is_empty() && self.set.is_empty())
     }
 
-    /// The output of `helm template` for the folder.
+    /// The output of `helm template` for the folder. A chart that does not render, or no helm on the PATH, is an error.
     pub(super) fn render(&self, folder: &Path) -> Result<Vec<u8>> {
         let shown = folder.display();
         let mut helm = Command::new("helm");
@@ -74,7 +74,7 @@ impl Chart {
         Ok(output.stdout)
     }
 
-    /// The name of the release; by default the chart's name.
+    /// The name of the release; by default the name in the folder's Chart.yaml, and an error where that has none.
     pub(crate) fn release(&self, folder: &Path) -> Result<String> {
         if let Some(release) = &self.release {
             return Ok(release.clone());
@@ -84,7 +84,7 @@ impl Chart {
         name.with_context(|| format!("{}: it has no name", folder.join(FILE).display()))
     }
 
-    /// The namespace of the release.
+    /// The namespace of the release; by default `default`.
     pub(crate) fn namespace(&self) -> &str {
         self.namespace.as_deref().unwrap_or("default")
     }

@@ -49,7 +49,7 @@ pub(crate) fn find(paths: &[PathBuf], recursive: bool) -> Result<Vec<FoundSource
     Ok(found)
 }
 
-/// Whether a source is only a part of a kustomization.
+/// Whether a source is only a part of a kustomization: it is among the paths `read` by one, or a component that the user did not name.
 fn is_part(FoundSource { source, by }: &FoundSource, read: &BTreeSet<PathBuf>) -> bool {
     let path = match source {
         ManifestSource::File(path) | ManifestSource::Chart(path) => path.as_path(),
@@ -96,7 +96,7 @@ fn inside(folder: &Path, recursive: bool, found: &mut Vec<FoundSource>) -> Resul
     Ok(())
 }
 
-/// Adds the sources at a folder within a folder.
+/// Adds the sources at a folder within a folder: it as a chart or a kustomization, and with `recursive` those inside, except in a chart.
 fn folder_in(path: PathBuf, recursive: bool, found: &mut Vec<FoundSource>) -> Result<()> {
     let by = FoundBy::Folder;
     if Chart::is_in(&path) {

@@ -22,7 +22,7 @@ pub(crate) struct Kustomization {
 }
 
 impl Kustomization {
-    /// The kustomization of a folder, or of a folder whose kustomization file is named.
+    /// Reads the kustomization of a folder, or the kustomization file that a path names; `None` where there is none of kustomize's own.
     pub(super) fn of(path: &Path) -> Option<Self> {
         if path.is_dir() {
             let mut files = FILES.iter().map(|name| path.join(name));
@@ -54,7 +54,7 @@ impl Kustomization {
         &self.file
     }
 
-    /// Whether the kustomization is a part for others.
+    /// Whether the kustomization is of the kind Component: other kustomizations include it, and it builds nothing alone.
     pub(super) fn is_component(&self) -> bool {
         *self.says("kind") == "Component"
     }
@@ -73,7 +73,7 @@ impl Kustomization {
     }
 }
 
-/// Whether a file with a name of kustomize's is one of kustomize's: kind and apiVersion may be left out.
+/// Whether the content of a file named as kustomize names its files is really kustomize's, by its kind and apiVersion; both may be left out.
 fn is_kustomize(says: &Value) -> bool {
     let word = |key: &str| says[key].as_str();
     let of_kind = matches!(word("kind"), None | Some("Kustomization" | "Component"));

@@ -17,13 +17,13 @@ pub(crate) enum Need {
 }
 
 impl Kustomization {
-    /// A need of the kustomization, or of one that it refers to.
+    /// The first need of the kustomization, or of one that it refers to; `None` where files alone are enough to build it.
     pub(crate) fn needs(&self) -> Option<Need> {
         of(self, &mut BTreeSet::new())
     }
 }
 
-/// `seen`: the folders that were looked at, so that a circle of references ends.
+/// The first need of a kustomization, or of one that it refers to. `seen`: the folders that were looked at, so that a circle of references ends.
 fn of(kustomization: &Kustomization, seen: &mut BTreeSet<PathBuf>) -> Option<Need> {
     let mut references = kustomization.references();
     let has = |field: &str| {

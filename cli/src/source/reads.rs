@@ -33,7 +33,7 @@ pub(super) struct References {
     pub(super) folders: Vec<PathBuf>,
     /// The entries that name something on another machine.
     pub(super) remote: Vec<String>,
-    /// Whether the configuration of a plugin is for the one that renders charts, which is built in.
+    /// Whether one of the plugin configurations is for the built-in plugin that renders Helm charts.
     pub(super) renders: bool,
 }
 
@@ -77,7 +77,7 @@ fn texts_of(list: &Value) -> impl Iterator<Item = &str> {
 }
 
 impl References {
-    /// Adds the files that a value names.
+    /// Adds the files and URLs that the texts in a value name, at any depth, except those under [`TEXTS`].
     fn files(&mut self, folder: &Path, value: &Value) {
         match value {
             Value::String(text) => self.file(folder, text),
@@ -92,7 +92,7 @@ impl References {
         }
     }
 
-    /// Adds the file that a text names, alone or behind a key.
+    /// Adds the file or the URL that a text names, alone or behind a key (`key=path`); a text that names neither adds nothing.
     fn file(&mut self, folder: &Path, text: &str) {
         let behind_key = text.split_once('=').map(|(_, path)| path);
         let named = [Some(text), behind_key].into_iter().flatten();

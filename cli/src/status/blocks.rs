@@ -1,15 +1,15 @@
-//! Workloads and pods that look alike to a reader, put together.
+//! Puts workloads and pods of a tree together whose lines would be equal but for their names and times.
 
 use super::rows;
 use super::tree::{Pod, Tree, Workload};
 
-/// Workloads under one title, with the rows of their pods.
+/// One or more workloads under one title of the tree, with the rows of their pods.
 pub(super) struct TreeBlock<'t> {
     pub(super) workloads: Vec<&'t Workload>,
     pub(super) rows: Vec<TreeRow<'t>>,
 }
 
-/// Pods in one row.
+/// The pods that share one row of the tree.
 pub(super) struct TreeRow<'t> {
     pub(super) pods: Vec<&'t Pod>,
 }
@@ -17,7 +17,8 @@ pub(super) struct TreeRow<'t> {
 /// The number of alike workloads from which on they share one block.
 const MANY: usize = 4;
 
-/// The blocks of a tree. `apart`: each workload and each pod by itself.
+/// The blocks of a tree, in the order of its workloads: [`MANY`] or more alike workloads share a block. `apart`: each workload and each pod by
+/// itself.
 pub(super) fn blocks(tree: &Tree, apart: bool) -> Vec<TreeBlock<'_>> {
     let all = tree.workloads.iter().map(|it| TreeBlock::of(it, apart));
     // Each block with its place among the workloads.
@@ -62,7 +63,7 @@ impl<'t> TreeBlock<'t> {
         }
     }
 
-    /// One block of several that are alike.
+    /// Joins several alike blocks into one, with all of their workloads and one row for all of their pods.
     fn joined(group: impl Iterator<Item = Self>) -> Self {
         let (mut workloads, mut pods) = (Vec::new(), Vec::new());
         for mut block in group {

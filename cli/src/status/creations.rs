@@ -1,4 +1,4 @@
-//! The objects of a namespace, or of all, whose creation is held. They do not exist, so the Events that sluice writes about them tell.
+//! Finds the objects whose creation is held, in one namespace or in all, from the Events that sluice writes: the objects do not exist yet.
 
 use crate::installation::list;
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ pub(super) struct HeldCreation {
     pub(super) name: String,
     /// The time of the first try to create the object.
     pub(super) since: Timestamp,
-    /// How often a client that waits as it was asked to tries again, at most.
+    /// The most further tries to create the object, of a client that waits between tries as long as the refusal asks it to.
     #[serde(rename = "triesLeft")]
     pub(super) tries_left: usize,
     /// The first dependency that is not satisfied, and why.
@@ -42,7 +42,8 @@ pub(super) async fn read(
     }
 }
 
-/// The held creations that these Events tell of. The newest Event about an object counts: it may tell of the end.
+/// The held creations that these Events tell of, without those whose client has given up by `now`. The newest Event about an object counts: it
+/// may tell of the end.
 fn held(events: &[Value], now: Timestamp) -> Vec<HeldCreation> {
     let text = |event: &Value, pointer: &str| {
         let text = event.pointer(pointer).and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! The Events that say why a pod does not begin, which images it still lacks, or why a workload gets no pods.
+//! Reads the Events that say why a pod does not begin, which images it still lacks, or why a workload gets no pods.
 
 use crate::access::AT_ONCE;
 use crate::installation::list;
@@ -18,13 +18,13 @@ const MANY: usize = 4;
 /// The most Events of a namespace that are read.
 const LONG: u32 = 1000;
 
-/// The objects whose Events are read one by one: each is a request.
+/// The most objects whose Events are read one by one, since each is a request; those of any further object are not read.
 const MOST: usize = 20;
 
 /// The longest shown message of an Event, in characters.
 const LONGEST: usize = 240;
 
-/// Reasons of Warnings that sluice writes itself: they tell of the wait, and not of the start.
+/// The begin of the component's name in Events that sluice writes: its own Warnings tell of the wait, and not of a failing start.
 const OURS: &str = "sluice";
 
 /// The type of Events about trouble.
@@ -38,7 +38,8 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// The newest Warning that another program than sluice wrote. An early pull that fails keeps no gate from its start.
+    /// The newest Warning among these Events that another program than sluice wrote; `None` where there is none. One about an early pull does not
+    /// count, since a failed pull keeps no gate from its start.
     pub(super) fn newest(events: &[Value]) -> Option<Self> {
         let text = |event: &Value, pointer: &str| {
             let text = event.pointer(pointer).and_then(Value::as_str);
@@ -60,7 +61,7 @@ impl Trouble {
         })
     }
 
-    /// The words of an Event of a controller whose pod was refused.
+    /// The reason of the refusal alone, out of the message of an Event that a controller has written because its pod was refused.
     pub(super) fn refusal(&self) -> String {
         cause::refusal(&self.message)
     }
@@ -102,7 +103,8 @@ pub(super) struct EventFacts {
     pub(super) pulls: Vec<Pull>,
 }
 
-/// Reads the facts about each of these objects, by UID. Without the right to read Events none is known.
+/// Reads the Events about these objects, and the facts that they tell, by UID. An object whose Events cannot be read is left out, and so is one
+/// without Events.
 pub(super) async fn read<'a>(
     client: &Client,
     objects: impl Iterator<Item = EventSubject<'a>>,
@@ -131,7 +133,8 @@ pub(super) async fn read<'a>(
     found
 }
 
-/// The Events of a namespace in which many objects are asked for; `None` where the objects are few, or the Events too many.
+/// The Events of a namespace in which [`MANY`] objects or more are asked for; `None` where the objects are fewer, the Events too many, or the
+/// caller may not read them.
 async fn of_namespace(
     client: &Client,
     namespace: &str,

@@ -17,7 +17,8 @@ use serde_json::Value;
 use wire::said::Said;
 use wire::{Answer, Decision, Report};
 
-/// The workload above a pod, with the kinds that the installation takes for workloads.
+/// Finds the workload above a pod, among the kinds that the installation takes for workloads, and so the dependent that the pod is. An owner that
+/// does not exist or cannot be read is an error.
 pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent> {
     let name = &pod["metadata"]["name"];
     match Dependent::resolve(pod, &world.basis.settings.workloads, world) {
@@ -30,7 +31,7 @@ pub(crate) fn dependent(world: &Installed<'_>, pod: &Value) -> Result<Dependent>
     }
 }
 
-/// The answer that the gate of a pod would get, and the ends of the chains behind its unsatisfied dependencies.
+/// The answer that the gate of a pod would get, and the root causes: the ends of the chains behind its unsatisfied dependencies.
 #[derive(Debug, Clone)]
 pub(crate) struct GateTold {
     pub(crate) answer: Answer,
@@ -40,7 +41,7 @@ pub(crate) struct GateTold {
 }
 
 impl GateTold {
-    /// The answer that a gate says it got, where the rules cannot judge its pod.
+    /// The answer by the last line of a gate alone, where the rules cannot judge its pod: its decision and the unsatisfied dependencies that it names.
     pub(super) fn by_its_word(said: &Said) -> Self {
         let unmet = said.unmet.iter().map(|about| Report {
             dependency: about.dependency.clone(),
@@ -65,7 +66,7 @@ impl GateTold {
         }
     }
 
-    /// What there is to tell of a stranded pod: it waits, and for no dependency.
+    /// The answer for a stranded pod: it waits, for no dependency, and being stranded is its root cause.
     pub(super) fn stranded(pod: &Value) -> Self {
         let name = object::name(pod);
         Self {
@@ -83,7 +84,8 @@ impl GateTold {
     }
 }
 
-/// Judges a pod as its gate would be told.
+/// Judges a pod as the status service would answer its gate, and adds to each dependency the right that the caller lacks to judge it. An error
+/// where the workload above the pod cannot be found.
 pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<GateTold> {
     let dependent = dependent(world, pod)?;
     let policy = &world.basis.settings.policy;
@@ -122,7 +124,7 @@ pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Resul
 }
 
 /// The ConfigMap of sluice that the caller may not read although the verdict on an edge rests on it, as `get ConfigMap NAME in namespace
-/// NAMESPACE`.
+/// NAMESPACE`; `None` where the verdict rests on none.
 fn hidden_map(edge: &JudgedEdge, namespace: &str, world: &Installed<'_>) -> Option<String> {
     let settings = &world.basis.settings;
     let map = match (edge.judged.reason, edge.judged.status) {

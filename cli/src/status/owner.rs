@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The longest way from a pod to the topmost workload, and a bound on forged ones.
 const MAX_OWNERS: usize = 4;
 
-/// A sentence about the owner that cannot be read, with the way out.
+/// The sentence that says which owner above a pod cannot be read and the way out, or that the owner is about to change.
 pub(super) fn unread(world: &Installed<'_>, pod: &Value, why: Unavailable) -> String {
     let namespace = pod.pointer("/metadata/namespace").and_then(Value::as_str);
     let found = match why {
@@ -31,7 +31,7 @@ pub(super) fn unread(world: &Installed<'_>, pod: &Value, why: Unavailable) -> St
     }
 }
 
-/// The first owner above a pod that cannot be read: why, and the owner's kind. `None` where all can be read.
+/// The first owner above a pod that cannot be read: why, and the owner's kind. `None` where all can be read, or one does not exist.
 fn first(
     world: &Installed<'_>,
     namespace: Option<&str>,

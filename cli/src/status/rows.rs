@@ -1,4 +1,4 @@
-//! The lines about dependencies, and about images that are pulled early.
+//! Words the lines below a pod: about its dependencies, its gate, and images that are pulled early.
 
 use crate::output::printable;
 use crate::style::{Style, Tone};
@@ -97,7 +97,7 @@ pub(super) fn stranded_line(why: &str) -> String {
     format!("pod   it is stranded: {why}")
 }
 
-/// The time from one moment to another; nothing where the clocks disagree.
+/// The time from one moment to another in whole seconds; zero where `to` is the earlier one, because clocks disagree.
 pub(super) fn took(from: Timestamp, to: Timestamp) -> Elapsed {
     let seconds = to.duration_since(from).as_secs();
     Elapsed(Duration::from_secs(seconds.try_into().unwrap_or_default()))
@@ -108,7 +108,7 @@ pub(super) fn is_pulling(pulls: &[Pull]) -> bool {
     pulls.iter().any(|pull| pull.failed.is_none())
 }
 
-/// The note on the whole list, in the gate's words.
+/// The note of an answer on the whole list, worded as the gate words it; `None` where the answer has no note.
 pub(super) fn note(answer: &Answer) -> Option<String> {
     let note = printable(answer.note.as_deref()?);
     Some(match answer.verdict {

@@ -1,4 +1,4 @@
-//! The pods of a question, and the facts about them.
+//! Finds the pods that `status` is asked about, and the facts about them.
 
 use super::judge;
 use super::stage::{Stage, is_gated};
@@ -47,7 +47,7 @@ pub(super) enum Chosen {
 }
 
 impl Scene {
-    /// The name of the scene: `namespace shop`.
+    /// The words for the chosen pods in the headline: `namespace shop`, `release a in namespace shop`.
     pub(super) fn name(&self) -> String {
         let place = match &self.namespace {
             Some(namespace) => format!("namespace {namespace}"),
@@ -61,7 +61,8 @@ impl Scene {
         }
     }
 
-    /// The candidates: a workload is also asked for its pods without a gate.
+    /// Reads the pods among which the chosen ones are: the named pod; for a workload all pods of the namespace; else those with a gate and the labels.
+    /// The pods that suspended Jobs will make are added. A missing pod is an error.
     pub(super) fn pods(&self, reader: &Reader) -> Result<Vec<Value>> {
         let namespace = self.namespace.as_deref();
         let all = match &self.chosen {
@@ -86,7 +87,7 @@ impl Scene {
         }
     }
 
-    /// The pods that Jobs are to make which sluice keeps suspended, as far as the caller may look at Jobs.
+    /// The pods, with the labels, that Jobs will make once sluice resumes them; none where the caller may not list Jobs.
     fn to_be(&self, reader: &Reader) -> Vec<Value> {
         let jobs = Kind::Builtin(kinds::JOB);
         if matches!(&self.chosen, Chosen::Workload(kind, _) if *kind != jobs) {
@@ -207,7 +208,8 @@ impl Scene {
         }
     }
 
-    /// A name without an object is an error, and not a workload that does not wait; a release may still be on its way.
+    /// An error where the named workload, release or namespace does not exist: it is not merely one that does not wait. A patient scene takes a
+    /// missing release for one that is still to come.
     fn is_there(&self, world: &Installed<'_>, found: &Tree) -> Result<()> {
         match (&self.chosen, self.namespace.as_deref()) {
             (Chosen::Workload(kind, name), namespace) => {
@@ -227,7 +229,7 @@ impl Scene {
     }
 }
 
-/// Whether a user wrote a workload that asks for a gate.
+/// Whether a workload asks for a gate and was written by a user: no controller has made it.
 fn is_written(workload: &Value) -> bool {
     let template = workload.pointer("/spec/template");
     let places = [Some(workload), template].into_iter().flatten();
@@ -236,7 +238,7 @@ fn is_written(workload: &Value) -> bool {
     asks && object::controller_of(workload).is_none()
 }
 
-/// Whether an object is there; the error names objects of other kinds that have its name.
+/// An error where an object does not exist, which names objects of other kinds with its name, or where the caller may not read it.
 pub(crate) fn is_there(reader: &Reader, kind: &Kind, namespace: &str, name: &str) -> Result<()> {
     let place = Some(namespace);
     match reader.object(kind, place, name) {
@@ -246,7 +248,7 @@ pub(crate) fn is_there(reader: &Reader, kind: &Kind, namespace: &str, name: &str
     }
 }
 
-/// Reads a pod by its name.
+/// Reads a pod by its name; an error where it does not exist or cannot be read.
 pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value> {
     let pods = Kind::Builtin(kinds::POD);
     match reader.object(&pods, Some(namespace), name) {
@@ -259,7 +261,7 @@ pub(super) fn pod(reader: &Reader, namespace: &str, name: &str) -> Result<Value>
     }
 }
 
-/// The pod that a suspended Job will make. It has neither name nor UID yet.
+/// The pod that a suspended Job will make. It has neither name nor UID yet, so it gets `(no pod yet)` and the Job's UID.
 fn to_be(job: &Value) -> Value {
     let mut pod = job::pod_to_be(job);
     pod["metadata"]["name"] = "(no pod yet)".into();
@@ -308,14 +310,15 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
     }
 }
 
-/// Why the gate of a pod cannot start, as far as the pod says; an Event may know more of a volume or of the network.
+/// Why the gate of a pod that has yet to start cannot, as far as the pod says; an Event may know more of a volume or of the network. `None` for
+/// any other pod.
 pub(super) fn not_started(pod: &Value, now: Timestamp) -> Option<String> {
     let cause = Cause::of(pod, now).filter(|_| is_new(pod));
     let told = cause.filter(|it| !matches!(it, Cause::NotMade));
     told.map(|it| format!("the pod {it}"))
 }
 
-/// Why the containers of a pod whose gate has opened do not become ready, as far as the pod says.
+/// Why the containers of a pod whose gate has opened do not become ready, as far as the pod says; `None` for any other pod.
 pub(super) fn trouble(pod: &Value, now: Timestamp) -> Option<String> {
     let has_opened = matches!(Gate::of(pod), Gate::Passed { .. });
     let runs = matches!(Stage::of(pod), Stage::Starts | Stage::Crashes);
@@ -328,7 +331,7 @@ fn is_new(pod: &Value) -> bool {
     Gate::of(pod) == Gate::NotStarted && Stage::of(pod) == Stage::Waits
 }
 
-/// Whether the gate of a pod has yet to start on the pod's node.
+/// Whether a pod has a node and its gate has yet to start there.
 pub(super) fn is_to_start(pod: &Value) -> bool {
     is_new(pod) && pod["spec"]["nodeName"].is_string()
 }
@@ -362,7 +365,7 @@ fn absent(reader: &Reader, kind: &Kind, namespace: Option<&str>, name: &str) -> 
     format!("{word} {name:?} not found in namespace {place:?}{likely}")
 }
 
-/// Whether a namespace is there, as far as the caller may know.
+/// An error where a namespace does not exist; one that the caller may not read counts as existing.
 pub(crate) fn exists(reader: &Reader, namespace: &str) -> Result<()> {
     let kind = Kind::Builtin(kinds::NAMESPACE);
     match reader.object(&kind, None, namespace) {
@@ -381,7 +384,7 @@ fn unreadable(kind: &Kind, namespace: Option<&str>, why: Unavailable) -> Result<
     }
 }
 
-/// The releases that the workloads of a namespace belong to; a CronJob has no pods most of the time.
+/// The names of the releases that the workloads and CronJobs of a namespace belong to.
 fn releases(reader: &Reader, namespace: &str) -> BTreeSet<String> {
     let cron_jobs = kinds::builtin("batch", "CronJob").map(Kind::Builtin);
     let lists = scope::workloads().chain(cron_jobs).map(|kind| {

@@ -62,8 +62,8 @@ impl Screen {
         Ok(())
     }
 
-    /// The tree over the last one. Lines that are too many are shown page after page below the summary, or the cursor would miss the
-    /// first line.
+    /// The text that draws the tree over the last one on a terminal. Lines that are too many are shown page after page below the summary, or the
+    /// cursor would miss the first line.
     fn redrawn(&mut self, tree: &Tree, now: Timestamp) -> String {
         let view = TreeView {
             wide: self.manner.is_wide(),
@@ -85,7 +85,7 @@ impl Screen {
     }
 }
 
-/// A dimension of the terminal. Some terminals do not know their size and report 0: then every line is shown.
+/// The number of rows of the terminal. Some terminals do not know their size and report 0, which becomes the largest number: every line is shown.
 fn known(size: usize) -> usize {
     if size == 0 { usize::MAX } else { size }
 }
@@ -120,7 +120,8 @@ fn paged(summary: Vec<String>, rest: Vec<String>, rows: usize, turn: usize) -> V
     lines
 }
 
-/// A line for each pod that has changed, and one when nothing waits any more.
+/// A line for each pod that is new, has changed since the last tree or is gone, and one when nothing waits any more; each begins with the seconds
+/// since `begin`.
 fn changes(last: Option<&Tree>, tree: &Tree, begin: Timestamp, now: Timestamp) -> String {
     let before: BTreeMap<&str, (&str, String)> = last
         .into_iter()

@@ -50,7 +50,7 @@ impl Stage {
         }
     }
 
-    /// Whether the hold or the gate keeps the pod back.
+    /// Whether sluice keeps the pod back: it is held, waits at its gate, or was refused by its gate.
     pub(super) fn waits(self) -> bool {
         matches!(self, Self::Held | Self::Waits | Self::Refused)
     }
@@ -80,7 +80,7 @@ impl Stage {
     }
 }
 
-/// Whether a pod has a gate.
+/// Whether a pod has a gate, by the label of gated pods.
 pub(super) fn is_gated(pod: &Value) -> bool {
     pod["metadata"]["labels"][keys::GATED].is_string()
 }

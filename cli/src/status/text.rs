@@ -1,4 +1,4 @@
-//! The tree for people.
+//! Writes the tree of `status` as lines of text for a terminal.
 
 use super::blocks::{TreeBlock, TreeRow, blocks};
 use super::creations::HeldCreation;
@@ -186,7 +186,7 @@ impl TreeView {
         self.wrapped(&format!("{mark}  "), "      ", &told)
     }
 
-    /// The mark and the text of a row.
+    /// The mark and the text of a row. `same`: the pods' answer equals that of the row above, so the row says only that.
     fn row(self, row: &TreeRow<'_>, names: &str, same: bool) -> (String, String) {
         let pod = row.pods[0];
         let node = pod.node.as_deref().filter(|_| self.wide);
@@ -258,7 +258,7 @@ impl TreeView {
         }
     }
 
-    /// The lines below the row of a pod, each with its mark.
+    /// The lines below the row of a pod, each with its mark. `same`: the pod's answer equals that of the row above, so its dependencies are left out.
     fn below(self, pod: &Pod, same: bool) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         if let Some(why) = &pod.not_started {
@@ -295,7 +295,7 @@ fn row_names(block: &TreeBlock<'_>, row: &TreeRow<'_>) -> String {
     named(&names)
 }
 
-/// The first few names, and how many more there are.
+/// The first three names, and how many more there are: `a, b, c and 2 more`.
 fn named(names: &[String]) -> String {
     let shown = &names[..names.len().min(NAMED)];
     match names.len() - shown.len() {

@@ -1,4 +1,4 @@
-//! The answer for one pod: to people and as JSON.
+//! Writes the answer of `status` for one pod, as text for a terminal, JSON or YAML.
 
 use super::StatusFormat;
 use super::rows::{self, note, rows};
@@ -25,10 +25,10 @@ pub(super) struct PodTold<'a> {
     gate: Gate<'a>,
     /// The answer by this command's own judgement.
     answer: Answer,
-    /// The ends of the chains behind the pod's unsatisfied dependencies.
+    /// The root causes of the pod's wait: the ends of the chains behind its unsatisfied dependencies.
     roots: Vec<RootCause>,
     word: GateWord,
-    /// Why the gate never opens, whatever its dependencies do, and the way out.
+    /// Why the gate of a stranded pod never opens, and the way out; `None` for any other pod.
     stranded: Option<&'static str>,
     /// The reason why the gate cannot start, for a pod whose gate has not started.
     not_started: Option<String>,
@@ -61,7 +61,7 @@ struct Json<'a> {
     /// The last line of the gate on its wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<&'a str>,
-    /// Why the gate never opens, whatever its dependencies do, and the way out.
+    /// Why the gate of a stranded pod never opens, and the way out; `None` for any other pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     stranded: Option<&'static str>,
     /// Why the gate cannot start, for a pod whose gate has not started.
@@ -104,7 +104,7 @@ impl<'a> PodTold<'a> {
         }
     }
 
-    /// Adds the ends of the chains behind the pod's unsatisfied dependencies.
+    /// Adds the root causes of the pod's wait: the ends of the chains behind its unsatisfied dependencies.
     pub(super) fn behind(self, roots: Vec<RootCause>) -> Self {
         Self { roots, ..self }
     }
@@ -249,20 +249,21 @@ impl<'a> PodTold<'a> {
         }
     }
 
-    /// Whether the gate is about to open without a look at the dependencies, as far as it does not say otherwise.
+    /// Whether the gate is about to open without a look at the dependencies: the answer has none, only a note, and the gate's last line does not say
+    /// that it waits.
     fn opens_unasked(&self) -> bool {
         let is_waiting = matches!(self.gate, Gate::Waiting { .. });
         let is_unasked = self.answer.dependencies.is_empty() && self.answer.note.is_some();
         is_waiting && is_unasked && !self.waits()
     }
 
-    /// The start of the pod's hold; `None` for a pod that is not held.
+    /// The start of the pod's hold, which is its creation; `None` for a pod that is not held.
     fn held(&self) -> Option<&'a str> {
         let created = self.pod["metadata"]["creationTimestamp"].as_str();
         gate::is_held(self.pod).then(|| created.unwrap_or_default())
     }
 
-    /// The message for a pod that has been held since then.
+    /// The headline for a pod that has been held since `since` and has `unmet` unsatisfied dependencies.
     fn of_held(&self, name: &str, since: &str, unmet: usize) -> String {
         let total = self.answer.dependencies.len();
         let others: Vec<_> = gate::others(self.pod).collect();

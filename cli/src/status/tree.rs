@@ -37,13 +37,13 @@ pub(super) struct Tree {
     #[serde(rename = "rootCauses", skip_serializing_if = "Vec::is_empty")]
     pub(super) held_up: Vec<HeldUp>,
     pub(super) workloads: Vec<Workload>,
-    /// The objects of the namespace, or of all, whose creation is held.
+    /// The objects of the namespace, or of all namespaces, whose creation is held.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) creations: Vec<HeldCreation>,
     /// The workloads that lack pods and do not say why; an Event may.
     #[serde(skip)]
     pub(super) lacking: Vec<Lacking>,
-    /// Whether the subject is one object without a pod.
+    /// Whether the subject is one workload, and it has no pod.
     #[serde(skip)]
     pub(super) podless: bool,
     /// The parts that the caller may not see, with the assumption in their place.
@@ -51,7 +51,7 @@ pub(super) struct Tree {
     pub(super) unseen: Vec<Unseen>,
 }
 
-/// The object that the user wrote, and the pods that it made.
+/// The topmost workload above some pods, which the user wrote, and these pods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Workload {
     pub(super) namespace: String,
@@ -91,10 +91,10 @@ pub(super) struct Pod {
     pub(super) opened: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) node: Option<String>,
-    /// The answer that the pod's gate would get; `None` for a pod that does not wait.
+    /// The answer that the pod's gate would get; `None` for a pod that does not wait, is stranded, or cannot be judged.
     #[serde(flatten)]
     pub(super) answer: Option<Answer>,
-    /// The ends of the chains behind the pod's unsatisfied dependencies.
+    /// The root causes of the pod's wait: the ends of the chains behind its unsatisfied dependencies.
     #[serde(rename = "rootCauses", skip_serializing_if = "Vec::is_empty")]
     pub(super) roots: Vec<RootCause>,
     /// The dependencies of the answer that the caller lacks a right to judge.
@@ -103,7 +103,7 @@ pub(super) struct Pod {
     /// Why this command cannot judge the pod. The answer is then the gate's own word, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unknown: Option<String>,
-    /// Why the gate never opens, whatever its dependencies do, and the way out.
+    /// Why the gate of a stranded pod never opens, and the way out; `None` for any other pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stranded: Option<&'static str>,
     /// Why the gate cannot start, for a pod whose gate has not started.
@@ -118,7 +118,7 @@ pub(super) struct Pod {
     /// The images that are being pulled early, or cannot be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pulls: Vec<Pull>,
-    /// The last line of its gate, if the gate was asked.
+    /// The last line of the pod's gate, or why its log cannot be read; `None` where the log was not read, or has no line yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) gate: Option<String>,
 }
@@ -143,8 +143,8 @@ impl Tree {
         self.workloads.iter().flat_map(|it| &it.pods)
     }
 
-    /// Adds the last lines of the gates, by the pod's UID, and finds what holds the pods up. A gate that reports that it has opened is
-    /// believed.
+    /// Adds the last lines of the gates, by the pods' UIDs, with the findings that only they tell, and then finds the root causes of the waits. A
+    /// gate that reports that it has opened is believed where this command's judgement differs or is missing.
     pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
         let mut unjudged = Vec::new();
         for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
@@ -200,7 +200,8 @@ impl Tree {
         pods.chain(lacking)
     }
 
-    /// Adds what Events say, by the UID of the object that each is about.
+    /// Adds the facts that Events tell, by the UID of the object that they are about: why a gate cannot start, images that are pulled early, and why
+    /// pods of a workload are refused.
     pub(super) fn learn(&mut self, events: &BTreeMap<String, EventFacts>) {
         for pod in self.workloads.iter_mut().flat_map(|it| &mut it.pods) {
             let Some(EventFacts { trouble, pulls }) = events.get(&pod.uid) else {
@@ -218,7 +219,8 @@ impl Tree {
         }
     }
 
-    /// Notes the pods that wait and are stranded, by their UIDs: no change of a dependency opens their gates.
+    /// Marks the pods that wait at their gates and have one of these UIDs as stranded, and makes that the root cause of their waits: no change of a
+    /// dependency opens their gates.
     pub(super) fn strand(&mut self, stranded: &BTreeSet<String>) {
         for workload in &mut self.workloads {
             let pods = workload.pods.iter_mut();
@@ -232,7 +234,7 @@ impl Tree {
         }
     }
 
-    /// Notes that the pods of a workload are refused.
+    /// Notes that the pods of a workload are refused, and why; adds the workload if the tree does not have it.
     pub(super) fn refuse(&mut self, mut workload: Workload, why: String) {
         let is_it =
             |it: &&mut Workload| (&it.namespace, &it.name) == (&workload.namespace, &workload.name);
@@ -252,7 +254,7 @@ impl Tree {
 }
 
 impl Workload {
-    /// A workload of this namespace without a pod.
+    /// The entry of the tree for a workload of this namespace, with no pod in it.
     pub(super) fn without_pods(kind: &Kind, object: &Value, namespace: &str) -> Self {
         Self {
             namespace: namespace.to_owned(),
@@ -263,7 +265,7 @@ impl Workload {
         }
     }
 
-    /// The workload above a pod; the pod itself where that is unknown.
+    /// The entry of the tree for the topmost workload above a pod, for the pod itself where that is unknown; with no pod in it yet.
     pub(super) fn above(pod: &Value, above: Option<&Dependent>) -> Self {
         let namespace = pod["metadata"]["namespace"].as_str();
         let scope = above.and_then(|above| above.scope.as_ref());
@@ -297,7 +299,7 @@ impl Pod {
         self.since.is_some() && self.stage != Stage::Held
     }
 
-    /// Whether only the pod's gate can tell about one of its dependencies, or about all of them.
+    /// Whether the log of the pod's gate is needed, because only the gate can judge one of its dependencies, or all of them.
     pub(super) fn is_heard(&self) -> bool {
         let needs = |answer: &Answer| heard::needs(answer, &self.unjudged);
         self.is_unknown() || self.may_say() && self.answer.as_ref().is_some_and(needs)

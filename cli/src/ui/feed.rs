@@ -1,4 +1,4 @@
-//! The data of the page: built anew when something has changed, once for all pages with one subject.
+//! Builds the data of the page anew when an object has changed, once for all pages with one subject.
 
 use super::sight::Sight;
 use super::subject::PageSubject;
@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(10);
 /// The pause after a build of a page's answer that failed.
 const RETRY: Duration = Duration::from_secs(3);
 
-/// An API server that takes longer than this for all questions together is as good as gone.
+/// The longest time that one build of a page's answer may take: a slower API server counts as one that does not answer.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// The whole answer on a subject, at one moment.
@@ -68,7 +68,7 @@ type Sender = watch::Sender<Option<PageUpdate>>;
 /// A subject that the first page begins to look at, and its listeners.
 type Begun = (PageSubject, Arc<Sender>);
 
-/// Every subject of an open page.
+/// Gives every open page the answers on its subject; pages with one subject share them.
 pub(super) struct Feeds {
     client: Client,
     /// Each sender belongs to the task that feeds it, and goes with that task.
@@ -93,7 +93,7 @@ impl Feeds {
         &self.client
     }
 
-    /// The namespaces, where the caller may list them.
+    /// The names of all namespaces; none where the caller may not list them.
     pub(super) async fn namespaces(&self) -> Result<Vec<String>> {
         let all = ListParams::default();
         Ok(

@@ -51,8 +51,8 @@ impl Guard {
     }
 }
 
-/// The name and port that the request was sent to, if it names loopback and nothing else. Which port does not matter: there may
-/// be a tunnel between the browser and this process.
+/// The name and port that the request was sent to; `None` unless it names loopback and nothing else. Every port will do: there may be a tunnel
+/// between the browser and this process.
 fn host(request: &Parts) -> Option<&str> {
     let in_line = request.uri.authority().map(|it| it.as_str().as_bytes());
     let headers = request.headers.get_all(header::HOST).iter();
@@ -65,7 +65,7 @@ fn host(request: &Parts) -> Option<&str> {
     (alone && LOOPBACK.contains(&name)).then_some(first)
 }
 
-/// Takes as long for a wrong guess as for the right one.
+/// Whether two texts are equal, found in a time that does not tell a guesser how much of a guess is right.
 fn same(one: &str, other: &str) -> bool {
     let pairs = one.bytes().zip(other.bytes());
     let differs = pairs.fold(0, |differs, (one, other)| differs | (one ^ other));

@@ -2,7 +2,7 @@
 
 const HTML: &str = include_str!("page/page.html");
 
-/// The mark of each file in the document, and the file.
+/// The style and the programs that are put into the document: the comment that stands for each, and its text.
 const PARTS: [(&str, &str); 10] = [
     ("/* page.css */", include_str!("page/page.css")),
     ("/* layout.js */", include_str!("page/layout.js")),
@@ -16,7 +16,7 @@ const PARTS: [(&str, &str); 10] = [
     ("/* main.js */", include_str!("page/main.js")),
 ];
 
-/// The document, whose style and program carry the nonce.
+/// The whole document of the page; its style and its program carry the nonce, without which the browser would not run them.
 pub(super) fn page(nonce: &str) -> String {
     let whole = PARTS.iter().fold(HTML.to_owned(), |page, (mark, text)| {
         page.replacen(mark, text, 1)

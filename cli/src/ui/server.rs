@@ -68,7 +68,7 @@ fn refused(refusal: Refusal) -> Response {
     (refusal.status(), format!("{refusal}\n")).into_response()
 }
 
-/// The browser runs only parts with the nonce of this very answer.
+/// Answers with the page and a new nonce: the browser runs only parts with the nonce of this very answer.
 async fn page() -> Response {
     let nonce = match random() {
         Ok(nonce) => nonce,
@@ -120,7 +120,7 @@ async fn graph(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Ans
     Ok((status, json, answer.json.to_string()).into_response())
 }
 
-/// The graph as `graph -o mermaid` prints it.
+/// Answers with the graph of the asked subject, as `graph -o mermaid` prints it; with 502 where the cluster cannot be read.
 async fn mermaid(State(site): State<Arc<Site>>, Query(asked): Query<Asked>) -> Answered {
     let subject = asked.about(&site)?;
     let answer = Live::of(site, subject).await.next().await;

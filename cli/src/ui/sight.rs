@@ -1,4 +1,4 @@
-//! A subject that is read again and again. Only the objects that have changed are requested from the API server anew.
+//! Reads the subject of a page again and again. Only the objects that have changed are requested from the API server anew.
 
 use super::subject::PageSubject;
 use crate::graph::{self, GateFacts, NamespaceGraph};
@@ -10,10 +10,10 @@ use kube::Client;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The least time between two reads of what no watch tells of, while other objects change.
+/// The least time between two reads of the objects and settings that no watch tells of, while other objects change.
 const UNWATCHED: Duration = Duration::from_secs(10);
 
-/// The time between two reads of what no watch tells of, while nothing changes.
+/// The least time between two reads of the objects and settings that no watch tells of, while no object changes.
 const SELDOM: Duration = Duration::from_secs(120);
 
 /// The objects of a subject that are known, and the watches that tell when they are no more.
@@ -40,7 +40,8 @@ impl Sight {
         }
     }
 
-    /// The graph as it is now.
+    /// Makes the graph of the subject as it is now, and watches the objects that it rests on. Objects and settings that are known are not
+    /// requested again.
     pub(super) async fn look(&mut self) -> Result<NamespaceGraph> {
         let PageSubject { namespace, release } = &self.subject;
         let (basis, _) = if let Some(known) = self.basis.take() {

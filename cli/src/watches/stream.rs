@@ -12,18 +12,18 @@ use tokio::time::sleep;
 /// The pause before a new watch, after one has ended.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// The pause before a watch is tried again that the API server has refused: rights seldom change.
+/// The pause before a watch that the API server has refused is tried again: rights seldom change.
 const REFUSED: Duration = Duration::from_secs(120);
 
 /// The length of a watch in seconds. The API server ends it then, and a new one is a request.
 const LENGTH: u32 = 600;
 
-/// The news of one place.
+/// The news of one watched place, a kind in a namespace or in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heard {
     /// An object was made, changed or deleted, or something may have been missed.
     Change,
-    /// The place may not be watched.
+    /// The API server refuses the watch: the caller lacks the right, or the kind cannot be watched.
     Refusal,
 }
 
@@ -103,7 +103,8 @@ impl Follower {
         }
     }
 
-    /// Asks for metadata alone: nothing else of a Secret may be read, and of other objects nothing else is needed.
+    /// Begins a watch at the version of the last event. It asks for metadata alone: nothing else of a Secret may be read, and of other objects
+    /// nothing else is needed.
     async fn watch(&self) -> kube::Result<WatchEvents> {
         let params = WatchParams::default().labels(&self.labels).timeout(LENGTH);
         let from = self.version.as_deref().unwrap_or("0");

@@ -1,4 +1,4 @@
-//! The pod that is tried.
+//! Tests the line of `check` about the pod that is tried as a dry run.
 
 use super::*;
 

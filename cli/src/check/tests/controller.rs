@@ -1,4 +1,4 @@
-//! The Deployment and its versions.
+//! Tests the lines of `check` about the controller's Deployment and the versions.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn replicas_are_counted() {
     );
 }
 
-/// A pod of the controller whose image is nowhere.
+/// A pod of the controller whose image cannot be pulled.
 fn without_an_image(name: &str) -> Value {
     let waiting = json!({"reason": "ImagePullBackOff", "message": "Back-off pulling image \"r/sluice-webhook:dev\": not found"});
     json!({
@@ -76,7 +76,8 @@ fn an_image_that_cannot_be_pulled_is_told_without_its_consequences() {
     assert_eq!(told(1), [some]);
 }
 
-/// The pod that runs may have a trouble of its own, which only the API server's answers tell.
+/// Where only one of the controller's pods lacks its image, the other one may have a trouble of its own, so the refusal of the tried pod is told
+/// too.
 #[test]
 fn an_image_that_one_pod_cannot_pull_explains_no_silence_of_another() {
     let told = wrong(|seen| {

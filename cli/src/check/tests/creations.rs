@@ -1,4 +1,4 @@
-//! The configuration of held creations.
+//! Tests the lines of `check` about the webhook configuration of held creations.
 
 use super::*;
 use crate::check::creations::{Creations, NAME};
@@ -10,7 +10,7 @@ fn own() -> Value {
     })
 }
 
-/// The lines about held creations where these are on.
+/// The lines of `check` where held creations are on: `own` is their configuration, `others` are the names of all configurations.
 fn lines(own: Lookup<Value>, others: &[&str]) -> Vec<String> {
     let mut seen = healthy();
     let mut deployment = deployment();

@@ -1,4 +1,4 @@
-//! Gates that trust no certificate any more.
+//! Tests the lines of `check` about gates that trust no certificate any more.
 
 use super::*;
 

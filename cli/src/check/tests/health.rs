@@ -1,4 +1,4 @@
-//! The health rules.
+//! Tests the lines of `check` about the administrator's health rules.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Pods and Jobs that are held.
+//! Tests the line of `check` about pods and Jobs that are held.
 
 use super::*;
 

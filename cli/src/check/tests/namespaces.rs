@@ -1,4 +1,4 @@
-//! Labels of namespaces.
+//! Tests the lines of `check` about the label `sluice.dev/inject` of namespaces.
 
 use super::*;
 

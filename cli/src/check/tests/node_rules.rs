@@ -1,4 +1,4 @@
-//! The DaemonSets of node rules.
+//! Tests the lines of `check` about the DaemonSets that node rules name.
 
 use super::*;
 

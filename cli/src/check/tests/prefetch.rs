@@ -1,4 +1,4 @@
-//! The pod with image volumes that is tried.
+//! Tests the line of `check` about the pod with image volumes that is tried as a dry run.
 
 use super::*;
 

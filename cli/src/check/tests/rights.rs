@@ -1,4 +1,4 @@
-//! The kinds that the controller may follow.
+//! Tests the lines of `check` about the kinds that the controller may follow.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The webhook configuration.
+//! Tests the lines of `check` about sluice's webhook configuration.
 
 use super::*;
 use crate::check::webhook::ENTRIES;
@@ -48,7 +48,7 @@ fn a_webhook_that_is_not_asked_or_not_trusted_is_told() {
     );
 }
 
-/// A policy that injects leaves nothing to the other entries, for any value of the chart.
+/// Where the API server's own policy injects gates, the first three entries have failurePolicy Ignore, and that is no finding.
 #[test]
 fn where_a_policy_injects_the_webhook_may_be_passed_over() {
     let lines = wrong(|seen| {

@@ -1,4 +1,4 @@
-//! Workloads that never start, and one with an unreadable list.
+//! Tests the graph of workloads that never start, and of one with an unreadable list.
 
 use super::*;
 

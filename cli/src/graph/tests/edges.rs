@@ -1,4 +1,4 @@
-//! Nodes and lines show the verdicts of the dependents.
+//! Tests that the nodes and lines of a graph show the verdicts of the dependents.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn object(version: &str, kind: &str, namespace: &str, name: &str) -> Value {
         "metadata": {"namespace": namespace, "name": name, "creationTimestamp": at(1)}})
 }
 
-/// The Deployment `web` that waits for this list, and other objects.
+/// The graph of a cluster with the Deployment `web`, which has this list, and other objects.
 fn waits_for(list: &str, others: &[Value]) -> Drawing {
     let mut web = object("apps/v1", "Deployment", "shop", "web");
     web["metadata"]["annotations"] = json!({"sluice.dev/depends-on": list});
@@ -19,7 +19,8 @@ fn waits_for(list: &str, others: &[Value]) -> Drawing {
     told(&all)
 }
 
-/// `Service/a NotFound holds`, of each object but `web`, and whether it is called missing.
+/// The nodes of a graph except `web`, each with its reason and with the words `ready`, `missing` and `holds` that are true of it:
+/// `Service/a NotFound missing holds`.
 fn shown(told: &Drawing) -> Vec<String> {
     let nodes = told.model.nodes.iter().filter(|node| node.name != "web");
     let word = |node: &model::Node| {
@@ -40,7 +41,8 @@ fn config_map(namespace: &str, name: &str) -> Value {
     object("v1", "ConfigMap", namespace, name)
 }
 
-/// A new revision doubts objects that are older than itself for a moment. Once its gate has opened, the graph shows no doubt.
+/// A dependency that is older than the dependent's revision counts as settling for a moment. Once the gate has opened, the graph shows it as
+/// satisfied.
 #[test]
 fn what_the_gate_has_taken_after_an_upgrade_is_in_no_doubt() {
     let shown_with = |opened: Option<u8>| {
@@ -60,7 +62,7 @@ fn what_the_gate_has_taken_after_an_upgrade_is_in_no_doubt() {
     assert!(opened.contains("ConfigMap/a Satisfied ready"), "{opened}");
 }
 
-/// The scheduler does not say that a claim is missing. A pod that a user wrote has no object whose pods could be searched.
+/// A pod that no node takes has its missing claim as the root cause, although the scheduler does not say so, also where a user wrote the pod.
 #[test]
 fn a_pod_that_no_node_takes_is_told_with_its_claim() {
     let mut db = object("v1", "Pod", "shop", "db-0");
@@ -137,7 +139,7 @@ fn what_is_not_needed_is_no_trouble() {
     }
 }
 
-/// A dependent may not be told of an object that the caller may read.
+/// A dependency in a namespace that does not consent is `NotPermitted`, whether or not it exists, even where the caller may read it.
 #[test]
 fn what_is_not_permitted_is_not_ready_and_names_the_way_out() {
     let namespace = |consents: &str| {

@@ -1,8 +1,8 @@
-//! Kinds that are called like a built-in one, and custom ones by their plural.
+//! Tests the graph with custom kinds that have the name of a built-in one, and with kinds that lists name by their plural.
 
 use super::*;
 
-/// A workload of a group of its own.
+/// A workload of a custom kind, with a list; `version` is its apiVersion.
 fn custom(version: &str, kind: &str, name: &str, list: &str) -> Value {
     json!({
         "apiVersion": version, "kind": kind,

@@ -1,4 +1,4 @@
-//! The rules of the administrator that hold pods until an agent of their node is ready.
+//! Tests the graph under node rules: rules of the administrator that hold pods until an agent of their node is ready.
 
 use super::*;
 use rules::annotation::node_rules;
@@ -12,7 +12,8 @@ fn named(version: &str, kind: &str, namespace: &str, name: &str) -> Value {
     })
 }
 
-/// The graph of a namespace with two Deployments, under a rule that names a DaemonSet which is not ready.
+/// The graph of a namespace with two Deployments, `api` and `web`, under a rule that holds the pods of `api` for the DaemonSet `csi`. `labelled`:
+/// the namespace is one in which rules count. `there`: the DaemonSet exists.
 fn drawn(labelled: bool, there: bool) -> Drawing {
     let label = if labelled { "enabled" } else { "disabled" };
     let namespace = json!({

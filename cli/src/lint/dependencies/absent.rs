@@ -1,4 +1,4 @@
-//! Dependencies that are not among the objects: they may be in the cluster, be made by an operator, or be misspelt.
+//! Finds dependencies that mean no object of the input: the object may be in the cluster, be made by an operator, or be misspelt.
 
 use crate::lint::finding::Finding;
 use crate::lint::spots;
@@ -33,7 +33,7 @@ fn finding(graph: &Graph<'_>, from: usize, level: Level, name: &str, told: Strin
     finding.spot(spots::entry(object, name))
 }
 
-/// A note; where a word of the input is near, a warning that names it.
+/// A note with the text `told`; where the input has a likely word, `meant`, a warning that names it.
 fn unless_meant(
     graph: &Graph<'_>,
     from: usize,
@@ -116,7 +116,7 @@ fn named(graph: &Graph<'_>, from: usize, named: &ObjectRef) -> Option<Finding> {
     Some(unless_meant(graph, from, name, &told, meant))
 }
 
-/// A pod of a StatefulSet of the input that has no such ordinal.
+/// The warning about a pod that a StatefulSet of the input does not make: its ordinal is out of range.
 fn beyond(
     graph: &Graph<'_>,
     from: usize,
@@ -232,7 +232,7 @@ fn of_part(
     Some(unless_meant(graph, from, name, &told, meant))
 }
 
-/// An object of a sub-chart beside the dependent that is in no scope.
+/// An object in the dependent's namespace that is of the sub-chart and in no scope, so that it counts for no release; `None` where there is none.
 fn unclaimed<'g>(graph: &'g Graph<'_>, from: usize, part: &Part) -> Option<&'g Object> {
     let home = graph.objects[from].namespace();
     let mut counted = graph
@@ -242,14 +242,15 @@ fn unclaimed<'g>(graph: &'g Graph<'_>, from: usize, part: &Part) -> Option<&'g O
     counted.find(|it| it.scope.is_none() && part.may_hold(&it.value))
 }
 
-/// The name that the object's own chart gives to a sub-chart.
+/// The alias that the chart of an object gives to this sub-chart in Chart.yaml; `None` where it gives none, or the part is no sub-chart.
 fn alias<'a>(object: &'a Object, part: &Part) -> Option<&'a str> {
     let mut aliases = object.aliases.iter();
     let found = aliases.find(|it| matches!(part, Part::SubChart(name) if *name == it.chart))?;
     Some(&found.alias)
 }
 
-/// The part of the input with nearly this name.
+/// The part of the input with nearly this name, `group/backend`: a group, a sub-chart of the dependent's release, or a release; `None` where none is
+/// near.
 fn near_part(graph: &Graph<'_>, from: usize, part: &Part) -> Option<String> {
     let own = graph.objects[from].scope.as_ref();
     let others = graph
@@ -272,7 +273,8 @@ fn near_part(graph: &Graph<'_>, from: usize, part: &Part) -> Option<String> {
     Some(format!("{}/{}", part.word(), near?))
 }
 
-/// Whether every cluster has the object by itself.
+/// Whether the object is no finding when the input lacks it: a cluster-scoped one, one in a namespace `kube-*`, or one that Kubernetes makes in
+/// each namespace.
 fn is_the_clusters(object: &ObjectRef) -> bool {
     let Kind::Builtin(builtin) = &object.kind else {
         return false;

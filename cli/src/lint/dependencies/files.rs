@@ -1,4 +1,4 @@
-//! The objects of the files, for advice.
+//! Lets the advice of admission look at the objects of the input in place of a cluster.
 
 use crate::objects::Graph;
 use rules::advice::{Seen, Served, Target, Workload};

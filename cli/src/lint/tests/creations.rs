@@ -1,8 +1,8 @@
-//! Objects whose creation is held.
+//! Tests the findings on objects whose creation is held.
 
 use super::{NOTHING, deployment, lint};
 
-/// An object of a kind that waits for this list to be created, with further annotations.
+/// A YAML document with an object `held` of this kind, whose creation waits for this list; `more` are further annotations.
 fn held(kind: &str, list: &str, more: &str) -> String {
     format!(
         "---\napiVersion: {}\nkind: {kind}\nmetadata: {{name: held, annotations: {{sluice.dev/hold: create, sluice.dev/depends-on: '{list}'{more}}}}}\n",

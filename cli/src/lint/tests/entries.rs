@@ -1,4 +1,4 @@
-//! Lists that wait for pods by their ordinals, for one thing twice, or in the words of another product.
+//! Tests the findings on lists that wait for pods by their ordinals, for one object twice, or in the words of another product.
 
 use super::{NOTHING, deployment, lint, service};
 
@@ -72,7 +72,7 @@ fn a_pod_that_its_stateful_set_does_not_make_is_told() {
     assert_eq!(lint(&typo.concat()), [expected]);
 }
 
-/// A Deployment makes ReplicaSets under names that change with each rollout.
+/// An entry that names a ReplicaSet is told to name the Deployment: the names of ReplicaSets change with each rollout.
 #[test]
 fn a_replica_set_is_named_by_its_deployment() {
     let of = |set: &str, others: &str| lint(&[deployment("api", set), others.to_owned()].concat());

@@ -1,4 +1,4 @@
-//! LimitRanges and ResourceQuotas in the input that refuse pods of an order.
+//! Tests the findings on pods that LimitRanges and ResourceQuotas of the input refuse.
 
 use super::{NOTHING, deployment, lint};
 

@@ -1,9 +1,9 @@
-//! Jobs of a chart that an upgrade cannot run again.
+//! Tests the findings on Jobs of a chart that an upgrade cannot run again.
 
 use super::*;
 use rules::keys;
 
-/// The findings on a Job of this name with these annotations, rendered from a chart.
+/// The rules of the findings on a Job of this name with these annotations, which a Deployment waits for. `of_chart`: a chart rendered it.
 fn of(name: &str, annotations: &str, of_chart: bool) -> Vec<&'static str> {
     let release = keys::RELEASE_NAME;
     let job = job(

@@ -1,4 +1,4 @@
-//! Kinds that are not built in: their spellings, and custom kinds that have the name of a built-in kind.
+//! Tests the findings on kinds that are not built in: their spellings, and custom kinds that have the name of a built-in kind.
 
 use super::{NOTHING, deployment, lint, lint_with_rights, service};
 
@@ -51,7 +51,7 @@ fn a_slip_in_a_name_is_told_of_a_plural_too() {
     assert!(lines[0].ends_with(expected), "{lines:?}");
 }
 
-/// A Service of Knative is a workload, and one of Kubernetes may have its name.
+/// A Service of Knative counts as a workload with a list, also beside a Service of Kubernetes with its name.
 #[test]
 fn a_workload_that_is_called_like_a_service_waits() {
     let knative = "---\napiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web, annotations: {sluice.dev/depends-on: deploy/api}}\n\

@@ -1,9 +1,9 @@
-//! Parts, weights, caps and plans.
+//! Tests the findings on parts, weights, caps and plans.
 
 use super::{NOTHING, job, lint, lint_of};
 use crate::objects::Alias;
 
-/// A workload of the release `r`.
+/// A YAML document with a workload of the release `r`.
 fn workload(kind: &str, name: &str, annotations: &str, labels: &str) -> String {
     let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
     format!(

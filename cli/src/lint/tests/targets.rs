@@ -1,10 +1,10 @@
-//! Findings on the objects at the ends of the edges, and on the objects that pods need before they start.
+//! Tests the findings on the objects that lists name, and on the objects that pods need before they start.
 
 use super::{NOTHING, deployment, lint, service};
 
 const PROBED: &str = "{name: c, readinessProbe: {exec: {command: ['true']}}}";
 
-/// A Deployment `db` with this part of a spec, and this container.
+/// A YAML document with a Deployment `db`, with this begin of its spec and this container.
 fn db(spec: &str, container: &str) -> String {
     format!(
         "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: db}}\n\
@@ -121,7 +121,7 @@ fn an_expression_on_a_text_is_an_error() {
     );
 }
 
-/// A Job that is a hook with these annotations, whose pod uses this.
+/// A YAML document with a Job `setup` that is a hook by these annotations; `pod` and `container` are fields of its pod and its container.
 fn hook(annotations: &str, pod: &str, container: &str) -> String {
     super::job(
         "setup",

@@ -1,6 +1,6 @@
 use crate::manifest::{Entries, Places, lines};
 
-/// The text of the file from the place of `of` in the annotation's value, up to the end of the line.
+/// The text of a file from the place that is found for the word `of` in the annotation that `scalar` spells, up to the end of the line.
 fn written(scalar: &str, of: &str) -> String {
     let text =
         format!("# one\n---\nb: 1\nmetadata:\n  annotations:\n    k/y: {scalar}\n    z: 1\n");

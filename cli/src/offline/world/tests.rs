@@ -3,7 +3,7 @@ use crate::manifest::{Entry, Origin};
 use crate::offline::judge::sluice;
 use serde_json::json;
 
-/// Status and reason of each object.
+/// The status and the reason of each object of a manifest, by the rules of sluice, without an administrator's health rules.
 fn judge(objects: &[Value]) -> Vec<(&'static str, String)> {
     judge_by("", objects)
 }
@@ -96,7 +96,8 @@ fn a_custom_resource_is_judged_by_its_definition() {
     assert_eq!(first(&[resource]), waits);
 }
 
-/// A status begins before the controller knows whether the object is ready; the definition tells which field is to come.
+/// An object waits while it lacks the condition that its definition shows as a column: a controller writes a status before it knows whether the
+/// object is ready.
 #[test]
 fn what_a_definition_shows_has_to_be_written() {
     let resource = json!({"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}, "status": {"node": "a"}});

@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-/// A pod on a node whose gate has the state `state`.
+/// A pod on a node whose gate's container has the state `state`.
 fn pod(state: &Value) -> Value {
     json!({
         "metadata": {"name": "api-1", "labels": {"sluice.dev/gated": "true"}},

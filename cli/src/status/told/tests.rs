@@ -313,7 +313,7 @@ fn a_gate_that_cannot_start_says_why() {
     assert_eq!(json["notStarted"], "FailedMount: secret \"tls\" not found");
 }
 
-/// Once the gate has opened, the memory has its revision; the kubelet may report the end of the gate later.
+/// The note that a pod of the revision has passed is not shown for a pod whose own gate has just opened: it may be about this very pod.
 #[test]
 fn a_pod_that_has_just_passed_is_not_told_of_as_of_another_one() {
     let note = "asking again: a pod of this revision has passed its gate before";
