@@ -1,4 +1,4 @@
-//! The address of the API server and the credentials that a peer's pod would find.
+//! The address of the API server and the credentials that the pod of a program measured beside ours would find.
 
 use crate::cluster::Cluster;
 use anyhow::{Context, Result};
@@ -9,7 +9,7 @@ use kube::Config;
 use kube::api::{Api, PostParams};
 use serde_json::json;
 
-/// The account of a peer.
+/// The name of the service account of the program that is measured beside ours.
 const PEER: &str = "peer";
 
 /// The address and the credentials of a service account, as a pod finds them.
@@ -22,7 +22,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Makes a service account with the rights of the bench, which our controller has too.
+    /// Makes a service account with the ClusterRole `cluster-admin` and a token for it, and reads the address of the API server from the kubeconfig.
     pub(crate) async fn make(cluster: &Cluster) -> Result<Self> {
         let config = Config::infer().await?;
         let (host, port) = (config.cluster_url.host(), config.cluster_url.port_u16());

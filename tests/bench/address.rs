@@ -24,7 +24,7 @@ const SETTLES: Duration = Duration::from_secs(40);
 /// The time over which dials are counted.
 const WINDOW: Duration = Duration::from_secs(30);
 
-/// The most dials of each gate in a minute: 10,000 gates are not to dial more than 1,000 times a second.
+/// The target: the most dials of each gate in a minute. 10,000 gates are not to dial more than 1,000 times a second.
 const MOST: f64 = 1000.0 * 60.0 / 10_000.0;
 
 /// Measures the dials, the memory and the end of the wait of `count` gates.
@@ -103,7 +103,7 @@ struct State {
 }
 
 impl Server {
-    /// A server that answers 503.
+    /// Starts a server on loopback that answers 503, until [`Self::serve`] is called.
     async fn start() -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
@@ -126,7 +126,7 @@ impl Server {
         self.state.serves.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until there were as many dials as gates.
+    /// Waits until there were at least `count` connections; an error after a minute.
     async fn dialled_by(&self, count: usize) -> Result<()> {
         for _ in 0..600 {
             if self.dials() >= count {
@@ -147,7 +147,7 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
     }
 }
 
-/// Answers the one request of a connection. A client that has gone is no error.
+/// Reads a connection to the end of its request's header, and answers 503 or 200. A client that has gone is no error.
 async fn answer(mut stream: TcpStream, state: Arc<State>) -> Result<()> {
     let mut request = vec![];
     while !request.ends_with(b"\r\n\r\n") {

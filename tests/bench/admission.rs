@@ -14,13 +14,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 
-/// The size of the pod, in bytes.
+/// The size of the reviewed pod's environment, in bytes, which is nearly that of the whole pod.
 const SIZE: usize = 6000;
 
 /// The pause between two reviews beside other work.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Sends one pod with and without a list, in turns, to the API server of a cluster in which sluice is installed.
+/// Measures the creation of one pod with and without a list, in turns and as a dry run, at the API server of a cluster in which sluice is installed.
 pub(crate) async fn at_the_api_server(
     cluster: &Cluster,
     pods: usize,
@@ -62,13 +62,13 @@ pub(crate) async fn at_the_api_server(
     Ok(())
 }
 
-/// A connection to the controller, for reviews of the same pod.
+/// Connects to the controller, for reviews of one pod with a list.
 fn begin(controller: &Controller) -> Result<Reviews> {
     let pod = pod(&json!({DEPENDS_ON: "configmap/dependency"}), SIZE);
     Reviews::begin(&controller.endpoint()?, &review(&pod))
 }
 
-/// The result of `work`, and the durations of the reviews beside it.
+/// Runs `work`, and meanwhile sends the controller a review every 5 ms. Returns the result of `work` and the durations of the reviews.
 pub(crate) async fn beside<T>(
     controller: &Controller,
     work: impl Future<Output = T>,

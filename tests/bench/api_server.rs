@@ -10,7 +10,7 @@ use harness::unscheduled::{AT_ONCE, Unscheduled};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The time for which a cluster's own activity is measured.
+/// The time over which the API server's processor time without the measured requests is read.
 const ALONE: Duration = Duration::from_secs(5);
 
 /// The time between two looks at the API server's processor time.
@@ -26,8 +26,8 @@ pub(crate) enum Sort {
     Status,
 }
 
-/// Measures requests, one of each sort for each pod. No token may have been reviewed in the last ten seconds, since the API server
-/// remembers a review for that long.
+/// Measures the API server's processor time for the requests of each sort, of which it sends one for each pod. No token may have been reviewed in the
+/// last ten seconds, since the API server remembers a review for that long.
 pub(crate) async fn requests(
     cluster: &Cluster,
     pods: &[Unscheduled],
@@ -60,7 +60,7 @@ pub(crate) async fn requests(
     Ok(())
 }
 
-/// Waits until the API server has done what follows from so many writes: then it takes little of a core.
+/// Waits until the API server has handled earlier writes: until it uses less than a quarter of a core for two seconds.
 pub(crate) async fn quiet(cluster: &Cluster) -> Result<()> {
     for _ in 0..60 {
         let before = processor(cluster).await?;

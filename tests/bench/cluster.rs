@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
-/// The Secret of the CA.
+/// The name of the Secret with the CA.
 const CA: &str = "sluice-ca";
 
 /// The API server, and the namespace of this run in it.
@@ -32,7 +32,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes the namespace.
+    /// Makes the namespace of this run with a Service, an empty webhook configuration and a copy of the installed sluice's CA.
     pub(crate) async fn create() -> Result<Self> {
         let client = Client::try_default()
             .await
@@ -59,7 +59,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Deletes the namespace with all its objects, and returns when it is gone.
+    /// Deletes the webhook configuration and the namespace with all its objects, and returns when the namespace is gone.
     pub(crate) async fn remove(self) -> Result<()> {
         let (name, params) = (&self.namespace, DeleteParams::default());
         let configurations = Api::<MutatingWebhookConfiguration>::all(self.client.clone());
@@ -80,7 +80,7 @@ impl Cluster {
         Ok(self.client.apiserver_version().await?.git_version)
     }
 
-    /// The CA that the controller has put into its Secret.
+    /// Returns the CA bundle in the Secret of this run, PEM.
     pub(crate) async fn bundle(&self) -> Result<String> {
         let secret = self.api::<Secret>().get(CA).await?;
         let pem = secret.data.and_then(|mut data| data.remove("ca.crt"));
@@ -89,7 +89,7 @@ impl Cluster {
         )?)
     }
 
-    /// Makes pods that depend on `list`, and a token for each.
+    /// Makes `count` pods that no scheduler takes and that depend on `list`, and a token for each.
     pub(crate) async fn pods(&self, count: usize, list: &str) -> Result<Vec<Unscheduled>> {
         Unscheduled::make(&self.client, &self.namespace, count, list).await
     }
@@ -167,7 +167,7 @@ impl Cluster {
         bail!("no scheduler says that a pod is too large")
     }
 
-    /// Makes Deployments that make no pods.
+    /// Makes a Deployment for each of these numbers. They are paused and have no replicas, so they make no pods.
     pub(crate) async fn deployments(&self, numbers: Range<usize>) -> Result<()> {
         let made = stream::iter(numbers).map(|number| async move {
             let app = json!({"app": format!("of-the-bench-{number}")});
@@ -179,7 +179,7 @@ impl Cluster {
         made.buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// Deletes every Deployment.
+    /// Deletes every Deployment of the namespace of this run.
     pub(crate) async fn without_deployments(&self) -> Result<()> {
         let (params, all) = (DeleteParams::background(), ListParams::default());
         self.api::<Deployment>()
@@ -188,7 +188,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Changes one of `count` Deployments after the other, at most `rate` a second, for `time`. Returns the number of changes.
+    /// Changes an annotation of one Deployment after the other, of the first `count`, over and over: at most `rate` changes a second, for `time`.
+    /// Returns the number of changes.
     pub(crate) async fn change(&self, count: usize, rate: usize, time: Duration) -> Result<usize> {
         let mut ticks = interval(Duration::from_secs(1) / u32::try_from(rate)?);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -213,7 +214,7 @@ impl Cluster {
         Ok(changed.len())
     }
 
-    /// Makes an object of this run.
+    /// Makes an object in the namespace of this run, and tries again for half a minute.
     pub(crate) async fn make<K>(&self, object: Value) -> Result<K>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
@@ -225,7 +226,7 @@ impl Cluster {
         create(&self.api::<K>(), object).await
     }
 
-    /// The objects of a kind of this run.
+    /// Returns the interface to the objects of a kind in the namespace of this run.
     pub(crate) fn api<K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>>(
         &self,
     ) -> Api<K> {

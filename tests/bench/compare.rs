@@ -3,12 +3,12 @@
 use crate::measure::Number;
 use crate::table::Table;
 
-/// The factor by which a figure that was measured once may stray.
+/// The factor up to which two figures that were measured once count as equal.
 const ONCE: f64 = 1.10;
-/// A smaller factor is no difference to a user, however little the figures stray.
+/// The least factor between two medians that counts as a difference: less is none to a user, however little the figures stray.
 const NONE: f64 = 1.03;
 
-/// The figures of both tables side by side, in Markdown, and how many have become worse.
+/// Returns the figures that both tables have side by side, in Markdown, and the number of those that have become worse.
 pub(crate) fn compare(before: &Table, after: &Table) -> (String, usize) {
     let mut lines = vec![
         format!("before: {}", before.machine),
@@ -45,7 +45,8 @@ pub(crate) fn compare(before: &Table, after: &Table) -> (String, usize) {
     (lines.join("\n") + "\n", worse)
 }
 
-/// Whether three quarters of the new samples exceed three quarters of the old ones.
+/// Whether the new figure is worse than the old one. With percentiles: three quarters of the new samples exceed three quarters of the old ones, and
+/// the median has grown by more than 3 %. Else: it is worse by more than 10 %.
 fn is_worse(old: Number, new: Number) -> bool {
     match (old.spread, new.spread) {
         (Some(from), Some(to)) => to.p25 > from.p75 && new.median > old.median * NONE,

@@ -34,7 +34,7 @@ pub(crate) struct Controller {
 }
 
 impl Controller {
-    /// Starts a controller, and returns when it is ready.
+    /// Starts a controller with the arguments that every run has, and returns when it is ready.
     pub(crate) async fn start(paths: &Paths, cluster: &Cluster) -> Result<Self> {
         Self::start_with(paths, cluster, &[]).await
     }
@@ -102,7 +102,7 @@ impl Controller {
         .await
     }
 
-    /// Waits until the controller has written all Events.
+    /// Waits until the controller has written all Events: until it writes none for a second, but at least 13 seconds.
     pub(crate) async fn quiet(&self) -> Result<()> {
         // A missing dependency gets its Event after ten seconds.
         sleep(Duration::from_secs(12)).await;
@@ -184,22 +184,22 @@ impl Controller {
         Endpoint::new(self.admission, &self.name, "/admit/creations", &self.bundle)
     }
 
-    /// The controller's memory now, in bytes.
+    /// Returns the resident memory of the controller now, in bytes.
     pub(crate) fn memory(&self) -> Result<u64> {
         self.memory_of("VmRSS")
     }
 
-    /// The most memory that the controller ever had, in bytes.
+    /// Returns the most resident memory that the controller ever had, in bytes.
     pub(crate) fn peak(&self) -> Result<u64> {
         self.memory_of("VmHWM")
     }
 
-    /// The memory in a line of `/proc/PID/status`, in bytes.
+    /// Returns the controller's memory in bytes, from the line `line` of `/proc/PID/status`.
     pub(crate) fn memory_of(&self, line: &str) -> Result<u64> {
         machine::bytes(self.pid, "status", line)
     }
 
-    /// The processor time that the controller has taken.
+    /// Returns the processor time that the controller has used since its start.
     pub(crate) fn processor(&self) -> Result<Duration> {
         machine::processor(self.pid)
     }
@@ -213,8 +213,8 @@ impl Controller {
     }
 }
 
-/// Ports that no process has, at any address. Another process may take one before the caller's does; the caller's process then
-/// reports that.
+/// Returns addresses of loopback with ports that no process has, at any address. Another process may take one before the caller's does; the caller's
+/// process then reports that.
 pub(crate) fn ports<const COUNT: usize>() -> Result<[SocketAddr; COUNT]> {
     let mut ports = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); COUNT];
     let mut held = vec![];

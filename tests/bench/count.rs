@@ -1,5 +1,5 @@
-//! Instructions, counted by callgrind: the cost of a piece of work, which other work of the machine does not alter. The bench
-//! starts itself for that, once for a piece and once for many, so that neither its start nor its end counts.
+//! Counts the instructions of a piece of work by callgrind, since other work of the machine does not alter them. The bench starts itself under
+//! callgrind, once for one piece and once for many, so that neither its start nor its end counts.
 
 use crate::measure::{Measure, Unit, as_number};
 use crate::reviews::review;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tower::ServiceExt;
 use webhook::{Admission, AdmissionLimits, AdmissionMetrics, GateSpec, MemoryAlarm, Options};
 
-/// The pieces of work: the name, the row of the table, and the number of repetitions that are counted.
+/// The pieces of work, each with its name, its row of the table, and the number of repetitions that are counted.
 const WORKS: [(&str, &str, u64); 3] = [
     (
         "review",
@@ -50,7 +50,7 @@ pub(crate) fn measure(table: &mut Table) {
     }
 }
 
-/// Does a piece of work `times` times.
+/// Does the piece of work with this name `times` times. An unknown name is an error.
 pub(crate) async fn work(name: &str, times: u64) -> Result<()> {
     match name {
         "review" => reviewed(times).await,
@@ -95,7 +95,8 @@ fn spec() -> GateSpec {
     }
 }
 
-/// The instructions of one repetition among many.
+/// Returns the instructions of one repetition: those of `times` repetitions less those of one, divided by `times` - 1. `count` counts the
+/// instructions of a run with so many repetitions.
 pub(crate) fn each(times: u64, count: impl Fn(u64) -> Result<u64>) -> Result<Measure> {
     let each = (count(times)? - count(1)?) / (times - 1);
     Ok(Measure::once(
@@ -105,7 +106,7 @@ pub(crate) fn each(times: u64, count: impl Fn(u64) -> Result<u64>) -> Result<Mea
     ))
 }
 
-/// A program that callgrind is to count.
+/// Returns the command that runs `program` under callgrind.
 pub(crate) fn under_callgrind(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
@@ -113,7 +114,7 @@ pub(crate) fn under_callgrind(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// The number of instructions in callgrind's output.
+/// Reads the number of instructions from callgrind's standard error.
 pub(crate) fn counted(output: &Output) -> Result<u64> {
     let said = String::from_utf8_lossy(&output.stderr);
     let (_, count) = said

@@ -1,4 +1,4 @@
-//! Many creations that are held at once: what their tries cost the controller, and the reviews of other objects.
+//! The cost of many creations that are held at once: of their tries for the controller, and for the reviews of other objects beside them.
 
 use crate::Paths;
 use crate::admission;
@@ -24,7 +24,7 @@ const CONNECTIONS: usize = 8;
 /// The pauses that a client is asked to make after its first tries, in seconds.
 const PAUSES: [u64; 5] = [1, 2, 4, 8, 15];
 
-/// Measures so many creations that are held, alone and beside reviews of pods.
+/// Measures the tries of `count` held creations, alone and beside reviews of pods.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -55,7 +55,7 @@ pub(crate) async fn measure(
     controller.stop().await
 }
 
-/// The reviews of so many ConfigMaps whose lists are not satisfied.
+/// Returns the reviews of the creation of `count` ConfigMaps that hold their creation until a list is satisfied, which it is not.
 fn tries(cluster: &Cluster, prefix: &str, count: usize) -> Arc<Vec<String>> {
     let list = Dependency::ConfigMap.list();
     let review = |number: usize| {
@@ -69,7 +69,8 @@ fn tries(cluster: &Cluster, prefix: &str, count: usize) -> Arc<Vec<String>> {
     Arc::new((0..count).map(review).collect())
 }
 
-/// Sends each review at once and after each pause. Every one has to be answered by code 429.
+/// Sends each review at once and again after each pause of [`PAUSES`], on several connections, and returns how long each answer took. Every answer
+/// has to have code 429.
 async fn held(endpoint: &Endpoint, reviews: &Arc<Vec<String>>) -> Result<Samples> {
     let (endpoint, reviews) = (endpoint.clone(), Arc::clone(reviews));
     let sending = spawn_blocking(move || {
@@ -89,7 +90,7 @@ async fn held(endpoint: &Endpoint, reviews: &Arc<Vec<String>>) -> Result<Samples
     Ok(Samples::new(sending.await??))
 }
 
-/// Sends these reviews on one connection.
+/// Sends these reviews one after another on one connection, at once and again after each pause, and returns how long each answer took.
 fn held_on(endpoint: &Endpoint, reviews: &[String]) -> Result<Vec<Duration>> {
     let first = reviews.first().context("a connection without reviews")?;
     let mut connection = Reviews::begin(endpoint, first)?;

@@ -32,14 +32,14 @@ use wire::{Answer, Decision};
 
 /// The longest time until the last gate is let through.
 const LIMIT: Duration = Duration::from_mins(2);
-/// The hold that a gate asks for, in seconds.
+/// The time for which a gate asks the controller to hold its question, in seconds.
 const HOLD: u64 = 300;
-/// The pause before another question where the first had no answer.
+/// The pause of a gate before another question after one that failed.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The time after which the gates that have arrived wait quietly, and their first Events are written.
 pub(crate) const SETTLED: Duration = Duration::from_secs(15);
 
-/// Measures more and more gates, each number with a controller of its own.
+/// Measures gates that are tasks: each of the extent's numbers of them, fewest first, with a controller of its own.
 pub(crate) async fn all(
     paths: &Paths,
     cluster: &Cluster,
@@ -154,19 +154,19 @@ async fn wait(
     Ok(())
 }
 
-/// Sets the target of a row for ten thousand gates, in ms.
+/// Sets the target of a row, in milliseconds, if it is that of ten thousand gates; else does nothing.
 fn of_many(row: &mut Row, count: usize, target: f64) {
     if count == 10_000 {
         row.at_most(target);
     }
 }
 
-/// The share of a core that the controller takes over a window.
+/// Measures the share of a core that the controller uses over a window.
 pub(crate) async fn busy(controller: &Controller, window: Duration) -> Result<Measure> {
     busy_by(|| controller.processor(), window).await
 }
 
-/// The share of a core by which a processor time grows over a window.
+/// Measures the share of a core that `processor`, a reading of total processor time, grows by over a window.
 pub(crate) async fn busy_by(
     processor: impl Fn() -> Result<Duration>,
     window: Duration,
@@ -179,7 +179,7 @@ pub(crate) async fn busy_by(
     Ok(Measure::once(text, Unit::Percent, percent))
 }
 
-/// The words of the table for the way in which [`busy`] measures.
+/// Returns the text of the column "how measured" for [`busy`] and [`busy_by`].
 pub(crate) fn busy_for(window: Duration) -> String {
     format!("utime + stime in /proc/PID/stat over {window:?}")
 }
@@ -187,7 +187,7 @@ pub(crate) fn busy_for(window: Duration) -> String {
 /// The tasks of gates, each with the time at which it is let through. The tasks end when this is dropped.
 pub(crate) type Gates = JoinSet<Result<Instant>>;
 
-/// Lets the gates of these pods ask.
+/// Starts a task for the gate of each of these pods, which asks the controller from an address of its own until it is let through.
 pub(crate) fn start(controller: &Controller, pods: &[Unscheduled]) -> Result<Gates> {
     let tls = TlsConnector::from(Arc::new(trusting(&controller.bundle)?));
     let name = ServerName::try_from(controller.name.clone())?;
@@ -222,7 +222,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// Asks until the gate is let through, and returns when that was.
+    /// Asks until the gate is let through, and returns that moment. A question that fails is asked again after a pause; a refusal is an error.
     async fn run(self) -> Result<Instant> {
         let (mut seen, mut kept) = (String::new(), None);
         loop {

@@ -55,7 +55,7 @@ impl Dependency {
     }
 }
 
-/// Makes the pod of the dependency, which is not ready at first.
+/// Creates the pod `dependency`, with a status that is not ready.
 pub(crate) async fn unready(cluster: &Cluster) -> Result<()> {
     let mut object = pod(&json!({}), 0);
     object["metadata"] = json!({"name": NAME});

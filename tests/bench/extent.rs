@@ -8,37 +8,37 @@ use std::time::Duration;
 
 /// How often each part is measured, and with how many objects.
 pub(crate) struct Extent {
-    /// The parts that are measured only where the caller names them.
+    /// The parts that are left out unless the command line names them.
     pub(crate) without: &'static [Part],
-    /// Gates that wait at a time, more than most clusters ever have.
+    /// The number of gates that wait at the same time as processes, more than most clusters ever have.
     pub(crate) gates: usize,
-    /// Numbers of gates that are released, and how often each.
+    /// Pairs: the number of gates that are released at once, as processes, and the number of rounds.
     pub(crate) releases: [(usize, usize); 3],
-    /// The number of gates that wait for one address.
+    /// The number of gates that wait for one address outside of the cluster.
     pub(crate) addresses: usize,
-    /// The numbers of gates that are released beside the gate's peers, and how often each.
+    /// The extent of the measurement beside the init containers that users write without sluice.
     pub(crate) waiters: Waiters,
     /// Numbers of gates that wait for a pod that fits on no node, fewest first.
     pub(crate) unschedulable: &'static [usize],
-    /// Numbers of gates that are tasks, fewest first.
+    /// Numbers of gates that are tasks of the bench instead of processes, each measured by itself, fewest first.
     pub(crate) crowds: &'static [usize],
-    /// The number of pods whose gates have opened.
+    /// The number of pods, not waiting any more, whose memory in the controller is measured.
     pub(crate) passed: usize,
     /// The number of pods whose images are pulled while their gates wait.
     pub(crate) pulls: usize,
-    /// The number of gates on two replicas.
+    /// The number of gates on two replicas together.
     pub(crate) replicas: usize,
-    /// The objects of a kind that a dependent names.
+    /// The numbers of objects of a watched kind, and of their changes.
     pub(crate) objects: Objects,
-    /// The time for which requests are counted.
+    /// The time over which requests, memory and processor time are measured while gates wait.
     pub(crate) window: Duration,
-    /// The number of pods for which requests of each sort are sent to the API server.
+    /// The number of creations of a pod, each with and without a list, that the API server is sent as a dry run.
     pub(crate) pods: usize,
-    /// The reviews that the peer of admission gets too.
+    /// The reviews that both our controller and the injector beside it get.
     pub(crate) beside: Reach,
     /// The number of creations that are held at once.
     pub(crate) creations: usize,
-    /// The number of starts of a gate that may go through at once.
+    /// The number of starts of a gate that need not wait, one after another.
     pub(crate) starts: usize,
 }
 

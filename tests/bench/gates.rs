@@ -14,10 +14,10 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use wire::env;
 
-/// The longest time until the last gate ends.
+/// The longest time that a program may take to end.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// The inputs that gates need to start.
+/// The pods whose gates the bench starts as processes, with the program, the controller and the folder that the gates need.
 pub(crate) struct Gates<'a> {
     binary: PathBuf,
     scratch: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) struct Gates<'a> {
 }
 
 impl<'a> Gates<'a> {
-    /// Gates of these pods.
+    /// Returns the gates of these pods, not started: they are to ask this controller, and keep tokens and markers in the scratch folder.
     pub(crate) fn new(paths: &Paths, controller: &'a Controller, pods: &'a [Unscheduled]) -> Self {
         Self {
             binary: paths.gate.clone(),
@@ -38,7 +38,7 @@ impl<'a> Gates<'a> {
         }
     }
 
-    /// Starts the gates of the first pods, which have never opened before.
+    /// Starts the gates of the first `count` pods, each with an empty state folder, as if it had never opened before.
     pub(crate) fn start(&self, count: usize) -> Result<Running> {
         let round = self.round.fetch_add(1, Ordering::Relaxed);
         let started = self.pods.iter().take(count).map(|pod| {
@@ -49,7 +49,7 @@ impl<'a> Gates<'a> {
         started.collect::<Result<_>>().map(Running)
     }
 
-    /// One gate, not started.
+    /// Returns the command of one gate, not started: writes the token of its pod, and makes an empty state folder for this round.
     fn gate(&self, pod: &Unscheduled, round: usize) -> Result<Command> {
         let folder = self.scratch.join(&pod.name);
         let (token, state) = (folder.join("token"), folder.join(round.to_string()));
@@ -75,14 +75,15 @@ impl<'a> Gates<'a> {
         Ok(command)
     }
 
-    /// Runs the gate of the first pod to its end: from before the fork to after the exit.
+    /// Runs the gate of the first pod to its end, and returns the time from before the fork to after the exit.
     pub(crate) async fn once(&self) -> Result<Duration> {
         let round = self.round.fetch_add(1, Ordering::Relaxed);
         to_the_end(&mut self.gate(&self.pods[0], round)?).await
     }
 }
 
-/// Runs a program to its end: from before the fork to after the exit.
+/// Runs a program to its end, and returns the time from before the fork to after the exit. An exit code that is not 0, or a minute without an end, is
+/// an error.
 pub(crate) async fn to_the_end(command: &mut Command) -> Result<Duration> {
     let began = Instant::now();
     let ended = timeout(LIMIT, command.status()).await;

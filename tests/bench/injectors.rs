@@ -1,4 +1,4 @@
-//! Admission beside that of a peer: the same pods from the same clients, in turns.
+//! Our admission beside that of another injector: both get reviews of equal pods from as many clients, in turns.
 
 use crate::Paths;
 use crate::cluster::Cluster;
@@ -27,7 +27,7 @@ const PODS: [(&str, usize); 4] = [
     ("1 MB", 620_000),
 ];
 const CLIENTS: [usize; 3] = [1, 8, 64];
-/// The number of turns of each side.
+/// The number of turns that our controller gets, and the other injector too.
 const TURNS: usize = 2;
 /// The size of the pod whose figures are compared with the targets of throughput and memory.
 const USUAL: &str = "4.5 kB";
@@ -53,7 +53,7 @@ struct Pair {
     peer: Result<Injector>,
 }
 
-/// Measures latency, throughput and memory of both sides.
+/// Measures latency, throughput and memory of our admission and of HashiCorp's injector.
 pub(crate) async fn side_by_side(
     paths: &Paths,
     cluster: &Cluster,
@@ -96,7 +96,7 @@ pub(crate) async fn side_by_side(
     pair.own.stop().await
 }
 
-/// The review of a pod as the API server makes it, which both are to patch.
+/// Returns the review of a pod with about `bytes` bytes of environment, completed by the API server. Its annotations make both injectors patch it.
 async fn admitted(cluster: &Cluster, bytes: usize) -> Result<String> {
     let plain = serde_json::from_value(pod(&json!({"example.com/note": "none"}), bytes))?;
     let mut pod = serde_json::to_value(cluster.rehearse(&plain).await?)?;
@@ -212,7 +212,7 @@ fn rate_target(size: &str, load: Load) -> Option<f64> {
     }
 }
 
-/// The target of the processor time of a review, as a multiple of the peer's.
+/// Returns the target of the processor time of a review, as a multiple of the peer's; `None` where there is none.
 fn processor_target(size: &str, load: Load) -> Option<f64> {
     matches!(
         (size, load.connection, load.clients),

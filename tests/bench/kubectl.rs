@@ -20,26 +20,26 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// The number of waiting peers whose cost is measured.
+/// The number of waiting init containers of each other sort whose requests and memory are measured.
 const MANY: usize = 20;
-/// The pause between two looks of a loop.
+/// The pause of a shell loop between two reads of its object.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The most loops: the processor has no room for more of their kubectl processes.
+/// The most shell loops at a time: the processor has no room for more of their kubectl processes.
 const LOOPS: usize = 20;
 /// The time until a kubectl has read its object.
 const SETTLED: Duration = Duration::from_secs(1);
-/// The further time for each kubectl that starts at the same time.
+/// The time that is added to this for each further kubectl that starts at the same time.
 const EACH: Duration = Duration::from_millis(100);
 
 /// The name of `kubectl wait` in the table.
 pub(crate) const WAIT: &str = "kubectl wait";
 
-/// The number of starts of a peer that need not wait.
+/// The number of starts of a `kubectl wait` that need not wait.
 const STARTS: usize = 20;
 
-/// The extent of the measurement of the gate's peers.
+/// The extent of the measurement of the gate beside the init containers that users write without sluice.
 pub(crate) struct Waiters {
-    /// Numbers of peers that are released, and how often each.
+    /// Pairs: the number of waiting processes that are released at once, and the number of rounds.
     pub(crate) releases: &'static [(usize, usize)],
     /// The time over which requests and memory are measured.
     pub(crate) window: Duration,
@@ -61,7 +61,7 @@ impl Peer {
         }
     }
 
-    /// The script of the peer, for a shell whose arguments are kubectl's own.
+    /// Returns the shell script of the init container, whose arguments are further ones for kubectl.
     fn script(self) -> &'static str {
         match self {
             Self::Wait => {
@@ -74,7 +74,8 @@ impl Peer {
         }
     }
 
-    /// Starts `count` peers, and returns when all of them wait. Each log has a line for each request where `loud`.
+    /// Starts `count` peers of this sort, and returns when all of them wait. Each has a log file in `logs`, which gets a line for each request where
+    /// `loud`.
     async fn start(
         self,
         namespace: &str,
@@ -105,7 +106,7 @@ impl Peer {
     }
 }
 
-/// The time from the start to the exit of a `kubectl wait` whose object exists and is ready.
+/// Measures the time from the start to the exit of `kubectl wait --for=create` for an object that exists.
 pub(crate) async fn at_once(namespace: &str, object: &str) -> Result<Measure> {
     let mut took = vec![];
     for _ in 0..STARTS {
@@ -249,7 +250,7 @@ async fn cost(peer: Peer, paths: &Paths, cluster: &Cluster, window: Duration) ->
     })
 }
 
-/// The number of answers of the API server in the peers' logs so far.
+/// Counts the answers of the API server in all log files of the folder `logs`.
 fn responses(logs: &Path) -> Result<u64> {
     let mut count = 0;
     for log in fs::read_dir(logs)? {

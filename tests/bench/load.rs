@@ -30,19 +30,19 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Reviews a second.
+    /// Returns the number of reviews a second over all runs.
     pub(crate) fn rate(&self) -> f64 {
         as_number(self.took.len() as u64) / self.time.as_secs_f64()
     }
 
-    /// The part of a time that each review has of it.
+    /// Divides a time by the number of reviews.
     pub(crate) fn each(&self, time: Duration) -> Duration {
         time.div_f64(as_number(self.took.len() as u64).max(1.0))
     }
 }
 
 impl Load {
-    /// Sends reviews for a time. It blocks.
+    /// Sends the same review by all clients at the same time, again and again for `time`, and adds the answers and durations to `seen`. It blocks.
     pub(crate) fn run(
         &self,
         endpoint: &Endpoint,

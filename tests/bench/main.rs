@@ -1,11 +1,11 @@
-//! `make bench`: what sluice costs and how fast it is, in one table.
+//! `make bench`: measures the costs and the speed of sluice, and prints them in one table.
 //!
 //! Objects, tokens and TLS are real. The controller is the binary of the image, run as a process of this machine with a
 //! Service, a CA and a namespace of its own, so that its requests, memory and processor time are its own alone; the
 //! gates are processes too, because a node has no room for as many pods. Only the cost of a request to the API server
 //! is that of the sluice which is installed there.
 
-/// The credentials that a peer's pod would find.
+/// The credentials that the pod of HashiCorp's injector would find.
 mod account;
 /// Gates that wait for an address.
 mod address;
@@ -13,33 +13,33 @@ mod address;
 mod admission;
 /// The cost of requests at the API server.
 mod api_server;
-/// The objects that are made for this, and taken away again.
+/// The namespace of the bench with its objects, made at the start and deleted at the end.
 mod cluster;
-/// Two tables side by side.
+/// The comparison of two tables of the bench.
 mod compare;
 /// The controller as a process, and what can be read of it.
 mod controller;
-/// Instructions, which no noise alters.
+/// Counts of instructions, which no noise alters.
 mod count;
-/// Many held creations.
+/// The cost of many creations that are held at once.
 mod creations;
-/// Gates as tasks.
+/// Gates that are tasks of the bench's own process.
 mod crowd;
 /// The dependency of the gates.
 mod dependency;
-/// The extent of a run.
+/// How often each part of the bench is measured, and with how many objects.
 mod extent;
-/// Gates as processes.
+/// Gates that are processes of this machine.
 mod gates;
-/// Admission beside a peer's.
+/// Our admission beside that of HashiCorp's injector.
 mod injectors;
-/// The peers of the gate.
+/// The gate beside init containers that users write without sluice.
 mod kubectl;
-/// Many clients of admission.
+/// Many clients that send reviews to admission at the same time.
 mod load;
 /// A figure of the table.
 mod measure;
-/// Many objects of a watched kind.
+/// The cost of many objects of a kind that the controller watches.
 mod objects;
 /// Pods whose gates have opened.
 mod passed;
@@ -51,29 +51,29 @@ mod prefetch;
 mod presets;
 /// A registry that takes its time.
 mod registry;
-/// How long a gate takes to notice.
+/// The time from a ready dependency to the exit of its gates.
 mod release;
 /// Gates of more than one controller.
 mod replicas;
-/// A client of admission.
+/// A client that sends reviews to admission on one connection.
 mod reviews;
-/// Until a whole application serves.
+/// The time until a whole application serves.
 mod rollout;
-/// Processes that wait.
+/// Waiting processes: gates, and scripts that users write without sluice.
 mod running;
 /// The cost of one change in a scope of many objects.
 mod scope;
 /// The sizes of the shipped programs and images.
 mod sizes;
-/// The rules alone.
+/// The rules of `kubectl sluice status -f`, without a cluster.
 mod statuses;
 /// The lines of the table.
 mod table;
 /// Gates that wait for a pod that fits on no node.
 mod unschedulable;
-/// The peer of admission.
+/// HashiCorp's injector, which is measured beside our admission.
 mod vault;
-/// Gates that wait.
+/// The cost of waiting gates that are processes.
 mod waiting;
 
 use crate::cluster::Cluster;
@@ -147,7 +147,7 @@ impl Part {
         ("replicas", Self::Replicas),
     ];
 
-    /// The parts with these names; all parts of the extent where no name is given.
+    /// Returns the parts with these names, or where no name is given, all parts that the extent does not leave out. An unknown name is an error.
     fn chosen(names: &[&str], extent: &Extent) -> Result<Vec<Self>> {
         let known = |name: &&str| Self::ALL.iter().any(|(known, _)| known == name);
         if !names.iter().all(known) {
@@ -193,7 +193,7 @@ async fn main() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Compares two tables, and fails where a figure has become worse.
+/// Compares two tables in files, prints both side by side, and returns exit code 1 where a figure has become worse.
 fn compared(before: &Path, after: &Path) -> Result<ExitCode> {
     let (text, worse) = compare::compare(&Table::read(before)?, &Table::read(after)?);
     // A reader that has gone is no error.
@@ -270,7 +270,7 @@ async fn measure(
     Ok(())
 }
 
-/// Gates that are processes: they wait, are released, and go through at once.
+/// Measures gates that are processes: while they wait, when they are released, and when they need not wait.
 async fn gates(paths: &Paths, cluster: &Cluster, extent: &Extent, table: &mut Table) -> Result<()> {
     let count = extent.gates;
     step(&format!(
@@ -294,7 +294,7 @@ async fn gates(paths: &Paths, cluster: &Cluster, extent: &Extent, table: &mut Ta
     controller.stop().await
 }
 
-/// Says on standard error what is going on; the table alone goes to standard output.
+/// Prints the present step of the run to standard error; the table alone goes to standard output.
 fn step(what: &str) {
     eprintln!("==> {what}");
 }

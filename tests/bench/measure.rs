@@ -4,7 +4,7 @@ use harness::samples::{Samples, millis};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A measured figure. Less is better, except for a rate a second.
+/// A measured figure, or a text in its place. Less is better, except for a rate a second.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Measure {
     /// The figure as a text for readers.
@@ -18,7 +18,7 @@ pub(crate) struct Measure {
 pub(crate) struct Number {
     pub(crate) unit: Unit,
     pub(crate) median: f64,
-    /// The percentiles, which tell how far the figure strays by itself; `None` where it was measured once.
+    /// The percentiles, which tell how far the figure strays between its samples; `None` where it was measured once.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) spread: Option<Spread>,
 }
@@ -43,20 +43,21 @@ pub(crate) enum Unit {
     PerMinute,
     #[serde(rename = "instructions")]
     Instructions,
-    /// A rate a second, of which more is better.
+    /// A number a second, of which more is better.
     #[serde(rename = "a second")]
     PerSecond,
 }
 
 impl Unit {
-    /// Whether a bigger figure is the better one.
+    /// Whether a bigger figure of this unit is the better one: only of a rate a second.
     pub(crate) fn more_is_better(self) -> bool {
         self == Self::PerSecond
     }
 }
 
 impl Number {
-    /// Our figure as a multiple of a peer's; `None` where the peer's is zero.
+    /// Returns our figure divided by a peer's, by their 99th percentiles where both have them, else by their medians; `None` where the peer's is
+    /// zero.
     pub(crate) fn ratio(&self, peer: &Self) -> Option<f64> {
         let (own, other) = match (self.spread, peer.spread) {
             (Some(own), Some(other)) => (own.p99, other.p99),
@@ -67,7 +68,7 @@ impl Number {
 }
 
 impl Measure {
-    /// A figure that was measured once.
+    /// Returns a figure that was measured once, without percentiles: its text, its unit and its number.
     pub(crate) fn once(text: impl Into<String>, unit: Unit, median: f64) -> Self {
         let number = Number {
             unit,
@@ -80,17 +81,17 @@ impl Measure {
         }
     }
 
-    /// `13524 a second`
+    /// Returns a rate as a figure, e.g. `13524 a second`.
     pub(crate) fn per_second(rate: f64) -> Self {
         Self::once(format!("{rate:.0} a second"), Unit::PerSecond, rate)
     }
 
-    /// The reason why a figure was not measured, in place of a figure.
+    /// Returns a text without a number: the reason why a figure was not measured.
     pub(crate) fn skipped(reason: &anyhow::Error) -> Self {
         Self::from(format!("skipped: {reason:#}"))
     }
 
-    /// `2.3 MB`
+    /// Returns a number of bytes as a figure, e.g. `2.3 MB`.
     pub(crate) fn bytes(bytes: u64) -> Self {
         Self::once(megabytes(bytes), Unit::Bytes, as_number(bytes))
     }
@@ -127,7 +128,7 @@ impl From<String> for Measure {
     }
 }
 
-/// `2.3 MB`
+/// Writes a number of bytes in megabytes, cut to one decimal: `2.3 MB`.
 pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }

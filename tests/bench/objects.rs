@@ -1,4 +1,4 @@
-//! The cost of objects of a watched kind: memory, a start, and a change of one beside all the others.
+//! The cost of objects of a watched kind: the controller's memory, its start, and the change of one object beside all others.
 
 use crate::Paths;
 use crate::api_server;
@@ -12,9 +12,9 @@ use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// The dependency of the gate that is let through as soon as all objects are read.
+/// The dependency of the gate that is let through as soon as the controller has read all objects.
 const THERE: &str = "deployment/of-the-bench-0:present";
-/// The dependency of the gate that waits for ever.
+/// The dependency of the gate that waits for ever: a Deployment that is never made.
 const MISSING: &str = "deployment/of-the-bench";
 /// The time until memory has settled: unused memory goes back to the kernel after ten seconds. By then the controller has also
 /// looked for stranded pods; it looks again after five minutes.
@@ -24,11 +24,11 @@ const SETTLED: Duration = Duration::from_secs(20);
 pub(crate) struct Objects {
     /// Numbers of objects, fewest first.
     pub(crate) counts: &'static [usize],
-    /// Changes a second, and for how long.
+    /// Pairs: the number of changes a second, and the time for which they are made.
     pub(crate) rates: &'static [(usize, Duration)],
 }
 
-/// Measures more and more objects, each number with a controller of its own.
+/// Measures watched objects: each of the extent's numbers of them, fewest first, with a controller of its own.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -90,7 +90,8 @@ pub(crate) async fn measure(
     api_server::quiet(cluster).await
 }
 
-/// The cost of changes of objects that no gate waits for, while a gate waits for another object of their kind.
+/// The processor time of a controller with and without changes of objects that no gate waits for, while a gate waits for another object of their
+/// kind.
 struct Changes {
     count: usize,
     used: Duration,

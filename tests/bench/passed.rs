@@ -1,4 +1,4 @@
-//! The memory of a pod that runs, because its gate has opened.
+//! The controller's memory of a pod that runs, because its gate has opened.
 
 use crate::Paths;
 use crate::api_server;
@@ -24,7 +24,7 @@ const SETTLED: Duration = Duration::from_secs(20);
 /// The object that owns the pods. No controller of the cluster looks at its kind, so the pods stay as they are.
 const OWNER: &str = "owner-of-passed";
 
-/// Measures a controller with and without `count` pods whose gates have opened.
+/// Measures the memory of a controller for a pod whose gate has opened: with `count` such pods, and without them.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -57,7 +57,7 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// The memory of a controller that knows the pods of this moment.
+/// Starts a controller that finds the present pods of the cluster, and returns its resident memory after twenty seconds, in bytes.
 async fn memory(paths: &Paths, cluster: &Cluster) -> Result<u64> {
     let mut controller = Controller::start(paths, cluster).await?;
     sleep(SETTLED).await;
@@ -66,7 +66,7 @@ async fn memory(paths: &Paths, cluster: &Cluster) -> Result<u64> {
     Ok(memory)
 }
 
-/// Makes a pod, and writes what a kubelet would write of it once it runs.
+/// Makes a pod, and writes the status that a kubelet would write once the pod runs.
 async fn runs(cluster: &Cluster, pod: Value) -> Result<()> {
     let made = cluster.make::<Pod>(pod).await?;
     let patch = Patch::Strategic(json!({"status": status()}));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The planned cluster.
 struct Plan {
-    /// The number of pods that carry our label, whether they wait or not.
+    /// The number of pods in the cluster that carry sluice's label, whether they wait or not.
     pods: u64,
     waiting: u64,
     replicas: u64,
@@ -46,7 +46,7 @@ const RENEWED: Duration = Duration::from_mins(10);
 /// The time after which the kubelet renews a token: four fifths of its ten minutes.
 const TOKEN: Duration = Duration::from_mins(8);
 
-/// The cost of one of each: processor time, or bytes.
+/// The cost of one arrival, release, review and the like: processor time, or bytes.
 #[derive(Debug, Clone, Copy)]
 struct Costs {
     arrival: Duration,
@@ -54,7 +54,7 @@ struct Costs {
     review: Duration,
     event: Duration,
     status: Duration,
-    /// The share of a core for a gate that only waits.
+    /// The share of a core that a replica uses for a gate that only waits.
     waiting: f64,
     idle: f64,
     pod: f64,
@@ -100,7 +100,7 @@ impl Costs {
     }
 }
 
-/// Adds the computed figures to the table.
+/// Computes the figures of the planned cluster from the costs in `measured`, and adds them to the table.
 pub(crate) fn tell(measured: &Table, table: &mut Table) -> Result<()> {
     let costs = Costs::of(measured)?;
     arriving(&PLAN, &costs, table);
@@ -212,7 +212,7 @@ fn released(plan: &Plan, costs: &Costs, table: &mut Table) {
     );
 }
 
-/// The number of waiting gates that reaches each limit, the smallest number first: it is the bottleneck of the cluster.
+/// Adds a row with the number of waiting gates that reaches each limit, the smallest number first: it is the bottleneck of the cluster.
 fn bottlenecks(plan: &Plan, costs: &Costs, table: &mut Table) {
     let replicas = as_number(plan.replicas);
     // The excess of the fullest replica over its equal part, by chance.

@@ -15,7 +15,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// The time that one pull takes.
+/// The time that a pull of an image from the bench's registry takes.
 const PULL: Duration = Duration::from_secs(10);
 
 /// The pause between two looks at a pod.
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The longest time until a container runs.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// Measures so many pods with `sluice.dev/prefetch`, and as many without it, in turns. Each has an image of its own.
+/// Measures `rounds` pods with `sluice.dev/prefetch`, and as many without it, in turns. Each has an image of its own.
 pub(crate) async fn measure(cluster: &Cluster, rounds: usize, table: &mut Table) -> Result<()> {
     step(&format!(
         "{rounds} times two pods whose image takes {PULL:?} to pull"
@@ -60,8 +60,8 @@ async fn turns(cluster: &Cluster, registry: &Registry, rounds: usize) -> Result<
     Ok([with, without].map(Samples::new))
 }
 
-/// The time from the creation of the dependency of a pod until the pod's container runs. By then the gate has waited for as long as a
-/// pull takes.
+/// Returns the time from the creation of the dependency of a pod until the pod's container runs. When the dependency is created, the gate has waited
+/// for as long as a pull takes.
 async fn waited(
     cluster: &Cluster,
     registry: &Registry,
@@ -92,7 +92,7 @@ async fn waited(
     Ok(took)
 }
 
-/// Returns once a container of the pod runs.
+/// Waits until a container of the pod runs; an error after two minutes.
 async fn runs(cluster: &Cluster, pod: &str, container: &str) -> Result<()> {
     let began = Instant::now();
     while began.elapsed() < LIMIT {

@@ -17,7 +17,8 @@ use kube::api::{Api, DeleteParams, PostParams};
 use rules::keys::DEPENDS_ON;
 use serde_json::json;
 
-/// `count` gates of a release wait for a Job of that release, which does not exist.
+/// Measures the controller's memory of a waiting gate, without any custom kind and then with all kinds of the presets. The `count` gates wait for a
+/// Job of their release, which does not exist.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -45,7 +46,8 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// The bytes by which the controller grows when these gates begin to wait, for each of them.
+/// Starts a controller with these arguments, and returns the bytes by which it grows for each of these pods whose gates begin to wait. The first gate
+/// does not count.
 async fn of_a_gate(
     paths: &Paths,
     cluster: &Cluster,

@@ -1,4 +1,4 @@
-//! A registry of images that takes its time: a pull of any image lasts as long as it is told.
+//! A registry of images for tests, in which every pull of an image takes a chosen time.
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
@@ -33,12 +33,12 @@ pub(crate) struct Registry {
 struct Images {
     /// The folder of the images: one folder for each, in the OCI image layout.
     folder: tempfile::TempDir,
-    /// The time that the layer of an image takes.
+    /// The time for which the registry delays the layer of an image.
     pull: Duration,
 }
 
 impl Registry {
-    /// A registry at this address of the machine.
+    /// Starts a registry at a free port of this address of the machine. Each pull of an image takes `pull`.
     pub(crate) async fn start(machine: IpAddr, pull: Duration) -> Result<Self> {
         let listener = TcpListener::bind((machine, 0)).await?;
         let address = listener.local_addr()?;
@@ -64,7 +64,7 @@ impl Registry {
         format!("http://{}", self.address)
     }
 
-    /// Makes an image with a layer that no other image has, and returns its name. It sleeps for as long as it runs.
+    /// Makes an image with a layer that no other image has, and returns its name. Its program sleeps for 1000 seconds.
     pub(crate) async fn image(&self, name: &str) -> Result<String> {
         let image = format!("{HOST}/{name}:1");
         let folder = self.images.folder.path().join(name);
@@ -92,7 +92,8 @@ async fn run(mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// Answers `/v2/`, `/v2/NAME/manifests/REFERENCE` and `/v2/NAME/blobs/DIGEST`.
+/// Answers `/v2/`, `/v2/NAME/manifests/REFERENCE` and `/v2/NAME/blobs/DIGEST`, and 404 to every other path. A layer is sent only after the time of a
+/// pull.
 async fn serve(State(images): State<Arc<Images>>, uri: Uri) -> Response {
     let parts: Vec<&str> = uri.path().trim_matches('/').split('/').collect();
     match parts[..] {
@@ -115,13 +116,14 @@ impl Images {
         blobs.join(digest.replace(':', "/"))
     }
 
-    /// The description of the one image of this name, in the index of its layout.
+    /// Returns the description of the one image in the folder `name`, from the index of its OCI layout; `None` where there is no such image.
     fn described(&self, name: &str) -> Option<Value> {
         let index = read(&self.folder.path().join(name).join("index.json"))?;
         Some(index["manifests"][0].clone())
     }
 
-    /// The manifest of an image, by the tag or by the digest, with what a client has to know of it.
+    /// Returns the manifest of an image by its tag or its digest, with the headers for its media type and its digest. Every tag names the one image;
+    /// another digest is not found.
     fn manifest(&self, name: &str, reference: &str) -> Result<impl IntoResponse, StatusCode> {
         let described = self.described(name).ok_or(StatusCode::NOT_FOUND)?;
         let text = |field: &str| described[field].as_str().unwrap_or_default().to_owned();

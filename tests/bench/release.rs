@@ -14,21 +14,22 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// A program that does nothing, to measure the cost of every process on this machine.
+/// A program that does nothing: its duration is the cost of any process on this machine.
 const DOES_NOTHING: &str = "/bin/true";
 
-/// The durations of several rounds with one number of gates.
+/// The durations of several rounds of releases, all with one number of gates.
 pub(crate) struct Release {
     count: usize,
-    /// The durations from the sending of the write.
+    /// The durations from the sending of the write to the exit of each gate.
     sent: Samples,
-    /// The durations from the arrival of the API server's answer to the write.
+    /// The durations from the arrival of the API server's answer to the write to the exit of each gate.
     pub(crate) known: Samples,
-    /// The durations from the sending of the write to the exit of the last gate of each round.
+    /// The durations from the sending of the write to the exit of the last gate, one for each round.
     last: Samples,
 }
 
-/// Lets gates wait in several rounds, makes their dependency ready, and notes when they end. `start` returns when all of them wait.
+/// Lets gates wait in `rounds` rounds, makes their dependency ready, and notes when they exit. `start` starts the gates of a round, and returns when
+/// all of them wait.
 pub(crate) async fn rounds(
     cluster: &Cluster,
     dependency: Dependency,
@@ -67,7 +68,8 @@ pub(crate) async fn rounds(
     })
 }
 
-/// Gates that all wait. They are released within the ten seconds in which no Event is written, which would be measured too.
+/// Starts `count` gates, and returns a second after all of them have asked. They are released within the ten seconds in which no Event is written,
+/// which would be measured too.
 pub(crate) async fn waiting(
     gates: &Gates<'_>,
     controller: &Controller,
@@ -80,7 +82,7 @@ pub(crate) async fn waiting(
 }
 
 impl Release {
-    /// Writes the figures into the table.
+    /// Adds the figures of these rounds to the table, with their targets.
     pub(crate) fn tell(&self, table: &mut Table) {
         let Self {
             count,

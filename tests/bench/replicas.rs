@@ -1,4 +1,5 @@
-//! More gates than one replica has to bear, on two replicas. The gates' Service would deal them out evenly; the bench does so itself.
+//! Measures more gates than one replica has to bear, on two replicas. In a cluster the Service would spread the gates; the bench gives half of them
+//! to each replica itself.
 
 use crate::Paths;
 use crate::admission;
@@ -18,7 +19,7 @@ use tokio::time::sleep;
 /// The memory of a replica, in bytes: the chart's limit.
 const LIMIT: f64 = 256.0 * 1024.0 * 1024.0;
 
-/// Measures gates that arrive at two replicas, wait, and are let through by one change.
+/// Measures `count` gates that arrive at two replicas, wait, and are let through by one change.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -106,7 +107,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The processor time that both replicas have taken.
+    /// Returns the processor time that both replicas together have used since their start.
     fn processor(&self) -> Result<Duration> {
         Ok(self.one.processor()? + self.other.processor()?)
     }

@@ -25,7 +25,8 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint whose certificate for `name` is signed by an authority of `bundle`, PEM.
+    /// Returns the endpoint at this address and path. Its certificate for `name` has to be signed by an authority of `bundle`, PEM. No TLS session is
+    /// resumed.
     pub(crate) fn new(
         address: SocketAddr,
         name: &str,
@@ -44,7 +45,8 @@ impl Endpoint {
     }
 }
 
-/// A client that trusts a bundle, PEM. It wants the cipher suite that the API server and the gate ask for first.
+/// Returns the configuration of a TLS 1.3 client that trusts a bundle, PEM. It offers only the cipher suite that the API server and the gate ask for
+/// first.
 pub(crate) fn trusting(bundle: &str) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(bundle.as_bytes()) {
@@ -60,12 +62,12 @@ pub(crate) fn trusting(bundle: &str) -> Result<ClientConfig> {
     Ok(config.with_no_client_auth())
 }
 
-/// The review that the API server sends when a pod is created.
+/// Returns the text of the review that the API server sends when this pod is created.
 pub(crate) fn review(pod: &Value) -> String {
     review_of("Pod", "shop", pod)
 }
 
-/// The review that the API server sends when an object of a core kind is created in a namespace.
+/// Returns the text of the review that the API server sends when an object of a core kind is created in a namespace.
 pub(crate) fn review_of(kind: &str, namespace: &str, object: &Value) -> String {
     let plural = format!("{}s", kind.to_lowercase());
     let kind = json!({"group": "", "version": "v1", "kind": kind});
@@ -85,7 +87,7 @@ pub(crate) struct Reviews {
 }
 
 impl Reviews {
-    /// Connects; the handshake is that of the first review.
+    /// Connects to the endpoint over TCP. The TLS handshake happens with the first review.
     pub(crate) fn begin(endpoint: &Endpoint, review: &str) -> Result<Self> {
         let Endpoint {
             address, name, tls, ..
@@ -100,7 +102,7 @@ impl Reviews {
         })
     }
 
-    /// Sends a review, and returns how long it took. It blocks.
+    /// Sends the review once more, which has to be answered with a patch, and returns how long that took. It blocks.
     pub(crate) fn next(&mut self) -> Result<Duration> {
         exchange(&mut self.connection, &self.request, "\"patchType\":")
     }
@@ -139,7 +141,7 @@ fn exchange(connection: &mut Connection, request: &str, contains: &str) -> Resul
 
 type Connection = BufReader<StreamOwned<ClientConnection, TcpStream>>;
 
-/// Reads one answer, with a length or in chunks.
+/// Reads the body of one HTTP answer, with a length or in chunks. A status other than 200 is an error.
 fn answer(connection: &mut Connection) -> Result<Vec<u8>> {
     let mut line = String::new();
     connection.read_line(&mut line)?;

@@ -34,7 +34,7 @@ const LONGEST: Duration = Duration::from_mins(10);
 /// The time after which the cluster has done what follows from a release, or from its end.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// The way that needs Argo CD.
+/// The way by sync waves, with its name: the one that needs Argo CD.
 const WAVES: (&str, Way) = ("waves", Way::Waves);
 
 /// Measures `rounds` releases and upgrades by each way of these names, or by every way, and writes tables and picture into `folder`.
@@ -80,7 +80,8 @@ fn chosen(names: &[&str]) -> Result<Vec<(&'static str, Way)>> {
     Ok(chosen.collect())
 }
 
-/// Runs the ways in turns. Without order a release takes minutes, which are pauses of the kubelet and stray little: one round is enough.
+/// Runs each way once in each round, and adds every release and upgrade to `runs`. Only the first round has the way without order: its releases take
+/// minutes, which are pauses of the kubelet and stray little.
 async fn in_turns(
     client: &Client,
     rounds: usize,
@@ -109,7 +110,7 @@ async fn in_turns(
     Ok(())
 }
 
-/// The first release, and an upgrade of it.
+/// Makes the first release of the application and an upgrade of it, and returns the measured course and cost of both.
 async fn both(client: &Client, stage: &Stage, way: Way, alone: &Cost) -> Result<Vec<Run>> {
     let mut runs = vec![];
     for phase in Phase::ALL {

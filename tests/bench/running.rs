@@ -10,11 +10,12 @@ use tokio::time::timeout;
 /// The longest time until the last process exits.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// Waiting processes. They are killed when this is dropped, if they were started so.
+/// Waiting processes. They are killed when this is dropped, if they were started with `kill_on_drop`.
 pub(crate) struct Running(pub(crate) Vec<Child>);
 
 impl Running {
-    /// The moment at which each process exits.
+    /// Waits for all processes, each in a task of its own, which returns the moment of the exit. An exit code that is not 0, or a minute without an
+    /// exit, is an error.
     pub(crate) fn exits(self) -> JoinSet<Result<Instant>> {
         let exit = |mut waiter: Child| async move {
             let status = timeout(LIMIT, waiter.wait())
@@ -30,7 +31,7 @@ impl Running {
         self.0.into_iter().map(exit).collect()
     }
 
-    /// The mean private memory of a process, in bytes, with the programs that it runs at this moment.
+    /// Returns the mean private memory of a process, in bytes, each with its child processes of this moment.
     pub(crate) fn memory(&self) -> Result<u64> {
         let pids = self.0.iter().filter_map(Child::id);
         let sizes = pids.map(|pid| {

@@ -1,7 +1,7 @@
 //! The cost of one change in a scope of many objects: how many gates are judged again, and how long that takes; and the memory
 //! that a gate that waits keeps of what it has read.
 //!
-//! In this process, without a socket: what a gate is told then is the same work for each.
+//! Measured in this process and without a socket: the way of the answer to the gate takes the same time in each case.
 
 use crate::measure::{Measure, Unit, as_number};
 use crate::table::Table;
@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use webhook::{Known, Settings, View};
 
-/// Objects in the scope, and as many gates that wait for all of them.
+/// The numbers of objects in the scope. As many gates wait for all of them.
 const SIZES: [usize; 3] = [10, 100, 500];
-/// Changes of each sort.
+/// The number of changes of each sort, of whose durations the median counts.
 const ROUNDS: usize = 20;
-/// Gates whose memory is measured.
+/// The number of gates whose memory is measured.
 const GATES: usize = 2000;
-/// Custom kinds that can be read, beside none: as many as all presets of the chart grant.
+/// The numbers of custom kinds that can be read: none, and as many as all presets of the chart grant.
 const KINDS: [usize; 2] = [0, 300];
 
 pub(crate) fn changes(table: &mut Table) -> Result<()> {
@@ -137,13 +137,13 @@ impl Scope {
         Ok(view)
     }
 
-    /// Judges one of the gates.
+    /// Judges the first gate of the scope once, and drops the verdict.
     pub(crate) fn judge_first(&self) -> Result<()> {
         let first = self.dependents.first().context("nobody waits")?;
         self.judge(first).map(drop)
     }
 
-    /// Changes one object, and returns how many gates are judged again and how long that takes.
+    /// Changes one Job of the scope after all gates were judged. Returns how many gates are judged again because of it, and how long that takes.
     fn change(&self, index: usize, round: usize) -> Result<(usize, Duration)> {
         let judged = self.dependents.iter().map(|it| self.judge(it));
         let views: Vec<View> = judged.collect::<Result<_>>()?;

@@ -82,7 +82,8 @@ fn status<'a>(file: &'a Path, profile: &'a str) -> [&'a OsStr; 5] {
     [status, filename, file.as_os_str(), of, profile.as_ref()]
 }
 
-/// Runs a program that judges a file. Its exit code 3 says that not every object is as it has to be.
+/// Runs a program that judges a file, and returns its output. Exit codes 0 and 3 are fine: 3 says that an object is not ready. Another code is an
+/// error.
 fn judged(command: &mut Command) -> Result<Output> {
     let output = command.output().with_context(|| {
         format!(
@@ -100,7 +101,7 @@ fn judged(command: &mut Command) -> Result<Output> {
     Ok(output)
 }
 
-/// Kind, namespace, name and status of each object, whichever program says them.
+/// Fails unless both outputs have an equal line for each object: kind, namespace, name and status, the first four words.
 fn agrees(own: &Output, other: Result<Output>) -> Result<()> {
     let words = |output: &Output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -129,7 +130,7 @@ fn instructions(sluice: &Path, folder: &Path, profile: &str) -> Result<Measure> 
     })
 }
 
-/// A file of so many objects.
+/// Writes a JSON List of `objects` objects to a file in the folder, and returns the path.
 fn list(folder: &Path, objects: usize) -> Result<PathBuf> {
     let file = folder.join(format!("{objects}-objects.json"));
     let items: Vec<_> = (0..objects).map(object).collect();
@@ -140,7 +141,7 @@ fn list(folder: &Path, objects: usize) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// An object of the file. Every second object is current by the rules of its kind.
+/// Returns object `number` of the file, whose kind is one of seven in turn. Every second object is current by the rules of its kind.
 fn object(number: usize) -> Value {
     let kinds = [
         ("apps/v1", "Deployment"),

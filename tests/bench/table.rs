@@ -24,7 +24,7 @@ pub(crate) struct Row {
     how: String,
     #[serde(flatten)]
     pub(crate) measure: Measure,
-    /// The largest median that meets the target, in the unit of the figure.
+    /// The target of the median, in the unit of the figure: its upper limit, or for a rate a second its lower limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     target: Option<f64>,
     /// The figures of peers for the same work in the same run.
@@ -52,13 +52,14 @@ struct Ratio {
 }
 
 impl Row {
-    /// Sets the target of the row: the largest median, in the unit of the figure.
+    /// Sets the target of the row's median, in the unit of the figure: its upper limit, or for a rate a second its lower limit.
     pub(crate) fn at_most(&mut self, target: f64) -> &mut Self {
         self.target = Some(target);
         self
     }
 
-    /// Adds a peer's figure of the same run, and the target of our figure as a multiple of it.
+    /// Adds another program's figure for the same work in the same run, and the target of our figure as a multiple of it; `None` where there is no
+    /// target.
     pub(crate) fn beside(
         &mut self,
         name: &str,
@@ -81,7 +82,8 @@ impl Row {
         self
     }
 
-    /// `at most 12 ms: met`, and the same of each ratio.
+    /// Returns the texts of the row's targets, such as `at most 12 ms: met`: first that of the figure, then those of the ratios; empty where there is
+    /// none.
     fn targets(&self) -> String {
         let Some(number) = self.measure.number else {
             return String::new();
@@ -132,7 +134,7 @@ impl Table {
         self.machine = format!("{machine}; API server {version}");
     }
 
-    /// A figure.
+    /// Adds a row with a figure and prints it to standard error. `what` is its name, `how` says how it was measured.
     pub(crate) fn row(&mut self, what: &str, measure: impl Into<Measure>, how: &str) -> &mut Row {
         let measure = measure.into();
         eprintln!("    {what}: {}", measure.text);
@@ -173,7 +175,7 @@ impl Table {
         Ok(serde_json::to_writer_pretty(file?, self)?)
     }
 
-    /// Reads a table that [`Self::write`] wrote.
+    /// Reads a table from a file that [`Self::write`] wrote.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let file =
             File::open(path).with_context(|| format!("failed to open {}", path.display()))?;

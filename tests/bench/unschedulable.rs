@@ -14,7 +14,7 @@ use tokio::time::sleep;
 /// The time over which admission is measured.
 const BESIDE: Duration = Duration::from_secs(8);
 
-/// Measures more and more gates, each number with a controller of its own.
+/// Measures gates that wait for a pod that fits on no node: each of these numbers of them, fewest first, with a controller of its own.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,

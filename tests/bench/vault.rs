@@ -20,7 +20,7 @@ const PROGRAM: &str = "vault-k8s";
 /// The name in the injector's certificate.
 const HOST: &str = "vault-k8s.bench.svc";
 const LIMIT: Duration = Duration::from_secs(30);
-/// The script that puts the token and the CA where each pod has them, in a mount namespace of its own, and starts the injector there.
+/// The script that puts the token and the CA of folder `$1` where each pod has them, in a mount namespace of its own, and starts the injector there.
 const AS_IN_A_POD: &str = r#"
 mount -t tmpfs tmpfs /var/run
 mkdir -p /var/run/secrets/kubernetes.io/serviceaccount
@@ -91,12 +91,12 @@ impl Injector {
         Reviews::begin(&self.endpoint, review)?.next()
     }
 
-    /// The injector's memory in a line of `/proc/PID/status`, in bytes.
+    /// Returns the injector's memory in bytes, from the line `line` of `/proc/PID/status`.
     pub(crate) fn memory(&self, line: &str) -> Result<u64> {
         machine::bytes(self.pid, "status", line)
     }
 
-    /// The processor time that the injector has taken.
+    /// Returns the processor time that the injector has used since its start.
     pub(crate) fn processor(&self) -> Result<Duration> {
         machine::processor(self.pid)
     }

@@ -68,7 +68,7 @@ pub(crate) async fn measure(
     Ok(())
 }
 
-/// A window of a controller's life, with its requests, memory and processor time.
+/// The requests, the memory and the processor time of a controller over some time.
 pub(crate) struct Window {
     requests: BTreeMap<String, u64>,
     memory: u64,
@@ -119,7 +119,8 @@ impl Window {
         );
     }
 
-    /// Requests that the other window does not have. Watches end and begin by themselves every few minutes.
+    /// Returns the requests in this window beyond those in the other one, by verb and resource. One more than there is no excess, and watches do not
+    /// count, since they end and begin by themselves every few minutes.
     pub(crate) fn excess(&self, other: &Self) -> BTreeMap<String, u64> {
         // A poll may fall into a window once more than into another.
         let usual = |what: &String| other.requests.get(what).map_or(0, |count| count + 1);
@@ -140,7 +141,8 @@ fn difference(
     grown.filter(|(_, count)| *count > 0).collect()
 }
 
-/// `create events 1.0, create tokenreviews 1.0`, a gate.
+/// Writes requests as a text such as `create events 1.00, create tokenreviews 1.00`: the number for each of `among` gates, or the plain number where
+/// `among` is 1.
 fn list(requests: &BTreeMap<String, u64>, among: usize) -> String {
     let each = requests.iter().map(|(what, count)| match among {
         1 => format!("{what} {count}"),

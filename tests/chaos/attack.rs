@@ -14,10 +14,10 @@ use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 const SERVER: &str = "sluice.sluice-system.svc";
-/// The longest time for a connection, for a handshake, and for an answer.
+/// The longest time for a connection, and for each read and write on it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The time for a replica to give back unused memory.
+/// The pause after an attack, in which a replica gives back unused memory.
 const AFTERWARDS: Duration = Duration::from_secs(15);
 
 /// A port of a replica.
@@ -28,7 +28,7 @@ pub(crate) enum Port {
     Plain,
 }
 
-/// The port that an attack goes to.
+/// The address of one port of one replica, which an attack goes to.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) port: Port,
@@ -40,7 +40,7 @@ pub(crate) struct Target {
 trait Connection: Read + Write + Send {}
 impl<T: Read + Write + Send> Connection for T {}
 
-/// Attacks that are under way until their time is over.
+/// Threads of rude clients, which run until the time of the attack is over, and their outcomes.
 pub(crate) struct Attack {
     end: Instant,
     threads: Vec<JoinHandle<()>>,
@@ -56,7 +56,7 @@ fn count(seen: &Seen, what: &str) {
 }
 
 impl Target {
-    /// Every port of these replicas. `bundle` is base64, as the API server has it.
+    /// Returns a target for each of the three ports of each of these replicas. `bundle` is the CA bundle in base64, as the API server has it.
     pub(crate) fn all(replicas: &[IpAddr], bundle: &str) -> Vec<Self> {
         let mut roots = RootCertStore::empty();
         let pem = BASE64_STANDARD.decode(bundle).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Target {
     }
 }
 
-/// The whole text of one answer, on a connection of its own.
+/// Sends a request on a connection of its own, and returns everything that comes until the replica closes it.
 pub(crate) fn ask(from: IpAddr, target: &Target, request: &str) -> io::Result<String> {
     let mut connection = target.connect(from)?;
     connection.write_all(request.as_bytes())?;
@@ -110,7 +110,7 @@ pub(crate) fn ask(from: IpAddr, target: &Target, request: &str) -> io::Result<St
 }
 
 impl Attack {
-    /// Begins an attack that lasts for `time`.
+    /// Returns an attack that ends `time` from now, without clients as yet.
     pub(crate) fn lasts(time: Duration) -> Self {
         Self {
             end: Instant::now() + time,
@@ -119,14 +119,15 @@ impl Attack {
         }
     }
 
-    /// Opens so many connections, sends the same on each, and holds them until the end.
+    /// Opens `count` connections in a new thread, sends the bytes `sent` on each, and holds them until the attack ends.
     pub(crate) fn hold(&mut self, from: IpAddr, target: &Target, count: usize, sent: &[u8]) {
         self.crowd(from, target, vec![sent.to_vec(); count], |_, _, end| {
             sleep(end.saturating_duration_since(Instant::now()));
         });
     }
 
-    /// Opens a connection for each of these questions, sends it there, and sees at the end which of them are still held.
+    /// Opens a connection for each of these questions in a new thread and sends the question there. When the attack ends, counts the connections
+    /// whose question is still held, and those that were answered or closed.
     pub(crate) fn wait_each(&mut self, from: IpAddr, target: &Target, questions: Vec<Vec<u8>>) {
         self.crowd(from, target, questions, |connections, seen, end| {
             sleep(end.saturating_duration_since(Instant::now()));
@@ -143,7 +144,7 @@ impl Attack {
         });
     }
 
-    /// Opens so many connections, and sends one byte a second on each after these.
+    /// Opens `count` connections in a new thread, sends the bytes `first` on each, and then one byte a second until the attack ends.
     pub(crate) fn drip(&mut self, from: IpAddr, target: &Target, count: usize, first: &[u8]) {
         let first = vec![first.to_vec(); count];
         self.crowd(from, target, first, |connections, seen, end| {
@@ -156,7 +157,8 @@ impl Attack {
         });
     }
 
-    /// Opens a connection for each of these, sends it there, and goes on with those that took it.
+    /// Opens a connection for each of these texts in a new thread, and sends the text there. Then calls `rest` with the connections that took their
+    /// text.
     fn crowd(
         &mut self,
         from: IpAddr,
@@ -184,7 +186,8 @@ impl Attack {
         }));
     }
 
-    /// Sends one request after another, each of which `request` makes from its number.
+    /// Sends one request after another in a new thread until the attack ends, at most one in each `pause`. `request` makes each from its number,
+    /// which begins with 1.
     pub(crate) fn ask(
         &mut self,
         from: IpAddr,
@@ -210,7 +213,7 @@ impl Attack {
         }));
     }
 
-    /// Waits for the end: what was seen, and how often.
+    /// Waits until the attack ends, and returns each outcome with its number, such as `12 connected, 3 turned away`.
     pub(crate) async fn ended(self) -> String {
         let threads = self.threads;
         let joined = tokio::task::spawn_blocking(move || {
@@ -232,7 +235,7 @@ fn sends(connection: &mut Box<dyn Connection>, bytes: &[u8]) -> bool {
     sent.and_then(|()| connection.flush()).is_ok()
 }
 
-/// The status of one answer, on a connection that is kept.
+/// Sends a request on a kept connection, or on a new one where there is none, and returns the status code of the answer.
 fn once(
     connection: &mut Option<Box<dyn Connection>>,
     target: &Target,
@@ -255,7 +258,7 @@ fn once(
         .ok_or_else(|| io::Error::other("no answer"))
 }
 
-/// The outcome of a request: the status of the answer, or the way in which the connection ended.
+/// Reads once from a connection, at most 4096 bytes, and returns the text; empty where the connection has ended.
 fn answer(connection: &mut Box<dyn Connection>) -> io::Result<String> {
     let mut answer = vec![0; 4096];
     let read = connection.read(&mut answer)?;

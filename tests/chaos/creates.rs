@@ -14,7 +14,7 @@ use tokio::time::{interval, sleep};
 
 /// The pause between two creations: twenty a second.
 const PACE: Duration = Duration::from_millis(50);
-/// The pause before a second try: a user or a controller waits at least this long.
+/// The pause before a creation that was refused is tried once more: a user or a controller waits at least this long.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Creations under way.
@@ -27,9 +27,9 @@ pub(crate) struct Creates {
 #[derive(Debug, Default)]
 pub(crate) struct Created {
     pub(crate) tried: usize,
-    /// The number of creations that were refused at the first try.
+    /// The number of creations that were refused at the first try, or admitted without a gate.
     pub(crate) failed: usize,
-    /// The number of creations that were refused a second time, a quarter of a second later.
+    /// The number of creations that failed a second time, a quarter of a second later.
     pub(crate) failed_again: usize,
     /// The durations of the first tries.
     pub(crate) took: Vec<Duration>,
@@ -38,14 +38,14 @@ pub(crate) struct Created {
 }
 
 impl Creates {
-    /// Begins to create pods.
+    /// Starts a task that creates twenty pods a second until [`Self::stop`].
     pub(crate) fn start(site: &Site<'_>) -> Self {
         let (stop, stopped) = oneshot::channel();
         let work = tokio::spawn(create(site.client.clone(), site.namespace.clone(), stopped));
         Self { stop, work }
     }
 
-    /// Ends the creations, and returns when the last one is answered.
+    /// Ends the creations, waits until each is answered, and returns their results.
     pub(crate) async fn stop(self) -> Created {
         // Where the work has ended by itself, its panic is what counts.
         let _ = self.stop.send(());
@@ -77,7 +77,8 @@ async fn create(client: Client, namespace: String, mut stopped: oneshot::Receive
     created
 }
 
-/// Creates one pod: how long the first try took, and why the first and the second try failed.
+/// Creates one pod, as a dry run, and once more if it was refused or got no gate. Returns the duration of the first try, and the reasons why the
+/// first and the second try failed.
 async fn one(pods: Api<Pod>, pod: Pod) -> (Duration, Option<String>, Option<String>) {
     let parameters = PostParams {
         dry_run: true,

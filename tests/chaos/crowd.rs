@@ -23,13 +23,13 @@ pub(crate) struct Crowd {
     gates: Vec<Gate>,
 }
 
-/// Gates that wait for what never comes, until this is dropped.
+/// Gates that wait for an object that is never created. Dropping this kills them.
 pub(crate) struct Waiting(Vec<Gate>);
 
 struct Gate {
     pod: String,
     log: PathBuf,
-    /// The task that waits for the end of the process. The process is killed when this is dropped.
+    /// The task that waits for the end of the process, and returns the moment and the exit status. Ending the task kills the process.
     end: JoinHandle<(Instant, ExitStatus)>,
 }
 
@@ -38,16 +38,16 @@ struct Gate {
 pub(crate) struct Fates {
     /// The number of gates that opened before their dependency existed.
     pub(crate) early: usize,
-    /// The number of gates that ended with another code than 0.
+    /// The number of gates that ended with another exit code than 0.
     pub(crate) failed: usize,
-    /// The time from the dependency's creation to the opening, for each other gate.
+    /// The time from the dependency's creation to the end, for each gate that ended within the limit; zero for one that ended before.
     pub(crate) late: Vec<Duration>,
-    /// The pods and the last words of those that did not open.
+    /// The pod and the last line of the log of each gate that did not end within the limit.
     pub(crate) never: Vec<(String, String)>,
 }
 
 impl Crowd {
-    /// Starts `count` gates, and returns when each waits.
+    /// Creates `count` pods that wait for the ConfigMap `dependency`, starts their gates, and returns when each gate waits.
     pub(crate) async fn gather(site: &Site<'_>, dependency: &str, count: usize) -> Result<Self> {
         let list = format!("configmap/{dependency}");
         let pods = Unscheduled::make(&site.client, &site.namespace, count, &list).await?;
@@ -60,7 +60,7 @@ impl Crowd {
         Ok(crowd)
     }
 
-    /// Makes the dependency, and notes how each gate ends.
+    /// Makes the dependency, notes how each gate ends, and deletes the pods.
     pub(crate) async fn release(self, site: &Site<'_>) -> Result<Fates> {
         let done = |gate: &&Gate| gate.end.is_finished();
         let mut fates = Fates {
@@ -104,7 +104,7 @@ impl Waiting {
         Ok(waiting)
     }
 
-    /// The number of gates that have ended although their dependency never comes.
+    /// Returns the number of gates that have ended although their dependency never comes.
     pub(crate) fn ended(&self) -> usize {
         let gates = self.0.iter();
         gates.filter(|gate| gate.end.is_finished()).count()

@@ -1,4 +1,4 @@
-//! `make chaos`: what happens to gates and to admission while everything around them breaks, as one table.
+//! `make chaos`: tests gates and admission while everything around them breaks, and prints one table.
 //!
 //! Objects, tokens, TLS and the sluice that is installed are real. Most gates are processes of this machine, because a node
 //! has no room for as many pods; `tests/it/node` tries some of the same with pods.
@@ -7,19 +7,19 @@
     reason = "who waits for a task hears of its panic"
 )]
 
-/// Rude clients.
+/// Clients that flood the replicas.
 mod attack;
 /// Creations while a fault lasts.
 mod creates;
-/// Gates that wait through it.
+/// Gates that wait while a fault lasts.
 mod crowd;
 /// The faults.
 mod faults;
-/// The place of the trials.
+/// The cluster, the namespaces and the folders of the trials.
 mod site;
-/// One trial.
+/// One trial: a fault, the promises that hold through it, and the row of its result.
 mod trial;
-/// The memory and the restarts of the replicas meanwhile.
+/// The memory and the restarts of the replicas during a trial.
 mod watched;
 
 use crate::site::Site;
@@ -89,7 +89,7 @@ async fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed > 0)))
 }
 
-/// The memory limit of the controller's container, in bytes.
+/// Returns the memory limit of the controller's container, in bytes.
 async fn limit(site: &Site<'_>) -> u64 {
     let deployment = site.sluice.get("deployment/sluice").await;
     let container = &deployment["spec"]["template"]["spec"]["containers"][0];

@@ -13,7 +13,7 @@ pub(crate) struct Site<'a> {
     pub(crate) ns: &'a Namespace,
     /// The name of the trials' namespace.
     pub(crate) namespace: String,
-    /// The namespace of sluice.
+    /// Reads the objects in the namespace of sluice.
     pub(crate) sluice: Look,
     /// The path of the gate's binary, which the image holds.
     pub(crate) gate: PathBuf,
@@ -22,19 +22,19 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The `caBundle` that the API server trusts sluice by: PEM in base64.
+    /// Returns the `caBundle` by which the API server trusts sluice: PEM in base64; empty where there is none.
     pub(crate) async fn trusted(&self) -> String {
         let configuration = self.sluice.get("mutatingwebhookconfiguration/sluice").await;
         let bundle = &configuration["webhooks"][0]["clientConfig"]["caBundle"];
         bundle.as_str().unwrap_or_default().to_owned()
     }
 
-    /// The Secrets of sluice's namespace.
+    /// Returns the interface to the Secrets of sluice's namespace.
     pub(crate) fn secrets(&self) -> Api<Secret> {
         Api::namespaced(self.client.clone(), sluice::NAMESPACE)
     }
 
-    /// The ConfigMaps of sluice's namespace.
+    /// Returns the interface to the ConfigMaps of sluice's namespace.
     pub(crate) fn config_maps(&self) -> Api<ConfigMap> {
         Api::namespaced(self.client.clone(), sluice::NAMESPACE)
     }

@@ -1,4 +1,4 @@
-//! One trial: gates wait and pods are created, something breaks, and then everything has to be as it was promised.
+//! One trial: gates wait and pods are created while a fault lasts. Then the gates must open in time, and no promise may be broken.
 
 use crate::creates::{Created, Creates};
 use crate::crowd::{Crowd, Fates};
@@ -17,7 +17,7 @@ pub(crate) struct Trial {
     pub(crate) name: &'static str,
     /// The number of gates that wait through the fault.
     pub(crate) gates: usize,
-    /// Whether pods are created meanwhile.
+    /// The promise about the pods that are created during the fault.
     pub(crate) admission: Admission,
     /// The latest time, after the dependency's creation, at which the last gate has to be open.
     pub(crate) latest: Duration,
@@ -31,11 +31,11 @@ pub(crate) type Fault = for<'a> fn(&'a Site<'a>) -> LocalBoxFuture<'a, Broken>;
 /// The promise about creations while the fault lasts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// Every one succeeds, at the second try at the latest: those in the hands of a process that is killed are lost.
+    /// Every creation succeeds, at the second try at the latest: a process that is killed loses those that it has in hand.
     Open,
-    /// Some may be refused.
+    /// Some creations may be refused.
     Interrupted,
-    /// None is tried, because the API server itself is away.
+    /// No creation is tried, because the API server itself is away.
     Untried,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Broken {
     pub(crate) times: usize,
     /// The number of replicas that the fault itself ended, so that they were started again.
     pub(crate) ended: u64,
-    /// Further words about the fault.
+    /// Further words about the fault, for the table.
     pub(crate) seen: String,
 }
 
@@ -67,12 +67,12 @@ impl Broken {
 /// The result of a trial: a row of the table.
 pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
-    /// The broken promises.
+    /// The promises that the trial has found broken, in words for the table.
     pub(crate) faults: Vec<String>,
 }
 
 impl Trial {
-    /// A trial through which twenty gates wait; they are open ten seconds after their dependency at the latest.
+    /// Returns a trial with twenty waiting gates, which have to be open ten seconds after their dependency at the latest.
     pub(crate) fn of(name: &'static str, admission: Admission, fault: Fault) -> Self {
         Self {
             name,
@@ -83,7 +83,7 @@ impl Trial {
         }
     }
 
-    /// Runs the trial. `limit` is the container's memory limit, in bytes.
+    /// Runs the trial, and returns its row. An error or a panic is a row too, not a failure. `limit` is the container's memory limit, in bytes.
     pub(crate) async fn run(&self, site: &Site<'_>, number: usize, limit: u64) -> Row {
         let attempt = AssertUnwindSafe(self.attempt(site, number, limit)).catch_unwind();
         let row = match attempt.await {
@@ -171,7 +171,7 @@ impl Trial {
     }
 }
 
-/// The words of a panic.
+/// Returns the message of a panic, or `a panic` where it has no text.
 fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|it| (*it).to_owned()));

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-/// The controller's program.
+/// The name of the controller's program, as `/proc` has it.
 pub(crate) const PROGRAM: &str = "sluice-webhook";
 
 const LOOK: Duration = Duration::from_millis(200);
@@ -23,7 +23,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Begins to look. Memory that the replicas took before does not count.
+    /// Starts a task that notes the most memory of a replica again and again, and notes the present numbers of restarts. Memory that the replicas
+    /// used before does not count.
     pub(crate) async fn start() -> Self {
         for pid in machine::contained(PROGRAM).unwrap_or_default() {
             // Resets VmHWM, the most that it has ever taken (proc(5), clear_refs).
@@ -44,8 +45,8 @@ impl Watched {
         }
     }
 
-    /// Ends the looks. Returns how often a replica was started again, the most memory that one took at any time, and the most that
-    /// one takes now, in bytes.
+    /// Ends the task. Returns the number of restarts since the start, the most memory that one replica used at any time since, and the most that one
+    /// uses now, in bytes.
     pub(crate) async fn stop(self) -> (u64, u64, u64) {
         self.looks.abort();
         let restarts = restarts().await.into_iter();
@@ -55,7 +56,7 @@ impl Watched {
     }
 }
 
-/// The largest value of a field of `/proc/PID/status` among all replicas, in bytes. A replica that has just ended counts as 0.
+/// Returns the largest value of a field of `/proc/PID/status` among all replicas, in bytes. A replica that has just ended counts as 0.
 fn most(field: &str) -> u64 {
     let replicas = machine::contained(PROGRAM).unwrap_or_default();
     let bytes = |pid| machine::bytes(pid, "status", field).unwrap_or(0);

@@ -48,7 +48,7 @@ use futures::FutureExt;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use tokio::sync::RwLock;
 
-/// Shared by the tests that need sluice, and held alone by those that take sluice away.
+/// The lock that each test which needs sluice shares, and that a test which takes sluice away holds alone.
 static SLUICE: RwLock<()> = RwLock::const_new(());
 
 /// Runs a test in a namespace of its own, named after `prefix`. A failing test prints the contents of the namespace
@@ -58,7 +58,8 @@ pub async fn with_namespace(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     run(prefix, test).await;
 }
 
-/// Runs a function that creates its own namespaces, while no test runs that takes sluice away.
+/// Runs a blocking function on a thread of its own, and returns its result. Until it ends, no test takes sluice away. The function creates its own
+/// namespaces.
 pub async fn with_sluice<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     let _others_too = SLUICE.read().await;
     let done = tokio::task::spawn_blocking(test).await;
@@ -85,8 +86,8 @@ async fn run(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     .await;
 }
 
-/// Runs `body`, and prints the contents of the namespace when it fails: for namespaces that [`Namespace::another`]
-/// creates.
+/// Runs `body` and returns its result. When `body` panics, this first prints the contents of the namespace and then panics on: for namespaces that
+/// [`Namespace::another`] creates.
 pub async fn reported<T>(namespace: &Namespace, body: impl AsyncFnOnce() -> T) -> T {
     finally(body, async |failed| {
         if failed {
@@ -96,7 +97,7 @@ pub async fn reported<T>(namespace: &Namespace, body: impl AsyncFnOnce() -> T) -
     .await
 }
 
-/// Runs `body`, then `last` in any case, and then fails if `body` failed. `last` is told whether `body` failed.
+/// Runs `body`, then `last` in any case, which gets whether `body` panicked. Then returns the result of `body`, or panics on.
 pub async fn finally<T>(body: impl AsyncFnOnce() -> T, last: impl AsyncFnOnce(bool)) -> T {
     let outcome = AssertUnwindSafe(body()).catch_unwind().await;
     last(outcome.is_err()).await;

@@ -1,5 +1,5 @@
-//! Argo CD and Flux as `tests/cluster/gitops/gitops` runs them in the cluster of this machine, and the git repositories
-//! that this script publishes for the engines.
+//! Runs `tests/cluster/gitops/gitops`, the script that starts Argo CD and Flux in the cluster of this machine and publishes git repositories for
+//! them.
 
 use crate::cluster::{Outcome, Program};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::path::Path;
 /// The script that starts the engines and publishes sources.
 const GITOPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/gitops/gitops");
 
-/// The server of git repositories and charts, as start.sh has it. The engines alone reach it, in the cluster's node.
+/// The address of the server of git repositories and charts, as start.sh has it. The engines alone reach it, in the cluster's node.
 pub const SERVER: &str = "http://127.0.0.1:19300";
 
 /// The namespace of Argo CD and of its Applications.
@@ -17,13 +17,13 @@ pub const ARGO_CD: &str = "argocd";
 /// The annotation that asks Argo CD to look again at the source of an Application. Argo CD removes it.
 pub const REFRESH: &str = "argocd.argoproj.io/refresh";
 
-/// Runs the script with these arguments.
+/// Runs `tests/cluster/gitops/gitops` with these arguments.
 pub async fn gitops(args: &[&str]) -> Outcome {
     Program::new(GITOPS).args(args).run().await
 }
 
-/// Makes a folder the whole content of the next commit on branch main of a repository, and the repository where there is none.
-/// The standard output is the name of the commit.
+/// Commits a folder, as the whole content, to branch main of a repository, which is created where it is missing. The standard output is the name of
+/// the commit.
 pub async fn commit(repository: &str, folder: &Path) -> Outcome {
     gitops(&["repo", repository, &folder.to_string_lossy()]).await
 }

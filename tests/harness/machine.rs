@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::time::Duration;
 
-/// Describes the cores and the processor, in words.
+/// Returns a phrase for a report: the number of cores, the model of the processor, and that the cluster shares the machine.
 pub fn describe() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -15,8 +15,8 @@ pub fn describe() -> String {
     format!("{cores} cores ({model}), shared by the cluster and everything beside it")
 }
 
-/// Returns the processes in containers of this machine that run `program`. The processes of tests are in no
-/// container.
+/// Returns the IDs of the processes that run `program` in containers of this machine. Processes outside of containers, such as those of tests, are
+/// left out.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn contained(program: &str) -> Result<Vec<u32>> {
     Ok(pids.filter(is_it).collect())
 }
 
-/// Returns the running children of a process; none where the process has ended.
+/// Returns the process IDs of the children of a process; none where the process has ended.
 pub fn children(pid: u32) -> Vec<u32> {
     let path = format!("/proc/{pid}/task/{pid}/children");
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Reads a line such as `VmRSS:     1234 kB` from a file of a process, in bytes.
+/// Reads the line `name` of `/proc/PID/FILE`, such as `VmRSS:     1234 kB` of `status`, and returns it in bytes.
 ///
 /// # Errors
 ///
@@ -58,11 +58,11 @@ pub fn bytes(pid: u32, file: &str, name: &str) -> Result<u64> {
     Ok(number.with_context(|| format!("no {name} in {path}"))? * 1024)
 }
 
-/// Returns the processor time so far, to a hundredth of a second.
+/// Returns the processor time that a process has used so far, in its own code and in the kernel, to a hundredth of a second.
 ///
 /// # Errors
 ///
-/// The process has ended.
+/// The process has ended, so that `/proc/PID/stat` cannot be read.
 pub fn processor(pid: u32) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let text = fs::read_to_string(&path).with_context(|| format!("failed to read {path}"))?;

@@ -120,11 +120,11 @@ impl Process {
         }
     }
 
-    /// Waits for a line that contains `text`, and returns it.
+    /// Reads on in the log until a line contains `text`, and returns that line. Lines that an earlier call has read are not looked at again.
     ///
     /// # Panics
     ///
-    /// No such line comes.
+    /// No such line comes within five minutes, or the log ends before.
     pub fn line(&mut self, text: &str) -> String {
         let end = Instant::now() + STEP;
         loop {
@@ -155,11 +155,11 @@ impl Process {
         );
     }
 
-    /// Waits for the end of the process.
+    /// Waits for the end of the process, and returns its exit code and its whole log.
     ///
     /// # Panics
     ///
-    /// The process does not end.
+    /// The process prints nothing for five minutes and does not end.
     pub fn end(mut self) -> Ended {
         let end = Instant::now() + STEP;
         let mut log = std::mem::take(&mut self.log);
@@ -199,7 +199,8 @@ impl Drop for Process {
     }
 }
 
-/// Runs a command to its end on `input`, and returns all its output.
+/// Runs a command to its end with `input` as its standard input. Returns the exit status, the standard output and the standard error; any status is a
+/// result.
 ///
 /// # Panics
 ///

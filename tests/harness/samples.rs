@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Samples(Vec<Duration>);
 
 impl Samples {
-    /// Takes durations in any order.
+    /// Sorts measured durations, which may come in any order.
     ///
     /// # Panics
     ///
@@ -43,7 +43,7 @@ impl fmt::Display for Samples {
     }
 }
 
-/// Formats a duration as `0.42 ms` or `42 ms`.
+/// Formats a duration in milliseconds: with two decimals below ten (`0.42 ms`), else with none (`42 ms`).
 pub fn millis(duration: Duration) -> String {
     let millis = duration.as_secs_f64() * 1000.0;
     let digits = if millis < 10.0 { 2 } else { 0 };

@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-/// The name of the Service in the cluster.
+/// The DNS name of sluice's Service in the cluster, for which a leaf without a defect is issued.
 pub const NAME: &str = "sluice.sluice-system.svc";
 
 /// A certificate authority with a key of its own. All authorities have the same name, as before and after a rotation.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
-/// The defect of a leaf.
+/// The defect of a server's leaf, its certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaf {
     /// No defect.
@@ -51,7 +51,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// Returns a certificate for these names and its key, both PEM.
+    /// Returns a certificate for these names, signed by this authority, and its key, both PEM.
     ///
     /// # Panics
     ///
@@ -107,17 +107,17 @@ impl Default for Authority {
 pub struct Request {
     /// The number of requests before this one.
     pub number: usize,
-    /// `GET /v1/verdict?wait=300 HTTP/1.1`
+    /// The first line, such as `GET /v1/verdict?wait=300 HTTP/1.1`.
     pub line: String,
     /// The text after `Authorization: Bearer`.
     pub token: String,
-    /// The outcomes of the addresses that the gate was told to try; `None` for a gate that can try none.
+    /// The header with the outcomes of the addresses that the gate was told to try; `None` where the request has none.
     pub probed: Option<String>,
-    /// The boot of which a gate tells that has opened in an earlier one.
+    /// The header with the boot of the node, which a gate sends that has opened in an earlier boot; `None` where the request has none.
     pub rebooted: Option<String>,
 }
 
-/// Takes a response, or any bytes that a test sends in its place.
+/// The connection to the client. A test writes a response to it, or any other bytes.
 pub type Out<'a> = &'a mut dyn Write;
 
 /// The service. It serves until the test process ends.
@@ -176,7 +176,7 @@ impl StatusService {
         Self { address, requests }
     }
 
-    /// Returns the requests so far.
+    /// Returns the requests so far, in the order of their arrival.
     ///
     /// # Panics
     ///
@@ -189,11 +189,11 @@ impl StatusService {
             .clone()
     }
 
-    /// Waits until `count` requests have come.
+    /// Waits until at least `count` requests have come.
     ///
     /// # Panics
     ///
-    /// The requests do not come.
+    /// The requests do not come within five minutes.
     pub fn asked(&self, count: usize) {
         let Requests(requests, bell) = &*self.requests;
         let requests = requests.lock().expect("noting a request does not panic");

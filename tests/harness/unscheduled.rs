@@ -30,7 +30,7 @@ pub struct Unscheduled {
 }
 
 impl Unscheduled {
-    /// Creates `count` pods that depend on `list`.
+    /// Creates `count` pods that no scheduler takes and that depend on `list`.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Unscheduled {
         .await
     }
 
-    /// Creates `count` copies of a pod. The API server completes their names.
+    /// Creates `count` copies of a pod, 16 at a time. The API server completes their names, from `generateName`.
     ///
     /// # Errors
     ///
@@ -90,11 +90,11 @@ impl Unscheduled {
     }
 }
 
-/// Creates an object, with retries: the account of a new namespace is late, and sluice may be rolling.
+/// Creates an object, and tries again up to thirty times, once a second: the account of a new namespace is late, and sluice may be rolling.
 ///
 /// # Errors
 ///
-/// The last error of the API server.
+/// The last try fails, or `object` is no `K`.
 pub async fn create<K>(api: &Api<K>, object: Value) -> Result<K>
 where
     K: Serialize + DeserializeOwned + Clone + Debug,
@@ -111,7 +111,7 @@ where
     }
 }
 
-/// Returns a pod that no scheduler takes, with about `bytes` bytes of environment.
+/// Returns a pod that no scheduler takes, with these annotations and about `bytes` bytes of environment.
 pub fn pod(annotations: &Value, bytes: usize) -> Value {
     let variable = |number: usize| {
         let value = format!("postgres://shop:5432/orders?pool={number}&application_name=api");

@@ -1,11 +1,11 @@
-//! Admission over the router, without a socket.
+//! Tests of admission through its router, without a socket.
 
 #![expect(
     clippy::unwrap_used,
     reason = "a helper that cannot go on fails its test"
 )]
 
-/// Advice: admission and `lint` give the same on the same objects.
+/// Admission and `kubectl sluice lint` give the same advice on the same objects.
 mod advice;
 /// Requests that are no review, and requests that are too large.
 mod boundary;
@@ -13,25 +13,25 @@ mod boundary;
 mod creations;
 /// Bodies that no API server sends.
 mod fuzz;
-/// Objects and patches from `fixtures/admission`.
+/// The objects of `fixtures/admission` get the patches that are stored beside them.
 mod goldens;
 /// Pods that are held before they take a node.
 mod holds;
-/// Laws that hold for every object: property tests.
+/// Laws of the patch that hold for every object: property tests.
 mod laws;
-/// Lists that cannot be read. They ask the parser itself what it says.
+/// Lists that cannot be read: the refusal has the parser's own message.
 mod lists;
 mod outside; // variables of addresses outside of the cluster
-/// The pod half, beyond the goldens.
+/// The patch of pods, beyond the stored examples.
 mod pods;
 /// Images that are pulled before the gate begins.
 mod prefetch;
-/// Gates that come with their pods.
+/// Pods that come with a gate of an earlier installation, as from a backup.
 mod restored;
 mod suspended;
-/// The workload half across versions.
+/// The patch of workloads is equal in every version of sluice.
 mod upgrade;
-/// The workload half, as users and their tools meet it.
+/// The marker on workloads, and the warnings, refusals and writes that users and their tools meet.
 pub(crate) mod workloads;
 
 use axum::body::{Body, to_bytes};
@@ -48,7 +48,7 @@ use webhook::{Edit, GateSpec, MemoryAlarm, Options};
 
 const UID: &str = "705ab4f5-6393-11e8-b7cc-42010a800002";
 
-/// The pods of `fixtures/admission`, by the name of their folder.
+/// Returns the pods of `fixtures/admission`, each with the name of its folder.
 pub(crate) fn pod_fixtures() -> Vec<(String, Value)> {
     goldens::objects()
         .into_iter()
@@ -69,7 +69,7 @@ fn running_with(options: Options) -> Arc<Admission> {
     running_as(options, policy())
 }
 
-/// An admission service with these options, which puts gates of this spec into pods.
+/// Returns an admission service with these options, which puts gates of this spec into pods.
 fn running_as(options: Options, spec: GateSpec) -> Arc<Admission> {
     let metrics = Metrics::register(&mut Registry::default());
     let (admission, sender) =
@@ -102,7 +102,7 @@ async fn answer(admission: &Arc<Admission>, review: &Value) -> Value {
     answer_at(admission, path(review), review).await
 }
 
-/// The answer to a client that has proven to be the API server.
+/// Sends a review as a client that has shown the API server's certificate, and returns the `response`.
 async fn answer_to_api_server(admission: &Arc<Admission>, review: &Value) -> Value {
     let request = Request::post(path(review)).extension(Certified);
     let request = request.body(review.to_string().into()).unwrap();
@@ -118,7 +118,7 @@ fn path(review: &Value) -> &'static str {
     }
 }
 
-/// The answer to a review, checked for what every answer has to be.
+/// Sends a review to this path, and returns the `response`, checked for the properties that every response must have.
 async fn answer_at(admission: &Arc<Admission>, path: &str, review: &Value) -> Value {
     let (status, body) = post(admission, path, review.to_string()).await;
     response(review, status, &body)
@@ -141,7 +141,7 @@ fn response(review: &Value, status: StatusCode, body: &[u8]) -> Value {
     response
 }
 
-/// A review of one object; group and kind are the object's.
+/// Returns a review of one object. Group and kind are those of the object, or at a deletion of `old`.
 fn review(operation: &str, object: &Value, old: &Value) -> Value {
     let shown = if object.is_null() { old } else { object };
     let (group, version) = shown["apiVersion"]
@@ -166,12 +166,12 @@ fn review(operation: &str, object: &Value, old: &Value) -> Value {
     })
 }
 
-/// The operations of a decision, as a client reads them.
+/// Returns the operations of a decision as a JSON patch, as a client reads them.
 pub(crate) fn patch(edits: &[Edit]) -> json_patch::Patch {
     serde_json::from_str(&serde_json::to_string(edits).unwrap()).unwrap()
 }
 
-/// The operations of an answer.
+/// Returns the JSON patch of a response; an empty one where the response has none.
 fn operations(response: &Value) -> json_patch::Patch {
     let Some(patch) = response.get("patch") else {
         return json_patch::Patch::default();
@@ -180,14 +180,14 @@ fn operations(response: &Value) -> json_patch::Patch {
     serde_json::from_slice(&text).unwrap()
 }
 
-/// The object after an answer.
+/// Returns the object after the patch of a response.
 fn applied(object: &Value, response: &Value) -> Value {
     let mut object = object.clone();
     json_patch::patch(&mut object, &operations(response)).unwrap();
     object
 }
 
-/// A workload of a kind with its template in the usual place.
+/// Returns a workload of this kind without annotations, with its template in the usual place, `spec.template`.
 fn workload(api_version: &str, kind: &str) -> Value {
     json!({
         "apiVersion": api_version,

@@ -1,9 +1,8 @@
-//! How often a gate opens too early or too late, measured against what Argo CD says of the same objects:
-//! `argo-health.jsonl` of the corpus.
+//! Measures how often a gate opens too early or too late, against Argo CD's judgement of the same objects, in `argo-health.jsonl` of the corpus.
 //!
-//! An object is *falsely ready* where Argo CD says Progressing, Degraded or Missing and we are satisfied, and *falsely
-//! waiting* where it says Healthy and we are not. Suspended is told apart: whether what is paused on purpose is ready is
-//! a matter of taste. The cases come without their cluster: each Service has an endpoint here, and each kind a status.
+//! An object is *falsely ready* where Argo CD says Progressing, Degraded or Missing and sluice is satisfied, and *falsely waiting* where Argo CD says
+//! Healthy and sluice is not. Suspended is counted by itself: whether an object that is paused on purpose is ready is a matter of taste. The cases
+//! come without their cluster: each Service has an endpoint here, and each kind a status.
 
 #![expect(
     clippy::unwrap_used,
@@ -28,7 +27,7 @@ const MOST_FALSELY_READY: f64 = 0.04;
 /// The largest part of the healthy objects that may hold a gate.
 const MOST_FALSELY_WAITING: f64 = 0.01;
 
-/// The limit without the library: for kinds that the library does not know.
+/// The largest part of the unhealthy objects that may open a gate when sluice has no library of health rules.
 const MOST_FALSELY_READY_UNKNOWN: f64 = 0.20;
 
 /// A cluster that answers every question with one endpoint that serves.
@@ -87,7 +86,7 @@ struct Score {
     falsely_waiting: Tally,
     suspended_open: Tally,
     errors: Vec<String>,
-    /// The cases that were judged otherwise, and why.
+    /// The cases in which sluice and Argo CD differ, each with both judgements.
     wrong: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const START: &str = "exec chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --force-prefers-reduced-motion \
     --remote-debugging-pipe --user-data-dir=\"$1\" 3<&0 4>&1 >/dev/null 2>/dev/null";
 
-/// The details beside the graph.
+/// The JavaScript expression for the element with the details beside the graph.
 const DETAILS: &str = "document.querySelector('.details')";
 
 /// One tab of a browser. The browser ends when this is dropped.
@@ -21,13 +21,13 @@ pub(crate) struct Browser {
     answers: mpsc::Receiver<Value>,
     session: Option<String>,
     asked: u64,
-    /// The faults of the page: errors, and parts that its policy refused.
+    /// The faults that the browser has reported of the page: errors, and parts that its content policy refused.
     pub(crate) complaints: Vec<String>,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts a browser; `None` where there is no Chromium.
+    /// Starts a headless Chromium; `None` where none is installed.
     pub(crate) fn start() -> Option<Self> {
         let there = Command::new("chromium").arg("--version").output();
         if there.is_err() {
@@ -98,7 +98,7 @@ impl Browser {
         self.ask("Page.navigate", &json!({"url": address}));
     }
 
-    /// The value of an expression in the page.
+    /// Returns the value of a JavaScript expression in the page. Fails where the expression throws.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let answer = self.ask("Runtime.evaluate", &params);
@@ -107,7 +107,7 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression in the page has a value.
+    /// Waits until a JavaScript expression in the page has this value; fails after the limit.
     pub(crate) async fn until(&mut self, expression: &str, expected: Value) {
         let end = Instant::now() + LIMIT;
         loop {
@@ -124,7 +124,7 @@ impl Browser {
         }
     }
 
-    /// The text of the details beside the graph, in one line.
+    /// Returns the text of the details beside the graph, in one line; empty where there are none.
     pub(crate) fn details(&mut self) -> String {
         let text = self.value(&format!("{DETAILS}.innerText.replace(/\\s+/g, ' ')"));
         text.as_str().unwrap_or_default().to_owned()

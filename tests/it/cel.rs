@@ -1,4 +1,4 @@
-//! Health rules in CEL: the cases of Flux's evaluator, in `expressions.jsonl` of the corpus.
+//! Health rules in CEL: our evaluator gives the results of Flux's on the cases in `expressions.jsonl` of the corpus.
 
 use crate::{corpus, settle};
 use rules::health::{CelExpression, Rule};
@@ -18,7 +18,7 @@ fn word<'a>(case: &'a Value, field: &str) -> Option<&'a str> {
     case.get(field)?.as_str().filter(|text| !text.is_empty())
 }
 
-/// A case without an object is about the texts alone.
+/// Returns the disagreement on a case; `None` where our result is the expected one. With an object, the case is evaluated, without one only compiled.
 fn check(case: &Value) -> Option<String> {
     let expected = word(case, "error").or_else(|| word(case, "expected"));
     let found = match case.get("obj").or_else(|| case.get("object")) {

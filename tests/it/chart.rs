@@ -1,8 +1,8 @@
-//! The chart, rendered by the Helm that users have: every branch of its values, and what must never be in it.
+//! Tests of the chart as the Helm of users renders it: every branch of its values, and texts and objects that must never be in it.
 //!
 //! Without a Helm (`make cluster` builds both, the PATH will do) each test says `skipped:` and passes.
 
-/// Renders, or leaves the test where there is no Helm.
+/// Renders the chart with these `--set` flags, and returns from the test where there is no Helm.
 macro_rules! render {
     ($($flag:expr),*) => {
         match helm() {
@@ -125,7 +125,7 @@ fn names_no_ca_bundle_no_key_and_no_hook() {
     assert!(manifest.all("CustomResourceDefinition").is_empty());
 }
 
-/// Flux reads that word in a message as leave to delete and recreate the object.
+/// The word `immutable` is in no file of the chart: Flux takes it in a message for leave to delete and recreate the object.
 #[test]
 fn never_says_the_word() {
     for file in helm::files(&chart_dir()) {

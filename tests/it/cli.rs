@@ -178,7 +178,7 @@ fn shells_and_kubectl_are_told_what_to_complete_with() {
     assert_eq!((ran.out.as_str(), ran.code), ("--release\n:4\n", Some(0)));
 }
 
-/// Each is told once, and what to do about it.
+/// A missing or empty kubeconfig, or an unknown context, is reported once and with the way out.
 #[test]
 fn a_cluster_that_nobody_names_is_told() {
     let file = |text: &str| {
@@ -299,7 +299,7 @@ fn broken_health_rules_are_told_before_they_are_applied() {
     );
 }
 
-/// `head` closes the pipe in this way.
+/// A reader that closes the pipe, as `head` does, ends the command without a message, by exit code 141.
 #[test]
 fn where_nobody_reads_on_it_ends_without_a_word() {
     let (reader, writer) = std::io::pipe().unwrap();

@@ -1,6 +1,6 @@
-//! The effects of sluice that a user sees in a real cluster. `make test` brings one up, installs sluice and runs these; by hand:
-//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored --test-threads 10 cluster::`. They mostly wait, so more
-//! of them than there are processors run at a time.
+//! Tests of the effects of sluice that a user sees in a real cluster. `make test` brings one up, installs sluice and runs these; by hand:
+//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored --test-threads 10 cluster::`. They mostly wait, so more of them than there are
+//! processors run at a time.
 
 mod annotations; // what a list says, and what admission makes of it
 pub(crate) mod command_line; // `kubectl sluice` beside the gate

@@ -1,11 +1,11 @@
-//! The public suites as data. They are not ours to hand on, so they are no part of this repository.
+//! Reads the cases of public test suites. They may not be handed on, so they are not part of this repository.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The cases of one file, a line each: in the folder that `SLUICE_CORPUS` names, else beside the workspace. `None` where it
-/// is not there, and that is told.
+/// Returns the cases of a file, one from each line. The folder is the one that `SLUICE_CORPUS` names, else one beside the workspace. Without the
+/// file, prints that the test is skipped and returns `None`.
 pub(crate) fn cases(file: &str) -> Option<Vec<Value>> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     let folder = env::var_os("SLUICE_CORPUS").map_or_else(beside, PathBuf::from);

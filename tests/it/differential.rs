@@ -1,4 +1,4 @@
-//! The rules against the libraries that they follow, on manifests that no person would write.
+//! Compares the rules with the libraries that they follow, on manifests that no person would write.
 //!
 //! `tests/differential` holds small Go programs around the real libraries; they read cases and write results as JSON
 //! lines. The cases are made from a seed, which is printed: `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace
@@ -19,10 +19,10 @@ mod yaml;
 
 pub(crate) use random::Random;
 
-/// Every run looks at the same cases, so that a failure is news about the code; other seeds are for looking further.
+/// The seed of the cases where `SLUICE_SEED` is not set. It is fixed, so every run has the same cases and a failure comes from a change of the code.
 const SEED: u64 = 20_261_121;
 
-/// The run's source of chance, and how many cases are asked for.
+/// Returns the random numbers of the run and the number of its cases: `cases`, unless `SLUICE_CASES` says another. Prints both variables.
 pub(crate) fn run(cases: usize) -> (Random, usize) {
     let number = |name| std::env::var(name).ok()?.parse::<u64>().ok();
     let seed = number("SLUICE_SEED").unwrap_or(SEED);

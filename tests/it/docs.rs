@@ -27,7 +27,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect("text")
 }
 
-/// The pages of the book.
+/// Returns the path of each file in the folder `docs`, without those in its folders.
 fn folder() -> Vec<PathBuf> {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs is a folder");
     let paths = docs.map(|entry| entry.expect("readable").path());

@@ -1,4 +1,4 @@
-//! The public suites of HIP-0025 and of the JSONPath of Kubernetes as data: `expressions.jsonl` of the corpus.
+//! Tests custom health and JSONPath on the public suites of HIP-0025 and of Kubernetes: `expressions.jsonl` of the corpus.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ use std::path::Path;
 const RANGE: &str =
     "a path of HIP-0025 ends at its first brace, so there is no room for range and end";
 
-/// Cases that are answered otherwise on purpose, and why.
+/// Cases whose answer differs from the suite on purpose, each with the cause.
 const DELTAS: [(&str, &str); 8] = [
     ("TestKubernetes/range item", RANGE),
     ("TestKubernetes/range item with quote", RANGE),
@@ -78,7 +78,7 @@ fn the_corpus_holds() {
     settle(cases, &complaints);
 }
 
-/// The annotations that the documentation shows can be read.
+/// The annotations of health on docs/readiness.md can be read.
 #[test]
 fn the_documentation_holds() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/readiness.md");
@@ -169,7 +169,7 @@ fn check_jsonpath(case: &Value) -> Option<String> {
     }
 }
 
-/// A complaint unless the error is the one of the case: its words in our sentence, or none and none.
+/// Returns a complaint unless the error contains the words of the expected one, or there is none and none is expected; else `None`.
 fn unlike(expected: &Value, found: Option<&str>) -> Option<String> {
     let same = match (expected.as_str(), found) {
         (None, None) => true,

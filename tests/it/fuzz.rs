@@ -1,7 +1,6 @@
-//! Texts and objects of any tenant or controller: nothing panics, and nothing takes more than a few looks at them.
+//! Gives random texts and objects to the rules: nothing panics, and nothing reads them more than a few times.
 //!
-//! `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace fuzz` repeats a run, or makes it longer. A case is told where it
-//! panics.
+//! `SLUICE_SEED=… SLUICE_CASES=… cargo test --workspace fuzz` repeats a run, or makes it longer. A case that panics is printed.
 
 mod text; // what is read
 
@@ -41,7 +40,7 @@ const KEYS: [&str; 11] = [
     keys::ALLOW_DEPENDENTS_FROM,
 ];
 
-/// A cluster with nothing in it, that counts what it is asked.
+/// A cluster that answers each question with one object or none, and counts the questions.
 #[derive(Default)]
 struct Empty {
     asked: Cell<usize>,
@@ -93,7 +92,7 @@ fn kind_of(object: &Value) -> Kind {
     )
 }
 
-/// Prints the case if the test panics: the seed alone would make a reader run all earlier cases again.
+/// Prints the case when it is dropped while the test panics: with the seed alone a reader would have to run all earlier cases again.
 struct Case<'a>(&'a dyn std::fmt::Display);
 
 impl Drop for Case<'_> {
@@ -104,7 +103,7 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Every rule of an object: kstatus, each state, custom health of any text.
+/// Judges an object by kstatus and by each state, and returns the number of questions about the cluster.
 fn judge(object: &Value, now: Timestamp) -> usize {
     let world = world(Empty::default());
     let _ = kstatus::compute(object, now);
@@ -253,7 +252,8 @@ fn a_verdict_asks_as_often_as_the_list_is_long() {
     }
 }
 
-/// No time is measured: an algorithm that looks at each part more than once would not end while a test run lasts.
+/// Large objects and texts are judged in time that grows with their size. No time is measured: an algorithm that reads each part again and again
+/// would not end while a test run lasts.
 #[test]
 fn large_objects_and_texts_come_to_an_end() {
     const MANY: usize = 200_000;

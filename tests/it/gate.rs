@@ -1,4 +1,4 @@
-//! The gate as a process, against a status service on loopback that speaks real TLS.
+//! Runs the gate as a process, against a status service on loopback that speaks real TLS.
 
 #![expect(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ fn wait_for_migrate(digest: &str) -> String {
     )
 }
 
-/// The surroundings of a gate in its pod.
+/// The environment and the files of a gate, as its pod has them.
 struct Pod {
     folder: TempDir,
     environment: BTreeMap<&'static str, String>,
@@ -75,14 +75,14 @@ impl Pod {
         )
     }
 
-    /// Replaces a file as the kubelet does: it is never half written.
+    /// Replaces a file at once, as the kubelet does: the gate never reads a half-written one.
     fn renew(&self, file: &str, text: &str) {
         fs::write(self.path("next"), text).unwrap();
         fs::rename(self.path("next"), self.path(file)).unwrap();
     }
 }
 
-/// A service whose answers to the first, second, ... request are given; the last one is repeated.
+/// Starts a status service that gives these answers to the first, second, ... request; the last one is repeated.
 fn serving(authority: &Authority, answers: Vec<String>) -> StatusService {
     StatusService::start(
         authority.server(Leaf::Good),
@@ -92,7 +92,7 @@ fn serving(authority: &Authority, answers: Vec<String>) -> StatusService {
     )
 }
 
-/// A service that answers the first request and holds the second until the sender is used, then opens.
+/// Starts a status service that answers the first request, and each later one with `open` once a message comes from the returned sender.
 fn holding(authority: &Authority, first: String) -> (StatusService, mpsc::Sender<()>) {
     let (change, changed) = mpsc::channel();
     let changed = Mutex::new(changed);
@@ -109,7 +109,7 @@ fn holding(authority: &Authority, first: String) -> (StatusService, mpsc::Sender
     (service, change)
 }
 
-/// A port that refuses connections until the test listens, and that no other test can take.
+/// Returns a socket that is bound to a port of loopback but does not listen: the port refuses connections, and no other test can take it.
 fn reserved() -> (Socket, SocketAddr) {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket
@@ -119,8 +119,7 @@ fn reserved() -> (Socket, SocketAddr) {
     (socket, address)
 }
 
-/// A port where connections get no reply at all, as behind a policy that drops packets: its queue is full. The returned value
-/// keeps it so.
+/// Returns a port at which connections get no reply at all, as behind a policy that drops packets: its queue is full. The second value keeps it so.
 fn black_hole() -> (SocketAddr, impl Sized) {
     let (socket, address) = reserved();
     socket.listen(0).unwrap();

@@ -1,10 +1,7 @@
-//! The effects of sluice that users of Argo CD and Flux see: the real engines, each in the ways in which it compares and writes.
-//! `make
-//! test-gitops` starts them and runs these; by hand, once they are up (`tests/cluster/gitops/gitops up`):
-//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored gitops::`.
+//! Tests of the effects of sluice that users of Argo CD and Flux see: with the real engines, each in the ways in which it compares and writes.
 //!
-//! `SLUICE_GITOPS_SOAK` is the number of seconds for which nothing may change, 60 without it. `SLUICE_TEST_GITOPS` says that
-//! the engines have to be there: without it, what needs them is skipped where they are not.
+//! `SLUICE_GITOPS_SOAK` is the number of seconds for which nothing may change, 60 without it. `SLUICE_TEST_GITOPS` says that the engines have to be
+//! there: without it, the tests are skipped where they are not.
 
 mod created; // objects whose creation is held
 mod held; // pods that are held, and a Job that is created suspended
@@ -26,8 +23,7 @@ use way::Way;
 
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
 
-/// Runs a test on the same application deployed in every way at once, while no other test runs. Every deployed object goes with
-/// the test.
+/// Deploys an application in every way at once, and runs a test on it while no other test runs. Every deployed object is deleted with the test.
 async fn everywhere(
     prefix: &str,
     manifests: &[Manifest],
@@ -39,7 +35,7 @@ async fn everywhere(
     .await;
 }
 
-/// Runs a test while no other test runs, where the engines are up.
+/// Runs a test while no other test runs. Where the engines are not up, prints that the test is skipped.
 async fn under_engines(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let up = gitops(&["status"]).await;
     if up.code == Some(0) {
@@ -50,7 +46,8 @@ async fn under_engines(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     eprintln!("skipped: Argo CD and Flux are not up");
 }
 
-/// Runs a test on the same application deployed in some ways at once, published by a name of its own.
+/// Publishes an application as `name`, deploys it in these ways at once, and runs a test on it. The test removes the application; where it fails,
+/// this does so.
 async fn deployed(
     root: &Namespace,
     name: &str,
@@ -74,7 +71,7 @@ async fn deployed(
     .await;
 }
 
-/// A step at all sites at once. Where it fails, what is in the namespace of that site is printed.
+/// Runs a step at all sites at once. Where it fails, prints the contents of that site's namespace.
 async fn each(sites: &[Site], step: impl AsyncFn(&Site)) {
     let steps = sites
         .iter()
@@ -82,7 +79,7 @@ async fn each(sites: &[Site], step: impl AsyncFn(&Site)) {
     join_all(steps).await;
 }
 
-/// How long nothing may change.
+/// Returns the time for which nothing may change.
 fn soak() -> Duration {
     let seconds = env::var("SLUICE_GITOPS_SOAK").ok();
     let seconds = seconds.map_or(60, |text| text.parse().expect("a number of seconds"));

@@ -1,4 +1,4 @@
-//! kstatus against files.
+//! Tests of kstatus on cases in files.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use rules::kstatus::{Evaluation, Status, compute};
 use serde_json::Value;
 
-/// The result of the library, which for an object that it cannot judge is `Unknown`, with the error.
+/// Judges an object as a reader of the library sees it: an object that cannot be judged is `Unknown`, with the error as the message.
 fn judge(object: &Value, now: Timestamp) -> Evaluation {
     compute(object, now).unwrap_or_else(|error| Evaluation {
         status: Status::Unknown,
@@ -23,7 +23,7 @@ fn judge(object: &Value, now: Timestamp) -> Evaluation {
     })
 }
 
-/// The time where a case names none; nothing in such a case is younger.
+/// Returns the time of judgement for a case that names none. No time in such a case is later.
 fn some_time() -> Timestamp {
     "2025-01-01T00:00:00Z".parse().unwrap()
 }

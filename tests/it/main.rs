@@ -1,4 +1,4 @@
-//! Integration tests: one binary, because linking is what costs.
+//! Integration tests. They are one binary, because linking is their main cost.
 
 /// The admission webhook over its router, without a socket: answers, goldens, and the laws of its patches.
 mod admission;
@@ -12,17 +12,17 @@ mod cel;
 mod chart;
 /// kubectl-sluice's process, without a cluster.
 mod cli;
-/// sluice in a real cluster; ignored where none is asked for.
+/// sluice in a real cluster; ignored unless the tests of a cluster are asked for.
 mod cluster;
-/// The public suites, where they are at hand.
+/// Reads the public test suites, where they are at hand.
 mod corpus;
 /// The rules against the Go libraries that they follow, on generated manifests.
 mod differential;
-/// The documentation: what it shows is run, where it leads exists.
+/// The documentation: its commands are run, and its links lead somewhere.
 mod docs;
 /// Custom health against files: the public suites of HIP-0025 and of the JSONPath of Kubernetes.
 mod expressions;
-/// Any object and any text: nothing panics, nothing takes long.
+/// The rules on random objects and texts: nothing panics, and nothing takes long.
 mod fuzz;
 /// The gate's process: its environment, its log, its exit codes, over real TLS.
 mod gate;
@@ -30,18 +30,18 @@ mod gate;
 mod gitops;
 /// kstatus against files: the public suites of the corpus, and a fixture of ours for each row of the rules.
 mod kstatus;
-/// Figures of a real cluster that take too long for every run.
+/// Measurements in a real cluster that take too long for every run.
 mod measured;
 /// A power cycle of the cluster's node; ignored where none is asked for.
 mod node;
 /// The statuses that real operators write, and the gates that wait for them; ignored where they are not asked for.
 mod operators;
-/// The file beside the images: the list of the crates in each.
+/// The list of the crates in each image, which is a file beside the images.
 mod sbom;
 /// The verdicts on custom resources, measured against the waits of operators.
 mod waited;
 
-/// Fails with the complaints, so that one run shows what is wrong; where there are very many, with the first of them.
+/// Fails with the number of complaints and the first 50 of them, if there are any, or if there was no case.
 fn settle(cases: usize, complaints: &[String]) {
     assert!(cases > 0, "no case was found");
     let first: Vec<_> = complaints.iter().take(50).map(String::as_str).collect();

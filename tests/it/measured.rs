@@ -12,16 +12,16 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The number of Jobs under a cap.
+/// The number of Jobs that run under a cap.
 const JOBS: usize = 10;
-/// The duration of one of them by itself.
+/// The duration of one Job by itself, in seconds.
 const SECONDS: u32 = 3;
 /// The number of runs for each cap.
 const RUNS: usize = 20;
 /// The number of runs at the same time, each in a namespace of its own.
 const TOGETHER: usize = 4;
 
-/// The caps of `SLUICE_CAPS`, comma separated, and otherwise all that matter: so that a long measurement can be made in parts.
+/// Returns the caps of `SLUICE_CAPS`, comma separated, so that a long measurement can be made in parts; without it 1, 2, 3 and 10000.
 fn caps() -> Vec<usize> {
     let said = std::env::var("SLUICE_CAPS").unwrap_or_else(|_| "1,2,3,10000".to_owned());
     let number = |word: &str| {
@@ -32,7 +32,7 @@ fn caps() -> Vec<usize> {
     said.split(',').map(number).collect()
 }
 
-/// Ten Jobs of three seconds each, while a replica is deleted.
+/// Runs ten Jobs of three seconds each under a cap. Returns the most that ran at once, and the time from the first start to the last end.
 async fn one_run(cap: usize) -> (usize, SignedDuration) {
     let figures = Mutex::default();
     with_namespace(&format!("soak-{cap}"), async |ns| {
@@ -71,7 +71,7 @@ async fn caps_hold_in_every_run_with_a_replica_deleted() {
     }
 }
 
-/// How long ten Jobs take under a cap, from the start of `kubectl apply` until the last is complete.
+/// Returns the time that ten Jobs take under a cap, from the start of `kubectl apply` until the last is complete.
 async fn by_sluice(ns: &Namespace, cap: usize) -> Duration {
     let start = Instant::now();
     ns.pipe("apply", &seeds(JOBS, SECONDS, cap), &[]).await.ok();
@@ -79,8 +79,8 @@ async fn by_sluice(ns: &Namespace, cap: usize) -> Duration {
     start.elapsed()
 }
 
-/// How long the Jobs take where the test itself resumes the next Job as soon as one is complete. The figure contains the time that
-/// Kubernetes itself needs for a Job, and none of sluice's.
+/// Returns the time that ten Jobs take where the test itself resumes the next Job as soon as one is complete. The time contains that of Kubernetes
+/// itself for a Job, and none of sluice's.
 async fn by_hand(ns: &Namespace, cap: usize) -> Duration {
     let name = |number: usize| format!("seed-{number}");
     let script = format!("sleep {SECONDS}");
@@ -99,7 +99,7 @@ async fn by_hand(ns: &Namespace, cap: usize) -> Duration {
     start.elapsed()
 }
 
-/// Looks more often than a test would, since here it is the time that counts.
+/// Waits until `count` Jobs of the namespace are complete. Looks more often than a test would, since the time is measured.
 async fn until_complete(ns: &Namespace, count: usize) {
     let complete = |job: &&Value| {
         let conditions = items(job, "/status/conditions").iter();
@@ -119,7 +119,7 @@ async fn until_complete(ns: &Namespace, count: usize) {
     }
 }
 
-/// A quarter more than by hand is what sluice may take.
+/// Ten Jobs under a cap take at most a quarter more time than those that the test starts by hand.
 #[tokio::test]
 #[ignore = "six minutes in a cluster with sluice where nothing else runs"]
 async fn caps_cost_little_time() {
@@ -143,7 +143,8 @@ async fn caps_cost_little_time() {
     assert!(ratios.iter().all(|ratio| *ratio <= 1.25), "{ratios:?}");
 }
 
-/// Twenty Jobs of three seconds each: as Helm's hooks, and as weighted Jobs under a cap.
+/// Twenty Jobs of three seconds each take less time as weighted Jobs under a cap of 20 than as Helm's hooks. The times under smaller caps are
+/// printed.
 #[tokio::test]
 #[ignore = "five minutes in a cluster with sluice"]
 async fn weighted_jobs_take_less_time_than_hooks() {

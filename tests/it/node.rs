@@ -1,4 +1,4 @@
-//! Failures on the node of the cluster, beneath sluice. A step of its own in `tests/run`, because nothing can run beside it; by
+//! Tests of failures on the node of the cluster, beneath sluice. They are a step of their own in `tests/run`, because nothing can run beside them; by
 //! hand: `cargo test --workspace --test it -- --ignored node::`, against the cluster of `make cluster`.
 
 mod api_server; // the API server ends and starts again

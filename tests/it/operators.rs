@@ -1,8 +1,6 @@
-//! The statuses that operators of other projects write while their objects come and change: the real programs.
-//! `make test-operators` starts them and runs these; by hand, once they are up (`tests/cluster/operators/operators up`):
-//! `KUBECONFIG=... cargo test --workspace --test it -- --ignored operators::`.
+//! Tests with the real operators of other projects, on the statuses that they write while their objects come and change.
 //!
-//! `SLUICE_TEST_OPERATORS` says that they have to be there: without it, these tests are skipped where they are not.
+//! `SLUICE_TEST_OPERATORS` says that the operators have to be there: without it, these tests are skipped where they are not.
 
 mod cert_manager; // certificates that are issued anew
 mod cnpg; // a database that its operator restarts
@@ -18,10 +16,10 @@ use serde_json::Value;
 use std::env;
 
 const OPERATORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/operators/operators");
-/// How often each upgrade is tried: an operator is not equally quick each time.
+/// The number of upgrades in each test: an operator is not equally quick each time.
 const UPGRADES: usize = 3;
 
-/// Runs a test in a namespace of its own, where the operators are up.
+/// Runs a test in a namespace of its own. Where the operators are not up, prints that it is skipped.
 async fn beside_operators(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let up = Program::new(OPERATORS).args(["status"]).run().await;
     if up.code == Some(0) {
@@ -32,9 +30,9 @@ async fn beside_operators(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     eprintln!("skipped: the operators are not up");
 }
 
-/// The object changes [`UPGRADES`] times, each time while the gate of a dependent's new version already asks for it: nothing but the
-/// list orders them. `object` makes the object of a version; `true_since` says since when that version is what it has to be, or why
-/// it is not.
+/// Changes an object [`UPGRADES`] times, each time while the gate of a dependent's new version already asks for it, and fails where the dependent
+/// starts too early. `object` makes the object of a version. `true_since` returns the time since which that version is really ready, or why it is
+/// not.
 async fn upgraded(
     ns: &Namespace,
     list: &str,
@@ -67,13 +65,13 @@ async fn upgraded(
     }
 }
 
-/// An object of a custom kind, as it is now.
+/// Returns an object of any kind as it is now, by its reference for kubectl.
 async fn read(ns: &Namespace, reference: &str) -> Value {
     let object = ns.kubectl(["get", reference, "--output=json"]).await.ok();
     serde_json::from_str(&object).expect("kubectl prints JSON")
 }
 
-/// The time at a pointer of an object.
+/// Returns the time at a JSON pointer of an object; `None` where there is none.
 fn time(object: &Value, pointer: &str) -> Option<Timestamp> {
     object.pointer(pointer)?.as_str()?.parse().ok()
 }

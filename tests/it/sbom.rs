@@ -3,7 +3,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Standard output of a program that runs in the root of the project.
+/// Runs a program in the root of the project, and returns its standard output. Fails if the program fails.
 fn output(program: &str, arguments: &[&str]) -> String {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let output = Command::new(program)

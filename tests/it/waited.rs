@@ -1,6 +1,6 @@
-//! Each case is an object, and whether the authors of its operator would go on with it: `ready` or `waiting`. The cases come
-//! without their cluster, so no definition is at hand. Those of the second round are hard on purpose: half-written statuses and
-//! odd names. A case that its author calls doubtful does not count.
+//! Measures sluice's verdicts on custom resources against the waits of operators. Each case is an object, and whether the authors of its operator
+//! would go on with it: `ready` or `waiting`. The cases come without their cluster, so no definition is at hand. Those of the second round are hard
+//! on purpose: half-written statuses and odd names. A case that its author calls doubtful does not count.
 
 use crate::corpus;
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ const MOST_FALSELY_READY: [f64; 2] = [0.01, 0.03];
 /// The largest part of the ready objects that may hold a gate.
 const MOST_FALSELY_WAITING: f64 = 0.02;
 
-/// A world with nothing beside the judged object.
+/// A cluster in which nothing is beside the judged object.
 struct Nothing;
 
 impl Objects for Nothing {
@@ -42,7 +42,7 @@ impl Objects for Nothing {
     }
 }
 
-/// How many of how many are judged otherwise.
+/// The number of cases of one sort, and of those that are judged wrongly.
 #[derive(Debug, Default)]
 struct Part {
     wrong: Vec<String>,
@@ -56,7 +56,8 @@ impl Part {
     }
 }
 
-/// The cases that count of one round, or of all: what opens too early, and what too late.
+/// Judges the cases of one round, or of all rounds where `round` is `None`, without the doubtful ones. Returns the unready cases that open a gate,
+/// and the ready ones that hold it.
 fn measure(cases: &[Value], round: Option<i64>) -> [Part; 2] {
     let now: Timestamp = "2026-11-20T09:00:00Z".parse().expect("a time");
     let world = Only {

@@ -1,4 +1,4 @@
-//! Queues in the order of time: gates that come to replicas, which ask the API server.
+//! Simulates gates that come to replicas, which send their reviews to the API server: queues in the order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,7 +48,8 @@ impl Queue {
         }
     }
 
-    /// The moment at which work is done that comes at `now`. Calls come in the order of `now`.
+    /// Gives a piece of work that comes at `now` and takes `cost` to the processor that is free first, and returns the moment at which the work is
+    /// done. Calls come in the order of `now`.
     fn serve(&mut self, now: Duration, cost: Duration) -> Duration {
         let free = self.free.pop().map_or(now, |Reverse(free)| free);
         let end = free.max(now) + cost;
@@ -61,7 +62,7 @@ impl Queue {
 struct Replica {
     queue: Queue,
     reviews: u64,
-    /// The number of gates that wait for a review.
+    /// The number of gates whose token is not under review yet, since the replica has the most reviews under way.
     queued: u64,
 }
 
@@ -126,19 +127,20 @@ impl Arrivals {
     }
 }
 
-/// The replica of each gate, as a ClusterIP chooses it: by chance, and the same in each run.
+/// Returns the number of the replica of each gate, as a ClusterIP chooses it: by chance, but equal in each run.
 fn chosen(gates: u64, replicas: u64) -> impl Iterator<Item = usize> {
     (0..gates).map(move |number| usize::try_from(mixed(number) % replicas).unwrap_or_default())
 }
 
-/// The gates of the fullest replica.
+/// Returns the number of gates of the replica that gets the most.
 pub(super) fn most(gates: u64, replicas: u64) -> u64 {
     let mut counts = vec![0; usize::try_from(replicas).unwrap_or_default()];
     chosen(gates, replicas).for_each(|replica| counts[replica] += 1);
     counts.into_iter().max().unwrap_or_default()
 }
 
-/// A number that looks like chance: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+/// Returns a number that looks like chance, but is equal for equal input: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+/// Generators, 2014).
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

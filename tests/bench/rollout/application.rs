@@ -120,7 +120,7 @@ pub(crate) const APPLICATION: [Workload; 30] = [
 ];
 
 impl Workload {
-    /// The workloads that have to serve when this one starts.
+    /// Returns the workloads that have to serve when this one starts.
     pub(crate) fn needed(&self) -> impl Iterator<Item = &'static Workload> {
         let needs = self.needs;
         APPLICATION.iter().filter(|it| needs.contains(&it.name))
@@ -131,7 +131,7 @@ impl Workload {
         1 + self.needed().map(Workload::tier).max().unwrap_or(0)
     }
 
-    /// The path of the longest start-up times that ends here, the first workload first.
+    /// Returns the path that ends at this workload and has the largest sum of start-up times, the first workload first.
     fn longest(&'static self) -> Vec<&'static Workload> {
         let before = self.needed().map(Workload::longest);
         let mut path = before.max_by_key(|path| startup(path)).unwrap_or_default();
@@ -145,13 +145,13 @@ pub(crate) fn depth() -> usize {
     APPLICATION.iter().map(Workload::tier).max().unwrap_or(0)
 }
 
-/// The path of the longest start-up times through the graph, the first workload first.
+/// Returns the path through the graph with the largest sum of start-up times, the first workload first.
 pub(crate) fn longest() -> Vec<&'static Workload> {
     let paths = APPLICATION.iter().map(Workload::longest);
     paths.max_by_key(|path| startup(path)).unwrap_or_default()
 }
 
-/// The start-up times of these workloads, one after another.
+/// Returns the sum of the start-up times of these workloads.
 pub(crate) fn startup(path: &[&Workload]) -> Duration {
     Duration::from_secs(path.iter().map(|it| u64::from(it.startup)).sum())
 }

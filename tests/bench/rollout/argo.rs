@@ -20,7 +20,7 @@ pub(super) const MISSING: &str =
 const DEFINITION: &str = "applications.argoproj.io";
 /// The name of the git repository: each release is its next commit.
 const REPOSITORY: &str = "bench-release";
-/// The longest time until Argo CD has compared an Application that is new, or has ended a sync, in looks of half a second.
+/// The most looks, half a second apart, until Argo CD has compared a new Application or ended a sync.
 const LOOKS: usize = 120;
 
 /// An Application, named after its namespace.
@@ -36,7 +36,7 @@ pub(super) async fn is_up(client: &Client) -> Result<bool> {
     Ok(defined && gitops(&["status", "argocd"]).await.code == Some(0))
 }
 
-/// Makes a folder the next commit, and returns the name of the commit.
+/// Commits a folder to the git repository, as its whole content, and returns the name of the commit.
 async fn publish(folder: &Path) -> Result<String> {
     let made = commit(REPOSITORY, folder).await;
     ensure!(made.code == Some(0), "{made}");
@@ -44,7 +44,7 @@ async fn publish(folder: &Path) -> Result<String> {
 }
 
 impl Application {
-    /// Creates the Application of a namespace, whose repository has no objects yet.
+    /// Creates the Application of a namespace, and commits an empty folder to its repository first.
     pub(super) async fn create(client: &Client, namespace: &str) -> Result<Self> {
         let kind = GroupVersionKind::gvk("argoproj.io", "v1alpha1", "Application");
         let resource = ApiResource::from_gvk(&kind);
@@ -60,8 +60,8 @@ impl Application {
         })
     }
 
-    /// Makes a folder the next commit, once Argo CD has nothing to do, and returns the name of the commit. Argo CD does not look for it
-    /// by itself before its next poll.
+    /// Waits until Argo CD has nothing to do, then commits a folder to the git repository, as its whole content, and returns the name of the commit.
+    /// Argo CD does not look for it by itself before its next poll.
     pub(super) async fn commit(&self, folder: &Path) -> Result<String> {
         self.until_idle().await?;
         publish(folder).await
@@ -79,7 +79,7 @@ impl Application {
         Ok(())
     }
 
-    /// Waits until Argo CD has compared the Application with the last commit, and runs no operation.
+    /// Waits until Argo CD runs no operation and reports the Application as `Synced`; an error after a minute.
     async fn until_idle(&self) -> Result<()> {
         let mut last = json!(null);
         for _ in 0..LOOKS {

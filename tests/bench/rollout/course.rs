@@ -6,20 +6,21 @@ use super::application::Workload;
 #[derive(Debug, Clone)]
 pub(super) struct Course {
     pub(super) workload: &'static Workload,
-    /// The time of the last line of its init container, where it has one: nothing holds the workload back any more.
+    /// The time of the last line of its init container, after which nothing holds the workload back; `None` where it has no init container.
     pub(super) released: Option<f64>,
     /// The start of the program that then served.
     pub(super) started: f64,
     pub(super) serving: f64,
     pub(super) ready: f64,
-    /// The ends of programs that failed before, to the second.
+    /// The times at which earlier programs of the workload failed, in whole seconds.
     pub(super) failures: Vec<f64>,
     /// The number of starts beyond the first, of all containers of the pod.
     pub(super) restarts: i32,
 }
 
 impl Course {
-    /// The time that the kubelet took from the end of the init container to the start of the program.
+    /// Returns the time from the release of the workload to the start of its program, which the kubelet takes; `None` where the workload has no init
+    /// container.
     pub(super) fn kubelet(&self) -> Option<f64> {
         Some(self.started - self.released?)
     }
@@ -28,15 +29,15 @@ impl Course {
 /// The parts of the time until the last workload was ready, in seconds.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Parts {
-    /// From the sending of the release to the start of the first program on the path.
+    /// The time from the sending of the release to the start of the first program on the path.
     pub(super) first: f64,
-    /// Start-up times.
+    /// The start-up times of all programs on the path, from their first line until they serve.
     pub(super) startup: f64,
-    /// From a program that serves to the pod's Ready: the readiness probe.
+    /// The total time on the path from a program that serves to its pod's Ready: the readiness probe.
     pub(super) probe: f64,
-    /// From the dependency's Ready to the release of the dependent.
+    /// The total time on the path from a dependency's Ready to the release of its dependent.
     pub(super) release: f64,
-    /// From the release to the start of the program.
+    /// The total time on the path from the release of a workload to the start of its program.
     pub(super) kubelet: f64,
 }
 
@@ -45,44 +46,43 @@ pub(super) struct Parts {
 pub(super) struct Courses(pub(super) Vec<Course>);
 
 impl Courses {
-    /// The time until the last workload is ready.
+    /// Returns the time from the sending of the release until the last workload is ready, in seconds.
     pub(super) fn whole(&self) -> f64 {
         self.0.iter().map(|it| it.ready).fold(0.0, f64::max)
     }
 
-    /// The time until the last workload of a tier is ready.
+    /// Returns the time from the sending of the release until the last workload of a tier is ready, in seconds.
     pub(super) fn tier(&self, tier: usize) -> f64 {
         let of_tier = self.0.iter().filter(|it| it.workload.tier() == tier);
         of_tier.map(|it| it.ready).fold(0.0, f64::max)
     }
 
-    /// The number of restarts.
+    /// Returns the number of restarts of all workloads together.
     pub(super) fn restarts(&self) -> i32 {
         self.0.iter().map(|it| it.restarts).sum()
     }
 
-    /// The number of workloads of which a container failed.
+    /// Returns the number of workloads of which a container failed or was restarted.
     pub(super) fn failed(&self) -> usize {
         let failed = |it: &&Course| it.restarts > 0 || !it.failures.is_empty();
         self.0.iter().filter(failed).count()
     }
 
-    /// The number of workloads whose program, in this release, began to serve users before a workload of this release that it needs was
-    /// ready.
+    /// Returns the number of workloads whose program, the one that then served, started before a workload of this release that it needs was ready.
     pub(super) fn early(&self) -> usize {
         let early = |it: &&Course| self.before(it).is_some_and(|last| it.started < last.ready);
         self.0.iter().filter(early).count()
     }
 
-    /// The last of what a workload needs to become ready.
+    /// Returns the course of the workload that became ready last among those that this workload needs; `None` where it needs none.
     fn before(&self, course: &Course) -> Option<&Course> {
         let needs = course.workload.needs;
         let needed = self.0.iter().filter(|it| needs.contains(&it.workload.name));
         needed.max_by(|a, b| a.ready.total_cmp(&b.ready))
     }
 
-    /// The parts of the path to the workload that was ready last: from each workload back to what it needed last, for as long as it
-    /// started after that.
+    /// Splits the time of the path to the workload that was ready last into its parts. The path goes back from each workload to the one that became
+    /// ready last of those that it needs, and ends at a workload that started before that.
     pub(super) fn parts(&self) -> Parts {
         let mut parts = Parts::default();
         let mut course = self.0.iter().max_by(|a, b| a.ready.total_cmp(&b.ready));
@@ -104,14 +104,14 @@ impl Courses {
     }
 }
 
-/// The least time in which any way can be through: the start-up times on the longest path, and between two workloads of it the time that
-/// the kubelet takes from an init container to the program behind it.
+/// Returns the least time that any way can take, in seconds: the start-up times on the longest path of `path` workloads, and between each two of them
+/// the time that the kubelet takes from an init container to the program behind it.
 pub(super) fn limit(startup: f64, path: usize, kubelet: f64) -> f64 {
     let between = u32::try_from(path.saturating_sub(1)).map_or(0.0, f64::from);
     startup + between * kubelet
 }
 
-/// The number of all workloads, as courses of which nothing is known.
+/// Returns a course for each workload of the application, in which all times are zero and nothing failed.
 #[cfg(test)]
 pub(super) fn at_once() -> Courses {
     let courses = super::application::APPLICATION
@@ -133,8 +133,8 @@ mod tests {
     use super::super::application::APPLICATION;
     use super::*;
 
-    /// Courses in which each workload is released a tenth of a second after what it needs is ready, its program starts half a second later,
-    /// and the probe takes a fifth.
+    /// Returns courses in which each workload is released a tenth of a second after the last workload that it needs is ready, its program starts half
+    /// a second later, and the readiness probe takes a fifth of a second.
     fn in_order() -> Courses {
         let mut courses = at_once();
         for place in 0..APPLICATION.len() {

@@ -1,4 +1,4 @@
-//! What a release costs: requests to the API server, and processor time.
+//! The cost of a release: requests to the API server, and processor time.
 
 use anyhow::{Context, Result};
 use kube::Client;
@@ -47,7 +47,7 @@ impl Meter {
         })
     }
 
-    /// The growth since then, for each second.
+    /// Measures for twenty seconds how much the cluster's totals grow by themselves, and returns the growth a second.
     pub(super) async fn alone(client: &Client) -> Result<Cost> {
         let before = Self::read(client).await?;
         sleep(ALONE).await;
@@ -77,7 +77,7 @@ impl Meter {
     }
 }
 
-/// The sum of the samples of a metric that have this label.
+/// Returns the sum of the samples whose line begins with `name` and contains `label`. No such sample is an error.
 pub(super) fn sum(metrics: &str, name: &str, label: &str) -> Result<f64> {
     let samples = metrics
         .lines()
@@ -107,7 +107,7 @@ fn is_nested(status: &str) -> bool {
     pids.is_some_and(|pids| pids.split_whitespace().count() > 1)
 }
 
-/// The processor time of a process and of the children that it has waited for, in seconds.
+/// Reads the processor time of a process and of the children that it has waited for from the text of `/proc/PID/stat`, in seconds.
 fn used(stat: &str) -> Option<f64> {
     // The name in the second field may hold blanks; utime, stime, cutime and cstime are the 12th to 15th field after the name.
     let (_, fields) = stat.rsplit_once(')')?;

@@ -35,7 +35,7 @@ pub(super) const WORK: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// The seconds and the number of times of each kind of work: since the kubelets started, or between two such moments.
+/// The total seconds and the number of times of each kind of work in [`WORK`]: since the kubelets started, or between two such moments.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Pace([(f64, f64); WORK.len()]);
 
@@ -61,7 +61,7 @@ impl Pace {
         }
     }
 
-    /// The work between this moment and `later`.
+    /// Returns the work that was done between this moment and `later`.
     pub(super) fn until(&self, later: &Self) -> Self {
         let mut grown = *later;
         for (grown, before) in grown.0.iter_mut().zip(self.0) {

@@ -5,10 +5,10 @@ use super::course::Course;
 use super::report::Run;
 use std::fmt::Write;
 
-/// The height of a bar with the gap below it, and that of the words above the bars of a way.
+/// The height of a bar with the gap below it, in the units of the picture.
 const BAR: f64 = 5.0;
 const HEAD: f64 = 34.0;
-/// The width of the whole, and the place of the axis in it.
+/// The width of the whole picture.
 const WIDTH: f64 = 880.0;
 const LEFT: f64 = 16.0;
 const RIGHT: f64 = 850.0;
@@ -23,7 +23,7 @@ const STYLE: &str = "
 /// The longest axis, as a multiple of the shortest run: on a longer one the bars of that run could not be read.
 const LONGEST: f64 = 3.0;
 
-/// Draws one run of each way, one below another.
+/// Draws these runs one below another, as an SVG text.
 pub(super) fn draw(runs: &[&Run]) -> String {
     let times = runs.iter().map(|run| run.courses.whole());
     let shortest = times.clone().fold(f64::INFINITY, f64::min);
@@ -109,7 +109,8 @@ fn legend(svg: &mut String) {
     }
 }
 
-/// A line every five, ten, twenty, … seconds.
+/// Draws the lines of the axis of time, with the seconds below: every 5, 10, 20, 30, 60, 120 or 300 seconds, so that there are not more than about
+/// twelve.
 fn grid(svg: &mut String, end: f64, bottom: f64, x: &impl Fn(f64) -> f64) {
     let step = [5, 10, 20, 30, 60, 120];
     let step = step.into_iter().find(|step| end / f64::from(*step) <= 12.0);
@@ -125,7 +126,7 @@ fn grid(svg: &mut String, end: f64, bottom: f64, x: &impl Fn(f64) -> f64) {
     }
 }
 
-/// A place as a length.
+/// Returns a number of rows as a floating-point factor.
 fn row(place: usize) -> f64 {
     u32::try_from(place).map_or(0.0, f64::from)
 }

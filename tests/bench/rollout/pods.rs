@@ -20,7 +20,7 @@ pub(super) struct Release {
     number: String,
     /// The time at which the first pod of each workload became ready.
     ready: BTreeMap<String, Timestamp>,
-    /// The ends of programs that failed, to the second, for each workload.
+    /// The times at which containers ended with an exit code other than 0, in whole seconds, for each workload.
     failures: BTreeMap<String, BTreeSet<Timestamp>>,
 }
 
@@ -33,7 +33,8 @@ impl Release {
         }
     }
 
-    /// Watches the pods until one pod of each workload was ready.
+    /// Watches the pods, and notes ready ones and failures, until one pod of each workload of the application was ready. A watch that fails begins
+    /// again.
     pub(super) async fn come_up(&mut self, pods: &Api<Pod>) -> Result<()> {
         while let Err(error) = self.watch(pods).await {
             eprintln!("bench: the watch of pods begins again: {error:#}");
@@ -72,13 +73,14 @@ impl Release {
         self.failures.entry(app).or_default().extend(times);
     }
 
-    /// The workload of a pod of this release.
+    /// Returns the name of a pod's workload; `None` where the pod belongs to another release.
     fn app(&self, pod: &Pod) -> Option<String> {
         let is_of_it = pod.annotations().get(RELEASE) == Some(&self.number);
         is_of_it.then(|| pod.labels().get("app").cloned()).flatten()
     }
 
-    /// Reads the logs of the pods, and returns the course of each workload, in seconds since `sent`.
+    /// Reads the log of the ready pod of each workload, and returns the course of each workload, in seconds since `sent`. A workload without a ready
+    /// pod is an error.
     pub(super) async fn courses(&self, pods: &Api<Pod>, sent: Timestamp) -> Result<Vec<Course>> {
         let listed = pods.list(&ListParams::default()).await?;
         let mut courses = vec![];
@@ -121,7 +123,7 @@ fn is_ready(pod: &Pod) -> bool {
     conditions.any(|it| it.type_ == "Ready" && it.status == "True")
 }
 
-/// The statuses of all containers, init containers first.
+/// Returns the statuses of all containers of a pod, init containers first.
 fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
     let statuses = pod.status.iter();
     statuses.flat_map(|it| {
@@ -130,7 +132,7 @@ fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
     })
 }
 
-/// The lines of a container's log, each with the time at which the container runtime read it.
+/// Returns the lines of a container's log, each with the time at which the container runtime read it.
 async fn lines(pods: &Api<Pod>, pod: &Pod, container: &str) -> Result<Vec<(Timestamp, String)>> {
     let params = LogParams {
         container: Some(container.to_owned()),

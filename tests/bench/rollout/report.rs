@@ -17,7 +17,7 @@ pub(super) enum Phase {
 impl Phase {
     pub(super) const ALL: [Self; 2] = [Self::Cold, Self::Upgrade];
 
-    /// The number of the release.
+    /// The number of the release in its namespace: 1 or 2.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::Cold => 1,
@@ -133,7 +133,7 @@ pub(super) fn tables(runs: &[Run], skipped: &[(Way, &str)], phase: Phase) -> Str
     text
 }
 
-/// Adds a table whose columns differ in their heading and figure alone.
+/// Adds a table with a row for each way. Its columns have a heading and a figure of their own, and all write the figure by `words`.
 fn each<F: Fn(&Run) -> f64>(
     text: &mut String,
     runs: &[&Run],
@@ -148,10 +148,10 @@ fn each<F: Fn(&Run) -> f64>(
     table(text, runs, &columns);
 }
 
-/// The heading of a column, its figure of one run, and how that is written.
+/// A column of a table: its heading, the function that computes its figure from a run, and the function that writes that figure.
 type Column<'a> = (&'a str, &'a dyn Fn(&Run) -> f64, &'a dyn Fn(f64) -> String);
 
-/// Adds a row for each way: the median of its runs, and the range where it has more than one.
+/// Adds a Markdown table with a row for each way that has runs: each column shows the median of the runs, and the range where they differ.
 fn table(text: &mut String, runs: &[&Run], columns: &[Column]) {
     let headings: Vec<_> = columns.iter().map(|(heading, ..)| *heading).collect();
     let _ = writeln!(text, "| way | {} |", headings.join(" | "));
@@ -177,7 +177,7 @@ fn table(text: &mut String, runs: &[&Run], columns: &[Column]) {
     }
 }
 
-/// The run of a way and a phase whose time is the median.
+/// Returns the run of a way and a phase whose time until all is ready is the median; `None` where there is no such run.
 pub(super) fn typical(runs: &[Run], way: Way, phase: Phase) -> Option<&Run> {
     let of_way = runs.iter().filter(|it| it.way == way && it.phase == phase);
     let mut of_way: Vec<_> = of_way.collect();

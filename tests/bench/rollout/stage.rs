@@ -1,4 +1,4 @@
-//! The namespace of one way, with what the application has before its first release: Services, and the right to wait by `kubectl`.
+//! The namespace of one way, with the objects that exist before the first release: Services, and the right to wait by `kubectl`.
 
 use super::application::APPLICATION;
 use super::argo::Application;
@@ -28,7 +28,7 @@ pub(super) struct Stage {
     application: Option<Application>,
 }
 
-/// A release at the place that its way takes it from.
+/// A release that is ready to be deployed, in the form that its way takes.
 pub(super) enum Prepared<'a> {
     /// A chart for Helm.
     Chart(TempDir),
@@ -37,7 +37,7 @@ pub(super) enum Prepared<'a> {
 }
 
 impl Stage {
-    /// Creates the namespace and what is in it from the start.
+    /// Creates the namespace with a Service for each workload, the right to read, and the Application where the way has one.
     pub(super) async fn create(client: &Client, name: &str, way: Way) -> Result<Self> {
         let namespace = format!("bench-release-{name}-{}", std::process::id());
         let namespaces = Api::<Namespace>::all(client.clone());
@@ -73,7 +73,7 @@ impl Stage {
         })
     }
 
-    /// The pods of the namespace.
+    /// Returns the interface to the pods of the namespace.
     pub(super) fn pods(&self) -> Api<Pod> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }

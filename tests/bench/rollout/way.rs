@@ -12,15 +12,15 @@ pub(crate) const PORT: u16 = 8080;
 pub(crate) const RELEASE: &str = "example.com/release";
 /// The container that stands in for the workload's program.
 pub(crate) const APP: &str = "app";
-/// The first line of the program that has found what it needs.
+/// The line that the program prints once it could connect to every workload that it needs, before its start-up time.
 pub(crate) const STARTING: &str = "starting";
-/// The line of the program that serves.
+/// The line that the program prints when it begins to serve.
 pub(crate) const SERVING: &str = "serving";
 
-/// A way to bring up the application.
+/// A way to bring up the application in order, or without order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Way {
-    /// A program that does not find what it needs ends, and the kubelet starts it again.
+    /// No order: a program that cannot connect to a workload that it needs ends, and the kubelet starts it again.
     Nothing,
     /// An init container tries to connect to each Service every two seconds.
     LoopsNc,
@@ -65,7 +65,7 @@ impl Way {
         }
     }
 
-    /// The labels of the namespace.
+    /// Returns the labels of the namespace for this way: the one that holds pods, or none.
     pub(crate) fn labels(self) -> Value {
         match self {
             Self::Holds => json!({HOLD: "enabled"}),
@@ -73,7 +73,7 @@ impl Way {
         }
     }
 
-    /// The objects of one release of the application.
+    /// Returns the objects of one release of the application: a Deployment for each workload, and by hooks the Jobs between the tiers.
     pub(crate) fn objects(self, release: u32) -> Vec<Value> {
         let workloads = APPLICATION.iter();
         let mut objects: Vec<_> = workloads.map(|it| self.workload(it, release)).collect();
@@ -126,8 +126,8 @@ impl Way {
     }
 }
 
-/// A Deployment whose program ends where it cannot connect to what it needs, as the originals do, and else serves after its start-up
-/// time. That time is slept, and takes no processor.
+/// Returns a Deployment whose program ends where it cannot connect to a workload that it needs, as the originals do, and else serves after its
+/// start-up time. That time is slept, and takes no processor.
 fn deployment(workload: &Workload, release: u32) -> Value {
     let Workload {
         name,
@@ -154,7 +154,7 @@ fn deployment(workload: &Workload, release: u32) -> Value {
     })
 }
 
-/// The Job between a tier and the next one.
+/// Returns the Job, a Helm hook, that waits by `kubectl wait` until the Deployments of a tier are ready, before the next tier.
 fn waiting_for(tier: usize) -> Value {
     let of_tier = APPLICATION.iter().filter(|it| it.tier() == tier);
     let names: Vec<_> = of_tier

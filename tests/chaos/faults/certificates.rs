@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 const SECRET: &str = "secret/sluice-ca";
-/// The time in which every replica looks at the Secret twice.
+/// The time in which every replica reads the Secret at least twice.
 const LOOKED: Duration = Duration::from_secs(20);
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -51,7 +51,8 @@ async fn stored(site: &Site<'_>) -> Value {
     secret["data"]["ca.crt"].clone()
 }
 
-/// Waits until the Secret holds this certificate again, and every replica has had time to see what was there before.
+/// Waits until the Secret holds this certificate again, then until every replica has read the Secret twice more, and fails if the certificate is
+/// another one by then.
 async fn back(site: &Site<'_>, certificate: &Value) {
     await_until("the Secret holds the CA again", LIMIT, async || {
         let stored = stored(site).await;
@@ -66,7 +67,8 @@ async fn back(site: &Site<'_>, certificate: &Value) {
     assert_eq!(stored(site).await, *certificate, "the CA stays the same");
 }
 
-/// Rotates the CA: each CA lives for a minute and a half, and signs for half a minute.
+/// Rotates the CA more than ten times: each CA lives for a minute and a half, and signs for half a minute. The installation gets these values for
+/// that long.
 async fn rotated(site: &Site<'_>) -> Broken {
     const TIMES: usize = 10;
     const LIVES: [&str; 6] = [
@@ -178,7 +180,7 @@ async fn spoilt(site: &Site<'_>) -> Broken {
     Broken::times(times).seen(format!("mended after at most {longest:.1?}"))
 }
 
-/// Writes another bundle into every webhook of the configuration, and returns whether the API server takes it.
+/// Writes this `caBundle`, or none, into every webhook of the configuration. Returns whether the API server takes the write.
 async fn overwrite(site: &Site<'_>, bundle: Option<&str>) -> bool {
     let configurations = Api::<MutatingWebhookConfiguration>::all(site.client.clone());
     let mut configuration = configurations.get("sluice").await.expect("it is there");

@@ -1,4 +1,4 @@
-//! The replicas' clock is wrong.
+//! A fault of the replicas' clock, which is set wrong.
 
 use crate::trial::{Admission, Broken, Trial};
 use harness::cluster::sluice;

@@ -80,7 +80,7 @@ async fn cut_off(site: &Site<'_>) -> Broken {
     Broken::times(1)
 }
 
-/// Makes the present connections lose every packet until the trial is over; new connections work.
+/// Makes the present connections of the replicas to the API server lose every packet until the trial is over; new connections work.
 async fn black_hole(site: &Site<'_>) -> Broken {
     let connections = site.node.told(&sluice::addresses().await).await;
     site.node.lose_packets_between(connections.keys()).await;
@@ -111,7 +111,7 @@ async fn forbidden(site: &Site<'_>) -> Broken {
     Broken::times(1)
 }
 
-/// Stops the cluster's DNS, and checks that the gate of a new pod works.
+/// Stops the cluster's DNS, checks that the gate of a new pod waits and opens, and starts DNS again.
 async fn no_dns(site: &Site<'_>) -> Broken {
     site.node.signal("coredns", "STOP").await;
     let api = deployment("resolved").depends_on("configmap/resolved");

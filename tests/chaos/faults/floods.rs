@@ -1,4 +1,4 @@
-//! Clients without any right, many and rude, from five addresses of this machine.
+//! Floods by clients without any right, from five or more addresses of this machine.
 
 use crate::attack::{Attack, Port, Target, ask};
 use crate::site::Site;
@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The duration of each flood.
+/// The duration of a flood; the largest ones last four times as long.
 const FLOOD: Duration = Duration::from_secs(25);
 /// The number of addresses that a flood comes from.
 const CLIENTS: u8 = 5;
@@ -114,7 +114,7 @@ async fn slow(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(attack.ended().await)
 }
 
-/// More than the limit of its memory lets wait, which is 10,080: it answers some at once, and does not die of the others.
+/// Sends one replica 10,800 questions, while its memory lets 10,080 wait: it answers some at once, and does not die of the others.
 async fn questions(site: &Site<'_>) -> Broken {
     let (clients, targets) = (site.node.more_addresses(16).await, targets(site).await);
     let pods = pods(site).await;
@@ -129,7 +129,7 @@ async fn questions(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(words)
 }
 
-/// What fills each port of one replica and the trees of its reviews: each alone fits into the memory, and all together do not.
+/// Fills each port of one replica and the memory for reviews at the same time: each flood alone fits into the memory, and all together do not.
 async fn together(site: &Site<'_>) -> Broken {
     let (clients, targets) = (site.node.more_addresses(16).await, targets(site).await);
     let status = port(&targets, Port::Status).clone();
@@ -156,7 +156,7 @@ async fn together(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(words)
 }
 
-/// The request that sends this body to a path of admission.
+/// Returns the HTTP request that sends this body to a path of admission.
 fn review(path: &str, body: &str) -> Arc<[u8]> {
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
@@ -165,20 +165,20 @@ fn review(path: &str, body: &str) -> Arc<[u8]> {
     [head.as_bytes(), body.as_bytes()].concat().into()
 }
 
-/// The first target with this port.
+/// Returns the first of the targets with this port.
 fn port(targets: &[Target], wanted: Port) -> &Target {
     let found = targets.iter().find(|it| it.port == wanted);
     found.expect("a replica runs")
 }
 
-/// The pods of 10,800 questions: a pod may ask four times at a time.
+/// Makes 2,700 gated pods, enough for 10,800 questions: a pod may ask four times at a time.
 async fn pods(site: &Site<'_>) -> Vec<Unscheduled> {
     let (client, namespace) = (&site.client, &site.namespace);
     let pods = Unscheduled::make(client, namespace, 2700, "configmap/never").await;
     pods.expect("the pods are made")
 }
 
-/// Asks four questions for each pod, which no change answers.
+/// Sends four questions for each pod from these addresses, and holds the connections until the attack ends. No change of the cluster answers them.
 fn ask_for_ever(attack: &mut Attack, clients: &[IpAddr], replica: &Target, pods: &[Unscheduled]) {
     const EACH: usize = 4;
     // All wait for the same and so are told the same; what is new to a gate is not held.
@@ -194,14 +194,14 @@ fn ask_for_ever(attack: &mut Attack, clients: &[IpAddr], replica: &Target, pods:
     }
 }
 
-/// The number before a word, in the words of an attack.
+/// Returns the number before a word in the report of an attack, such as `12 held, 3 closed`; 0 where the word is missing.
 fn counted(words: &str, word: &str) -> usize {
     let mut counts = words.split(", ").filter_map(|it| it.split_once(' '));
     let found = counts.find(|(_, it)| *it == word);
     found.map_or(0, |(count, _)| count.parse().expect("a count"))
 }
 
-/// The digest of the answer that a gate gets once no kind is being read any more.
+/// Returns the digest of the second answer to a gate, when the replica has read all kinds that the list needs.
 fn digest(from: IpAddr, replica: &Target, token: &str) -> String {
     let mut digest = String::new();
     for wait in [0, 5] {
@@ -216,7 +216,7 @@ fn digest(from: IpAddr, replica: &Target, token: &str) -> String {
     digest
 }
 
-/// The question of a gate that has seen the answer with this digest.
+/// Returns the HTTP request of a gate that has seen the answer with this digest and waits for `wait` seconds.
 fn question(token: &str, digest: &str, wait: u64, connection: &str) -> String {
     let path = wire::PATH;
     format!(
@@ -224,7 +224,8 @@ fn question(token: &str, digest: &str, wait: u64, connection: &str) -> String {
     )
 }
 
-/// Sends forged tokens, each another one. A token looks right, but its signature is not the API server's.
+/// Sends questions with forged tokens, each with another one, and counts the TokenReviews. A token looks right, but its signature is not the API
+/// server's.
 async fn tokens(site: &Site<'_>) -> Broken {
     const THREADS: u32 = 16;
     let (clients, targets) = (site.node.more_addresses(1).await, targets(site).await);
@@ -253,7 +254,7 @@ async fn tokens(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(format!("{words}; {reviews} TokenReviews"))
 }
 
-/// The number of `TokenReviews` that the API server has answered.
+/// Returns the number of TokenReview requests that the API server has answered since its start.
 async fn reviews() -> u64 {
     let metrics = Program::new("kubectl").args(["get", "--raw", "/metrics"]);
     let metrics = metrics.run().await.ok();

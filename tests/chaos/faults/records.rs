@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// A damage to a ConfigMap.
+/// A damage to a ConfigMap of sluice's memory or slots.
 #[derive(Debug, Clone, Copy)]
 enum Spoilt {
     Deleted,
@@ -66,7 +66,7 @@ async fn spoil(site: &Site<'_>, name: &str, how: Spoilt) {
         .await;
 }
 
-/// Makes room again, as an administrator would.
+/// Removes the key that fills the ConfigMap, as an administrator would.
 async fn relieve(site: &Site<'_>, name: &str) {
     let patch = Patch::Merge(json!({"data": {"zz-somebody-else": null}}));
     let _ = site
@@ -75,7 +75,8 @@ async fn relieve(site: &Site<'_>, name: &str) {
         .await;
 }
 
-/// Three Jobs of a release with a cap of 1, the ConfigMap spoilt as soon as one runs.
+/// Starts three Jobs of a release with a cap of 1, for each damage, and damages the ConfigMap of the slots as soon as one Job runs. Fails if two ever
+/// run at the same time.
 async fn slots(site: &Site<'_>) -> Broken {
     for how in EVERY {
         let ns = site.ns.another("slots").await;
@@ -115,7 +116,8 @@ async fn one_runs(ns: &Namespace) {
     .await;
 }
 
-/// Spoils the ConfigMap once a Job is remembered and gone. Then a gate waits for the Job, also at replicas that have started since.
+/// Damages the ConfigMap of the memory, in each way, once a Job is remembered and removed, and replaces the replicas. Fails unless a gate that waits
+/// for the Job still opens.
 async fn memory(site: &Site<'_>) -> Broken {
     for how in EVERY {
         let ns = site.ns.another("memory").await;
@@ -135,7 +137,7 @@ async fn memory(site: &Site<'_>) -> Broken {
     Broken::times(EVERY.len()).seen("a removed Job still counts, after a roll too")
 }
 
-/// Makes a Job that a list names, lets it complete, and removes it at once.
+/// Makes a Job that the list of a Deployment names, waits until it has completed and the Deployment's pod has started, and until the Job is removed.
 pub(super) async fn seeded(ns: &Namespace) {
     let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
     let api = deployment("api").depends_on("job/seed");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// The time in which the kubelet starts a container again and the container becomes ready.
+/// The pause between two kills: by then the kubelet has started the container again and the container is ready.
 const APART: Duration = Duration::from_secs(12);
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The trials after which no earlier gate can go on.
+/// Returns the trials that remove sluice and install it again, which must come last: gates from before would trust no new certificate.
 pub(crate) fn last() -> Vec<Trial> {
     vec![Trial {
         gates: 0,

@@ -12,7 +12,7 @@ use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use serde_json::{Value, json};
 
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
-/// The number of objects at a time; each is nearly too large for the API server.
+/// The number of objects that are created at the same time; each is nearly too large for the API server.
 const AT_ONCE: usize = 4;
 
 pub(crate) fn trials() -> Vec<Trial> {

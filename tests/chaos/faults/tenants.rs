@@ -28,7 +28,7 @@ use std::time::Duration;
 
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
 const PARALLELISM: &str = "sluice.dev/parallelism";
-/// As many of these fit into an object, and JSON writes each with six bytes.
+/// The number of `<` that fit into an object of the API server's store, although JSON writes each with six bytes.
 const ESCAPED: usize = 1_420_000;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -63,7 +63,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Makes an object so long that a list or a watch of its kind cannot bring it whole.
+/// Adds a variable to an object that is so long that a list or a watch of its kind cannot bring the object whole.
 fn long(manifest: Manifest) -> Manifest {
     let env = json!([{"name": "LONG", "value": "<".repeat(ESCAPED)}]);
     manifest.in_app("/env", env)
@@ -110,7 +110,7 @@ where
     make(&api, manifest.into_object()).await
 }
 
-/// A Deployment of another namespace that waits for a Deployment there, and starts.
+/// Fails unless a Deployment in another namespace that waits for a Deployment there starts.
 async fn others_go_on(site: &Site<'_>) {
     let ns = site.ns.another("other").await;
     let late = deployment("late").depends_on("deployment/db");
@@ -142,7 +142,7 @@ async fn ended(site: &Site<'_>) -> Broken {
     Broken::times(1).seen("the next Job got the slot")
 }
 
-/// Makes a gated pod of an ordinary size that has ended.
+/// Makes a pod of an ordinary size with the label of gated pods, and writes the status of one that has succeeded.
 async fn end(pods: &Api<Pod>) -> Result<()> {
     let mut ended = harness::unscheduled::pod(&json!({}), 6000);
     ended["metadata"]["labels"] = json!({"sluice.dev/gated": "true"});
@@ -189,7 +189,8 @@ async fn listed(site: &Site<'_>) -> Broken {
     Broken::times(1).seen(seen)
 }
 
-/// Defines every custom kind that all presets name and that is not defined, and says how many.
+/// Defines every custom kind that the presets name and that is not defined yet, for as long as the namespace lasts. Returns the number of new
+/// definitions.
 async fn define(site: &Site<'_>) -> usize {
     let role = presets::role().expect("the chart has presets");
     let definitions = Api::<CustomResourceDefinition>::all(site.client.clone());
@@ -208,7 +209,7 @@ async fn define(site: &Site<'_>) -> usize {
     count
 }
 
-/// A plan of 7.9 KB, in a scope of its own.
+/// Returns the ConfigMap of a plan of 7.9 KB, in a scope of its own for each number.
 fn plan(number: usize) -> Value {
     let names = (0..1180).map(|it| format!("p{it:03}"));
     let order = format!("a: [{}]", names.collect::<Vec<_>>().join(","));
@@ -305,7 +306,7 @@ async fn bodies(site: &Site<'_>) -> Broken {
     ))
 }
 
-/// Why a pod of so many bytes is refused.
+/// Tries to create a pod with about `bytes` bytes of environment, as a dry run, and returns the text of the refusal; `None` where it is admitted.
 async fn refusal(site: &Site<'_>, bytes: usize) -> Option<String> {
     let annotations = json!({rules::keys::DEPENDS_ON: "configmap/dependency"});
     let pod = harness::unscheduled::pod(&annotations, bytes);
@@ -319,7 +320,7 @@ async fn refusal(site: &Site<'_>, bytes: usize) -> Option<String> {
     answer.err().map(|error| error.to_string())
 }
 
-/// Has a namespace deleted, and does not wait for it.
+/// Deletes a namespace, and does not wait until it is gone.
 async fn gone(ns: &Namespace) {
     let delete = ["delete", "namespace", &ns.name, "--wait=false"];
     ns.kubectl(delete).await.ok();

@@ -13,7 +13,7 @@ pub const TIMEOUT: &str = "--timeout=15m";
 /// The pause between two looks: a gate's opening is seen in time, and the API server has little work.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Calls `look` until it returns a value, and returns that value. `what` completes "waited 60 s until ...". An `Err`
+/// Calls `look` every 250 ms until it returns `Ok`, and returns that value. Panics after `limit`. `what` completes "waited 60 s until ...". An `Err`
 /// of `look` says what is there instead, and the last one is part of the failure.
 pub async fn await_until<T>(
     what: &str,

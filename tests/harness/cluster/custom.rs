@@ -21,7 +21,7 @@ impl Defined {
         Self::new(&format!("{}.example", ns.name), "v1", "Widget")
     }
 
-    /// Returns a kind of another project, by its names there. Its plural ends in "s".
+    /// Returns a kind as another project names it. Its plural is the kind in small letters and an "s"; its schema accepts every field.
     pub fn new(group: &str, version: &str, kind: &str) -> Self {
         Self {
             group: group.to_owned(),
@@ -32,7 +32,7 @@ impl Defined {
         }
     }
 
-    /// Gives the kind these fields and no others.
+    /// Replaces the schema of the kind, an OpenAPI schema, in place of the one that accepts every field.
     #[must_use]
     pub fn with_schema(self, schema: Value) -> Self {
         Self { schema, ..self }
@@ -42,22 +42,22 @@ impl Defined {
         format!("{}.{}", self.plural, self.group)
     }
 
-    /// Returns `customresourcedefinition/widgets.GROUP`.
+    /// Returns the reference of the definition for kubectl: `customresourcedefinition/widgets.GROUP`.
     pub fn definition(&self) -> String {
         format!("customresourcedefinition/{}", self.resource())
     }
 
-    /// Returns the reference for kubectl: `widgets.GROUP/NAME`.
+    /// Returns the reference of an object of the kind for kubectl: `widgets.GROUP/NAME`.
     pub fn reference(&self, name: &str) -> String {
         format!("{}/{name}", self.resource())
     }
 
-    /// Returns the reference for a list, as a gate prints it: `Widget.GROUP/NAME`.
+    /// Returns the reference of an object of the kind for a list of dependencies, as a gate prints it: `Widget.GROUP/NAME`.
     pub fn dependency(&self, name: &str) -> String {
         format!("{}.{}/{name}", self.kind, self.group)
     }
 
-    /// Defines the kind, with a status subresource, for as long as the namespace lasts.
+    /// Creates the definition of the kind, with a status subresource, and waits until it is established. It is deleted with the namespace.
     pub async fn define(&self, ns: &Namespace) {
         let version = json!({
             "name": self.version, "served": true, "storage": true,
@@ -76,7 +76,8 @@ impl Defined {
             .ok();
     }
 
-    /// Lets sluice read the kind, as the chart of an operator does.
+    /// Lets sluice read the kind, as the chart of an operator does: by a ClusterRole with the label `sluice.dev/aggregate-to-watch`. It is deleted
+    /// with the namespace.
     pub async fn grant(&self, ns: &Namespace) {
         let verbs = ["get", "list", "watch"];
         let reads = json!({"apiGroups": [self.group], "resources": [self.plural], "verbs": verbs});
@@ -87,7 +88,7 @@ impl Defined {
         ns.apply([role]).await.ok();
     }
 
-    /// Returns an empty object of the kind.
+    /// Returns an object of the kind that has no more than a name.
     pub fn one(&self, name: &str) -> Manifest {
         object(
             &format!("{}/{}", self.group, self.version),

@@ -12,7 +12,7 @@ const PROBED: u16 = 8086;
 #[derive(Debug, Clone)]
 pub struct Manifest {
     object: Value,
-    /// The place of the pod template, as a JSON pointer; a pod is its own template.
+    /// The place of the pod template, as a JSON pointer; empty for a pod, which is its own template, and for an object without one.
     template: &'static str,
 }
 
@@ -52,7 +52,7 @@ pub fn replica_set(name: &str) -> Manifest {
     workload("apps/v1", "ReplicaSet", name)
 }
 
-/// A DaemonSet. The cluster has one node, or the test takes any of the pods.
+/// A DaemonSet, with one pod on each node. The cluster has one node, or the test takes any of the pods.
 pub fn daemon_set(name: &str) -> Manifest {
     workload("apps/v1", "DaemonSet", name)
 }
@@ -117,7 +117,7 @@ pub fn config_map(name: &str) -> Manifest {
     .named("v1", "ConfigMap", name)
 }
 
-/// A manifest of any object, without a pod template.
+/// A manifest of any object. It has no pod template: the methods for one write into the object itself.
 pub fn other(object: Value) -> Manifest {
     Manifest {
         object,
@@ -164,14 +164,14 @@ impl Manifest {
         self
     }
 
-    /// Sets one field of the pod template.
+    /// Sets one field of the pod template, by its JSON pointer from there.
     #[must_use]
     pub fn in_pod(self, pointer: &str, value: impl Into<Value>) -> Self {
         let pointer = format!("{}{pointer}", self.template);
         self.with(&pointer, value)
     }
 
-    /// Sets one field of the application's container.
+    /// Sets one field of the application's container, by its JSON pointer from there.
     #[must_use]
     pub fn in_app(self, pointer: &str, value: impl Into<Value>) -> Self {
         self.in_pod(&format!("/spec/containers/0{pointer}"), value)
@@ -192,13 +192,13 @@ impl Manifest {
         self
     }
 
-    /// Writes the list on the object.
+    /// Sets the list, `sluice.dev/depends-on`, as an annotation of the object itself, not of its pod template.
     #[must_use]
     pub fn depends_on(self, list: &str) -> Self {
         self.annotated("sluice.dev/depends-on", list)
     }
 
-    /// Writes `sluice.dev/hold` on the pod template.
+    /// Sets the annotation `sluice.dev/hold` of the pod template to `word`.
     #[must_use]
     pub fn held(self, word: &str) -> Self {
         self.template_annotated("sluice.dev/hold", word)
@@ -245,7 +245,7 @@ pub fn yaml(manifests: &[Manifest]) -> String {
     documents.collect()
 }
 
-/// Returns the place that a JSON pointer names, and creates it where it is missing.
+/// Returns the value that a JSON pointer names. Missing mappings on the way are created; a missing item of a list panics.
 fn place<'v>(value: &'v mut Value, pointer: &str) -> &'v mut Value {
     let tokens = pointer.split('/').skip(1);
     tokens.fold(value, |value, token| match value {

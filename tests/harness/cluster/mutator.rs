@@ -89,7 +89,7 @@ fn router(calls: Arc<AtomicUsize>, change: fn(&Value) -> Vec<Value>) -> Router {
     Router::new().route("/", post(answer))
 }
 
-/// Serves with the server of our own webhook, which takes any router.
+/// Serves `router` over TLS with the server of our own webhook, which takes any router. `ca` issues the leaf, for `name`.
 fn serve(
     listener: TcpListener,
     ca: &Ca,

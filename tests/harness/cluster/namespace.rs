@@ -54,7 +54,7 @@ impl Namespace {
         }
     }
 
-    /// Deletes a further object with the namespace, such as `clusterrole/NAME`.
+    /// Notes an object outside of the namespace, such as `clusterrole/NAME`, that is deleted together with the namespace.
     pub fn takes_along(&self, reference: &str) {
         let mut others = self.others.lock().expect("nothing panics with it");
         others.push(reference.to_owned());
@@ -86,7 +86,7 @@ impl Namespace {
         self.program("kubectl").args(args).run().await
     }
 
-    /// Returns a program with `--namespace` and the name of this namespace.
+    /// Returns a program, not run yet, that gets `--namespace` and the name of this namespace as its first arguments.
     pub fn program(&self, program: &str) -> Program {
         Program::new(program).args(["--namespace", &self.name])
     }
@@ -96,7 +96,7 @@ impl Namespace {
         self.pipe("apply", &manifests, &[]).await
     }
 
-    /// Runs `kubectl VERB -f -` with further arguments.
+    /// Runs `kubectl VERB -f -` with further arguments. Its input has one document for each manifest, in this order.
     pub async fn pipe(&self, verb: &str, manifests: &[Manifest], args: &[&str]) -> Outcome {
         self.program("kubectl")
             .args([verb, "-f", "-"])
@@ -106,8 +106,8 @@ impl Namespace {
             .await
     }
 
-    /// Runs `kubectl replace -f -`, and returns its output. The documents carry a version, so the API server refuses
-    /// them when a controller has written in between; the command is then repeated.
+    /// Runs `kubectl replace -f -`, and returns its output. The documents carry a version, so the API server refuses them when a controller has
+    /// written in between; the command is then repeated. Every other refusal fails the test.
     pub async fn replace(&self, documents: &str) -> String {
         let replaced = async || {
             let replace = self.program("kubectl").args(["replace", "-f", "-"]);
@@ -120,7 +120,7 @@ impl Namespace {
         await_until("nobody writes in between", LIMIT, replaced).await
     }
 
-    /// Sets an annotation, with `kubectl annotate --overwrite`.
+    /// Sets an annotation of an object, with `kubectl annotate --overwrite`.
     pub async fn annotate(&self, reference: &str, key: &str, value: &str) {
         let annotation = format!("{key}={value}");
         self.kubectl(["annotate", "--overwrite", reference, &annotation])
@@ -128,15 +128,15 @@ impl Namespace {
             .ok();
     }
 
-    /// Applies a merge patch with `kubectl patch`.
+    /// Applies a merge patch to an object, with `kubectl patch`.
     pub async fn patch(&self, reference: &str, patch: &serde_json::Value) {
         let patch = patch.to_string();
         let patch = ["patch", reference, "--type=merge", "--patch", &patch];
         self.kubectl(patch).await.ok();
     }
 
-    /// Writes the spec of a workload again and again, without changing its pods. A gate that waits for the scope to
-    /// be quiet waits on. Never returns.
+    /// Writes the `revisionHistoryLimit` of a workload every 200 ms, which changes no pod. A gate that waits for the scope to be quiet waits on.
+    /// Never returns.
     pub async fn keeps_writing(&self, reference: &str) {
         for limit in 1.. {
             let history = serde_json::json!({"spec": {"revisionHistoryLimit": limit}});
@@ -145,7 +145,7 @@ impl Namespace {
         }
     }
 
-    /// Merges into the status of an object, in place of a controller that the cluster lacks.
+    /// Applies a merge patch to the status of an object, in place of a controller that the cluster lacks.
     pub async fn set_status(&self, reference: &str, status: &serde_json::Value) {
         let patch = serde_json::json!({"status": status}).to_string();
         let patch = ["patch", reference, "--type=merge", "--patch", &patch];
@@ -160,7 +160,7 @@ impl Namespace {
         self.kubectl(touch).await.ok();
     }
 
-    /// Touches `/tmp/ready` as [`Namespace::tell_ready`] does, as soon as a container of the workload runs.
+    /// Touches `/tmp/ready` as [`Namespace::tell_ready`] does, but tries again until a container of the workload runs.
     pub async fn tell_ready_once_it_runs(&self, workload: &str) {
         await_until(&format!("{workload} runs"), LIMIT, async || {
             let touched = self
@@ -183,19 +183,19 @@ impl Namespace {
         assert!(matches!(told.code, Some(0 | 137)), "{told}");
     }
 
-    /// Changes the list of a workload.
+    /// Sets the list of a workload, as an annotation of the workload itself, not of its pod template.
     pub async fn now_depends_on(&self, reference: &str, list: &str) {
         self.annotate(reference, "sluice.dev/depends-on", list)
             .await;
     }
 
-    /// Waits for a pod of the workload and returns it: the only one, or the first by name.
+    /// Waits for a pod with the label `app=WORKLOAD` that is not being deleted, and returns it: the only one, or the first by name.
     pub async fn pod_of(&self, workload: &str) -> Pod {
         let mut pods = self.pods_of(workload, 1).await;
         pods.remove(0)
     }
 
-    /// Waits until the workload has `count` pods and returns them.
+    /// Waits until at least `count` pods have the label `app=WORKLOAD` and are not being deleted. Returns all of them, sorted by name.
     pub async fn pods_of(&self, workload: &str, count: usize) -> Vec<Pod> {
         let selector = format!("app={workload}");
         let what = format!("{workload} has {count} pods");
@@ -216,7 +216,7 @@ impl Namespace {
         .await
     }
 
-    /// Waits for a pod of the workload other than `old`, and returns it.
+    /// Waits for a pod of the workload whose UID is not that of `old`, and returns it.
     pub async fn next_pod_of(&self, workload: &str, old: &Pod) -> Pod {
         let what = format!("{workload} has another pod than {}", old.name);
         await_until(&what, LIMIT, async || {
@@ -227,7 +227,8 @@ impl Namespace {
         .await
     }
 
-    /// Waits until the workload has `at_least` available pods, then does the work, and fails if there are fewer meanwhile.
+    /// Waits until the workload has `at_least` available pods, then does the work and returns its result. Reads the workload every 200 ms meanwhile,
+    /// and fails when it has fewer available pods.
     ///
     /// A pod is ready some time before the status of its workload says so.
     pub async fn keeps_available<T>(
@@ -252,7 +253,7 @@ impl Namespace {
         }
     }
 
-    /// Waits until `holds` accepts the object. `what` completes "until job/migrate ...".
+    /// Waits until the object exists and `holds` accepts it. `what` completes "until job/migrate ...".
     pub async fn until(
         &self,
         reference: &str,
@@ -270,7 +271,7 @@ impl Namespace {
     }
 }
 
-/// Returns a name that no other run has: two runs may use one cluster.
+/// Returns `t-`, the prefix and a random end: a name that no other run has, since two runs may use one cluster.
 fn unique(prefix: &str) -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("t-{prefix}-{:06x}", random & 0x00ff_ffff)

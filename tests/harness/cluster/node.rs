@@ -19,7 +19,7 @@ const LINK: &str = "sluice0";
 pub struct Node(());
 
 impl Node {
-    /// Returns the node where `KUBECONFIG` names our cluster. Otherwise prints `skipped`.
+    /// Returns the node where `KUBECONFIG` names the cluster of `tests/cluster`. Otherwise prints `skipped` and returns `None`.
     pub async fn ours() -> Option<Self> {
         let own = cluster(["kubeconfig"]).await.ok();
         let used = std::env::var("KUBECONFIG").unwrap_or_default();
@@ -62,8 +62,8 @@ impl Node {
         cluster(["run", "sh", "-c", &kill]).await.ok();
     }
 
-    /// Adds `count` addresses to this machine, for clients that must look like several. The cluster's end removes
-    /// them.
+    /// Adds the addresses 172.31.254.1 to 172.31.254.`count` to this machine and returns them, for clients that must look like several. The cluster's
+    /// end removes them.
     pub async fn more_addresses(&self, count: u8) -> Vec<IpAddr> {
         let mut made = vec![];
         for number in 1..=count {
@@ -76,8 +76,7 @@ impl Node {
         made
     }
 
-    /// Returns the bytes that the API server has sent on each connection of these pods, by the pod's end of the
-    /// connection.
+    /// Returns the bytes that the API server has sent on each of its open connections to these pods. A key is the address and the port of the pod.
     pub async fn told(&self, pods: &[IpAddr]) -> BTreeMap<SocketAddrV4, u64> {
         let state = "state established '( sport = :6443 )'";
         let sockets = cluster(["run", "sh", "-c", &format!("ss -tniHO {state}")]).await;
@@ -122,12 +121,12 @@ impl Node {
         std::fs::write(folder.join("hosts.toml"), hosts).expect("the folder is there");
     }
 
-    /// Ends what [`Node::pulls_from`] began.
+    /// Makes the container runtime pull the images of `host` from `host` itself again, after [`Node::pulls_from`].
     pub fn pulls_from_nowhere(&self, host: &str) {
         std::fs::remove_dir_all(registries().join(host)).expect("the folder is there");
     }
 
-    /// Stops dropping packets.
+    /// Lets all packets through again that [`Node::lose_packets_of`] and [`Node::lose_packets_between`] drop.
     pub async fn lose_nothing(&self) {
         change_rules("add table inet lost\ndelete table inet lost\n").await;
     }
@@ -140,7 +139,7 @@ impl Node {
         program.input(manifest).run().await.ok();
     }
 
-    /// Removes a static pod.
+    /// Makes the kubelet end the pod of [`Node::run_static_pod`]: removes its file.
     pub async fn remove_static_pod(&self, name: &str) {
         let file = format!("{STATIC_PODS}/{name}.json");
         cluster(["run", "rm", "-f", &file]).await.ok();
@@ -155,8 +154,8 @@ impl Node {
     }
 }
 
-/// Adds rules. Outgoing packets are matched before connection tracking, while the API server's address is still its
-/// own.
+/// Adds rules to the chains `in` and `out` of the nftables table `lost`. Outgoing packets are matched before connection tracking, while the API
+/// server's address is still its own.
 async fn lose(rules: &str) {
     let chains = "add table inet lost\n\
                   add chain inet lost in { type filter hook input priority 0; }\n\
@@ -169,7 +168,8 @@ async fn change_rules(script: &str) {
     program.input(script).run().await.ok();
 }
 
-/// Reads the far end of one of the API server's sockets, which listen on IPv6 too, and the bytes sent on it.
+/// Reads a line of `ss`: the client's address and port of one of the API server's connections, and the bytes sent on it. The sockets listen on IPv6
+/// too. `None` where the line lacks one of these.
 fn socket(line: &str) -> Option<(SocketAddrV4, u64)> {
     let far = line.split_whitespace().nth(3)?;
     let far = far.replace("[::ffff:", "").replace(']', "");

@@ -59,13 +59,13 @@ const CLUSTER_WIDE: [(&str, &[&str]); 3] = [
 #[derive(Clone)]
 pub struct Look {
     client: Client,
-    /// A client that takes every refusal for final. Others try again after a code of 429, for as long as it tells them to.
+    /// A client that takes every refusal for final. The other one tries again after a code of 429, for as long as the API server tells it to.
     once: Client,
     namespace: String,
 }
 
 impl Look {
-    /// Reads in `namespace`, with the credentials of `KUBECONFIG`.
+    /// Returns a reader of the objects in `namespace`, with the credentials of `KUBECONFIG`.
     pub async fn at(namespace: &str) -> Self {
         let config = Config::infer().await;
         let config = config.expect("KUBECONFIG must name a cluster");
@@ -95,7 +95,8 @@ impl Look {
         found.unwrap_or_else(|| panic!("there is no {reference} in {}", self.namespace))
     }
 
-    /// Returns the objects of a kind with these labels (kubectl's selector syntax; empty for all), sorted by name.
+    /// Returns the objects of a kind in the namespace with these labels (kubectl's selector syntax; empty for all), sorted by name. Returns none
+    /// where the API server does not have the kind.
     pub async fn list(&self, kind: &str, selector: &str) -> Vec<Value> {
         let parameters = ListParams::default().labels(selector);
         let request = self.resource(kind).list(&parameters);
@@ -106,8 +107,8 @@ impl Look {
         objects
     }
 
-    /// Passes every change of an object of `kind` after `version` to `seen`, until `seen` returns true. Fails after
-    /// `LIMIT`.
+    /// Passes every object of `kind` that is created or changed after resource version `version` to `seen`, until `seen` returns true. Deletions are
+    /// not passed. Fails after `LIMIT`.
     pub async fn follow(&self, kind: &str, version: &str, mut seen: impl FnMut(&Value) -> bool) {
         let parameters = WatchParams::default().timeout(290);
         let (mut version, began) = (String::from(version), Instant::now());
@@ -134,7 +135,7 @@ impl Look {
         panic!("the {kind}s of {} have not come to that", self.namespace);
     }
 
-    /// Applies a merge patch. On a busy node `kubectl` takes seconds to start; this request does not.
+    /// Applies a merge patch to an object that has to exist. On a busy node `kubectl` takes seconds to start; this request does not.
     pub async fn patch(&self, reference: &str, patch: &Value) {
         let (kind, name) = split(reference);
         let parameters = PatchParams::default();
@@ -161,15 +162,15 @@ impl Look {
         (status, String::from_utf8_lossy(&body).into_owned())
     }
 
-    /// Asks for the object that the API server would store at a creation. An error says why it would not, as kubectl says it:
-    /// `(Forbidden): …`.
+    /// Returns the object that the API server would store at a creation, by a dry run. An error says why it would refuse the object, as kubectl says
+    /// it: `(Forbidden): …`.
     pub async fn would_create(&self, object: &Value) -> Result<Value, String> {
         let (resource, parameters, body) = self.dry_run(object);
         let request = resource.create(&parameters, body);
         self.stored(request.expect("a plain request")).await
     }
 
-    /// Asks for the object that the API server would store at an update. Errors are those of [`Look::would_create`].
+    /// Returns the object that the API server would store at an update, by a dry run. Errors are those of [`Look::would_create`].
     pub async fn would_replace(&self, object: &Value) -> Result<Value, String> {
         let (resource, parameters, body) = self.dry_run(object);
         let name = text(object, "/metadata/name");
@@ -223,7 +224,8 @@ impl Look {
         (status, String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Returns the log of a container, with the time in front of each line; empty while there is none.
+    /// Returns the log of a container, with the time in front of each line; empty where the API server returns an error, as for a container that
+    /// waits.
     pub async fn log(&self, pod: &str, container: &str) -> String {
         let parameters = kube::api::LogParams {
             container: Some(container.to_owned()),

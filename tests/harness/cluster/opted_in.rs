@@ -7,7 +7,7 @@ use tokio::sync::{Mutex, RwLockWriteGuard};
 /// The value of the chart that turns holds on.
 const HOLDS: [&str; 2] = ["--set", "holds.enabled=true"];
 
-/// The tests of [`opted_in`] that run now, and what the first of them has taken for all.
+/// The number of running tests of [`opted_in`], and the lock and the former release that the first of them has taken for all.
 static OPTED: Mutex<Opted> = Mutex::const_new(Opted {
     tests: 0,
     taken: None,
@@ -18,8 +18,8 @@ struct Opted {
     taken: Option<(RwLockWriteGuard<'static, ()>, Release)>,
 }
 
-/// Runs a test like [`super::alone`], with holds and held creations turned on, but beside the other tests that call this: a new
-/// installation for each of them takes longer than most of them.
+/// Runs a test like [`super::alone`], with holds and held creations turned on, but beside the other tests that call this function: the first installs
+/// the values, the last restores the former ones. A new installation for each would take longer than most of these tests.
 pub async fn opted_in(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let mut opted = OPTED.lock().await;
     if opted.tests == 0 {

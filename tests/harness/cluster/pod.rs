@@ -11,8 +11,8 @@ use std::time::Duration;
 /// The time for which a gate has to stay shut. A verdict travels in well under a second.
 const WATCHED: Duration = Duration::from_secs(3);
 
-/// Set where sluice is installed with `holds.default` and `podConditions.enabled`. A waiting pod is then held, so its
-/// condition speaks in place of its gate.
+/// The environment variable that is set where sluice is installed with `holds.default` and `podConditions.enabled`. A waiting pod is then held, so
+/// its condition speaks in place of its gate.
 const ALL_HELD: &str = "SLUICE_TEST_ALL_HELD";
 const RELEASED: &str = "sluice.dev/Released";
 
@@ -56,23 +56,24 @@ impl Pod {
         object
     }
 
-    /// Returns the status of the pod's gate: state, restarts.
+    /// Returns the container status of the pod's gate, with its state and its number of restarts; null where the kubelet has reported none.
     pub async fn gate(&self) -> Value {
         let pod = self.now().await;
         status(&pod, "/status/initContainerStatuses", GATE_CONTAINER)
     }
 
-    /// Returns the gate's log.
+    /// Returns the lines of the gate's log so far; none while there is no log.
     pub async fn gate_log(&self) -> Vec<Line> {
         lines(&self.look.log(&self.name, GATE_CONTAINER).await)
     }
 
-    /// Returns the application's log.
+    /// Returns the lines of the application's log so far; none while there is no log.
     pub async fn app_log(&self) -> Vec<Line> {
         lines(&self.look.log(&self.name, "app").await)
     }
 
-    /// Fails unless the pod is held: it has no node, and the kubelet has reported nothing.
+    /// Fails unless the pod is held: it has the gate, the label and the scheduling gate of sluice, it has no node, and the kubelet has reported no
+    /// init container.
     pub async fn is_held(&self) {
         self.is_gated().await;
         let pod = self.now().await;
@@ -81,7 +82,7 @@ impl Pod {
         assert!(pod["status"]["initContainerStatuses"].is_null(), "{pod:#}");
     }
 
-    /// Waits until a condition of the pod is `True`, and returns since when, in whole seconds, rounded down.
+    /// Waits until a condition of the pod, such as `Ready`, is `True`. Returns the time of its last change, in whole seconds, rounded down.
     pub async fn since(&self, condition: &str) -> Timestamp {
         let what = format!("{} is {condition}", self.name);
         await_until(&what, LIMIT, async || {
@@ -95,7 +96,7 @@ impl Pod {
         .await
     }
 
-    /// Fails unless the pod has the label and a gate as its first init container.
+    /// Fails unless the pod has the label `sluice.dev/gated: "true"` and a gate as its first init container.
     pub async fn is_gated(&self) {
         let pod = self.now().await;
         let first = text(&pod, "/spec/initContainers/0/name");
@@ -145,13 +146,14 @@ impl Pod {
         last.map_or_else(|| "no log".to_owned(), |line| line.text)
     }
 
-    /// Fails if the gate opens within three seconds.
+    /// Waits for three seconds, and then fails if the gate has ended or was restarted, or if the application has started.
     pub async fn stays_shut(&self) {
         tokio::time::sleep(WATCHED).await;
         self.is_shut().await;
     }
 
-    /// Fails if the gate has ended or was restarted, or if the application has started.
+    /// Fails if the gate has ended or was restarted, or if the application has started. Where sluice holds all pods, fails also if the pod is not
+    /// held.
     pub async fn is_shut(&self) {
         let pod = self.now().await;
         let gate = status(&pod, "/status/initContainerStatuses", GATE_CONTAINER);
@@ -165,7 +167,7 @@ impl Pod {
         assert!(!all_are_held() || gate::is_held(&pod), "{pod:#}");
     }
 
-    /// Waits until the gate has opened and the application has started. Returns the time of the start.
+    /// Waits until the application has printed `started` and the gate has ended with exit code 0. Returns the time of that line.
     pub async fn starts(&self) -> Timestamp {
         let started = self.says("started").await;
         let what = format!("the gate of {} has ended well", self.name);
@@ -188,8 +190,8 @@ impl Pod {
         self.gate_log().await.pop().expect("it has opened").at
     }
 
-    /// Waits until the gate has been refused, and returns its termination message. The gate may be running again
-    /// where its pod restarts containers.
+    /// Waits until the gate has ended with exit code 1, and returns its termination message. The gate may be running again where its pod restarts
+    /// containers.
     pub async fn is_refused(&self) -> String {
         let what = format!("the gate of {} is refused", self.name);
         await_until(&what, LIMIT, async || {
@@ -218,7 +220,7 @@ impl Pod {
         .await
     }
 
-    /// Waits until the application is ready.
+    /// Waits until the pod's condition `Ready` is `True`.
     pub async fn is_ready(&self) {
         await_until(&format!("{} is ready", self.name), LIMIT, async || {
             let pod = self.now().await;
@@ -264,7 +266,7 @@ fn all_are_held() -> bool {
     std::env::var_os(ALL_HELD).is_some()
 }
 
-/// Returns the status of a container by its name; null where there is none.
+/// Returns the status of a container by its name from the list of statuses at the JSON pointer `list`; null where there is none.
 fn status(pod: &Value, list: &str, name: &str) -> Value {
     let found = items(pod, list)
         .iter()

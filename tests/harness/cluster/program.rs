@@ -25,7 +25,7 @@ pub struct Outcome {
 }
 
 impl Program {
-    /// Takes a program of `PATH`, or a path.
+    /// Returns a program, not run yet, by its name in `PATH` or by its path.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         let shown = program.as_ref().to_string_lossy().into_owned();
         let command = Command::new(program);
@@ -54,7 +54,7 @@ impl Program {
         self
     }
 
-    /// Runs the program to its end.
+    /// Runs the program to its end. Any exit code is a result; only a program that cannot be started fails the test.
     pub async fn run(self) -> Outcome {
         let Self {
             mut command,
@@ -93,8 +93,8 @@ impl Outcome {
         self.stdout
     }
 
-    /// Returns the standard error. Fails unless the program failed. Flux takes one word in a refusal for leave to
-    /// delete and recreate the object.
+    /// Returns the standard error. Fails unless the program failed, and also when the text contains `immutable`: Flux takes that word in a refusal
+    /// for leave to delete and recreate the object.
     pub fn refused(self) -> String {
         assert!(self.code != Some(0), "this was to be refused: {self}");
         assert!(!self.stderr.contains("immutable"), "{self}");

@@ -90,7 +90,8 @@ async fn pods_of_sluice() -> String {
     Program::new("kubectl").args(args).run().await.to_string()
 }
 
-/// Returns the failed calls since the API server started, for all namespaces.
+/// Returns the lines of the API server's metrics that count rejected and failed-open calls of sluice's webhooks, since its start and for all
+/// namespaces.
 async fn calls_that_failed() -> String {
     let args = ["get", "--raw", "/metrics"];
     let metrics = Program::new("kubectl").args(args).run().await.to_string();

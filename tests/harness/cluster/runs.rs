@@ -6,14 +6,13 @@ use super::{LIMIT, await_until};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// The start and the finish of the application's container in each pod of a namespace, in whole seconds, rounded
-/// down.
+/// The start and the finish of the first container in each finished pod of a namespace, in whole seconds, rounded down.
 pub struct Runs {
     spans: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Runs {
-    /// Waits until `count` pods with these labels have finished, and returns their times.
+    /// Waits until at least `count` pods with these labels have finished, and returns the times of all that have.
     pub async fn of(ns: &Namespace, selector: &str, count: usize) -> Self {
         let what = format!("{count} pods of {} have finished", ns.name);
         await_until(&what, LIMIT * 3, async || {
@@ -57,7 +56,7 @@ impl Runs {
     }
 }
 
-/// Returns the start and the finish of a pod's first container.
+/// Returns the start and the finish of a pod's first container; `None` where it has not terminated.
 fn span(pod: &Value) -> Option<(Timestamp, Timestamp)> {
     let ended = pod.pointer("/status/containerStatuses/0/state/terminated")?;
     let time = |pointer| text(ended, pointer).parse().ok();

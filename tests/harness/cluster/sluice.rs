@@ -19,7 +19,7 @@ pub struct Release {
     values: String,
 }
 
-/// Runs a test that stops sluice, and starts sluice again in any case.
+/// Runs a test that stops sluice. Afterwards starts as many replicas as there were before, in any case.
 pub async fn restarted_after(test: impl AsyncFnOnce()) {
     let look = Look::at(NAMESPACE).await;
     let replicas = look.get("deployment/sluice").await["spec"]["replicas"].to_string();
@@ -76,7 +76,7 @@ async fn rolled_by(change: impl AsyncFnOnce()) {
     .await;
 }
 
-/// Deletes one replica, chosen by `choice`.
+/// Deletes one replica without waiting for its end: the one at place `choice`, modulo their number, in the order of their names.
 pub async fn delete_one(choice: usize) {
     let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
     let name = text(&pods[choice % pods.len()], "/metadata/name");
@@ -101,14 +101,13 @@ pub fn metrics_path(replica: &str) -> String {
     format!("/api/v1/namespaces/{NAMESPACE}/pods/{replica}:8080/proxy/metrics")
 }
 
-/// The metrics of a replica.
+/// Returns the metrics of a replica, as Prometheus reads them.
 pub async fn metrics_of(replica: &str) -> String {
     let raw = ["get", "--raw", &metrics_path(replica)];
     Program::new("kubectl").args(raw).run().await.ok()
 }
 
-/// Returns the number of requests to the API server since the replicas started, by verb and resource, e.g. `create
-/// events`.
+/// Returns the number of requests to the API server since the replicas started, summed over the replicas, by verb and resource, e.g. `create events`.
 pub async fn requests() -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();
     for (replica, _) in replicas().await {
@@ -177,7 +176,7 @@ pub async fn with_values_alone(more: &[&str], test: impl AsyncFnOnce()) {
     with_values(more, settled).await;
 }
 
-/// Runs `helm test` of the release with this helm.
+/// Runs `helm test` of sluice's release with this program, `helm` or `helm3`.
 pub async fn tested_by(helm: &str) -> Outcome {
     let test = ["test", RELEASE, "--namespace", NAMESPACE, TIMEOUT];
     Program::new(helm).args(test).run().await
@@ -243,7 +242,7 @@ pub async fn replicas() -> Vec<(String, Value)> {
     pods.iter().filter(stays).map(replica).collect()
 }
 
-/// Returns the addresses of the replicas that are not terminating.
+/// Returns the IP addresses of the replicas that are not terminating.
 pub async fn addresses() -> Vec<IpAddr> {
     let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
     let stays = |pod: &&Value| text(pod, "/metadata/deletionTimestamp").is_empty();
@@ -254,7 +253,7 @@ pub async fn addresses() -> Vec<IpAddr> {
         .expect("each replica has an address")
 }
 
-/// Returns the recent log of the replicas.
+/// Returns the last 2000 lines of the log of each replica, each line with its pod and container in front.
 pub async fn log() -> String {
     let args = ["logs", "--namespace", NAMESPACE, "--selector", PODS];
     let options = ["--tail=2000", "--prefix", "--max-log-requests=10"];

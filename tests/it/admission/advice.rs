@@ -18,18 +18,18 @@ use webhook::{Admission, AdmissionLimits as Limits, AdmissionMetrics as Metrics,
 use webhook::{Known, Settings};
 use webhook::{MemoryAlarm, Options};
 
-/// A dependent, and what stands beside it.
+/// A dependent, the object that it depends on, and the advice that both admission and `lint` must give.
 struct Case {
     name: &'static str,
     dependent: Value,
     beside: Value,
-    /// Whether that is in the cluster when the dependent is applied.
+    /// Whether the dependency is in the cluster when the dependent is applied.
     is_there: bool,
-    /// The labels of the advice.
+    /// The names of the rules whose advice is expected, such as `Removed`.
     expected: &'static [&'static str],
 }
 
-/// The warnings of admission, while every kind is watched that a waiting gate may have asked for.
+/// Returns the warnings of admission on the dependent, while the kinds that a waiting gate may have asked for are watched.
 async fn warnings(case: &Case) -> Vec<String> {
     let (known, _wanted) = Known::new(Settings::of_the_chart());
     let endpoints = ("discovery.k8s.io", "EndpointSlice");
@@ -63,7 +63,7 @@ async fn warnings(case: &Case) -> Vec<String> {
     warnings.iter().map(sentence).collect()
 }
 
-/// `lint` tells it of the workload itself, so it is in no table that both share.
+/// `lint` gives this advice on the dependency itself, so the case is in no table that admission and `lint` share.
 #[tokio::test]
 async fn admission_tells_of_a_known_dependency_that_nothing_asks() {
     let metadata = json!({"name": "api", "namespace": "shop", "annotations": {"sluice.dev/depends-on": "deploy/db"}});
@@ -84,7 +84,7 @@ async fn admission_tells_of_a_known_dependency_that_nothing_asks() {
     }
 }
 
-/// The labels and the sentences of what `lint` advises.
+/// Returns the findings of `lint` on both objects, each with its rule and its message, but not those that only files can have.
 fn findings(case: &Case) -> Vec<(String, String)> {
     let mut command = Command::new(binary("kubectl-sluice"));
     command.args(["lint", "-f", "-", "-o", "json"]);

@@ -84,7 +84,8 @@ async fn a_body_of_8_mib_is_too_large_announced_or_not() {
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
 }
 
-/// A client that is cut off while it sends sees no answer: the API server reports a broken connection.
+/// Admission reads the whole body before it refuses it as too large: a client that is cut off while it sends sees no answer, and the API server
+/// reports a broken connection.
 #[tokio::test]
 async fn what_is_too_large_is_read_to_its_end() {
     let read = Arc::new(AtomicUsize::new(0));
@@ -153,7 +154,7 @@ async fn more_than_the_budget_is_turned_away_and_given_back() {
     }
 }
 
-/// Values of a few bytes in JSON take many more once they are decoded.
+/// Admission limits the number of JSON values in a body: values of a few bytes take many more once they are decoded.
 #[tokio::test]
 async fn a_wide_body_is_too_large_and_nothing_is_built_of_it() {
     let admission = running();

@@ -1,4 +1,4 @@
-//! Objects whose creation is held. No status service judges here, so each list counts as unread.
+//! Tests of held creations at admission. No status service judges here, so each list counts as not read yet.
 
 use super::{UID, post, response, review, send};
 use axum::http::Request;
@@ -14,7 +14,7 @@ use webhook::{
 
 const PATH: &str = "/admit/creations";
 
-/// Admission that holds creations, and takes clients of these addresses for API servers.
+/// Returns an admission service that holds creations and takes clients of these addresses for API servers.
 fn admission(api_servers: &[&str]) -> Arc<Admission> {
     let metrics = AdmissionMetrics::register(&mut Registry::default());
     let (admission, sender) = Admission::new(
@@ -52,7 +52,7 @@ fn create(object: &Value) -> Value {
     review("CREATE", object, &Value::Null)
 }
 
-/// A client of a test has no address, which counts as 0.0.0.0.
+/// A range that takes every client for an API server: a client of a test has no address, which counts as 0.0.0.0.
 const ANY: [&str; 1] = ["0.0.0.0/0"];
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn a_list_that_would_hold_for_ever_is_refused() {
     }
 }
 
-/// Any client that reaches the port can claim any namespace.
+/// Other clients are refused: any client that reaches the port could claim any namespace, and so learn the state of its objects.
 #[tokio::test]
 async fn only_an_api_server_is_told_how_objects_stand() {
     let admission = admission(&["10.0.0.0/8"]);
@@ -134,7 +134,7 @@ async fn only_an_api_server_is_told_how_objects_stand() {
     assert_eq!(response["response"]["status"]["code"], 429);
 }
 
-/// The key says `create` beside a list of the pods' own on a workload, and nowhere on a pod template.
+/// `sluice.dev/hold: create` is allowed on a workload whose list is on its pod template, and is refused on a pod template.
 #[tokio::test]
 async fn a_workload_may_be_held_by_its_own_annotations_alone() {
     let admission = admission(&ANY);

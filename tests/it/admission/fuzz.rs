@@ -1,4 +1,4 @@
-//! Every body gets an answer, soon and in a form that the API server understands.
+//! Every body, however damaged, gets an answer soon and in a form that the API server understands.
 
 use super::laws::any::{any_pod, json};
 use super::{post, review, running};
@@ -9,7 +9,7 @@ use proptest::test_runner::TestCaseResult;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Far beyond what any answer takes on a busy machine; what blocks would never come back.
+/// The time limit of an answer, far beyond the time that any takes on a busy machine.
 const SOON: Duration = Duration::from_secs(20);
 
 /// A damage to the text of a review.
@@ -18,9 +18,9 @@ enum Harm {
     Cut(Index),
     Overwrite(Index, u8),
     Insert(Index, Vec<u8>),
-    /// A number of opened brackets at a place, closed again or not.
+    /// Inserts so many opened brackets at a place, closed again or not.
     Nest(Index, usize, bool),
-    /// One long text in place of an annotation.
+    /// Replaces an annotation by a text of this length.
     Bloat(usize),
 }
 
@@ -68,7 +68,8 @@ fn harmed(review: &Value, harm: &Harm) -> Vec<u8> {
     body
 }
 
-/// Sends a body to one half and looks at the answer.
+/// Sends a body to a path of admission. Fails unless the answer is a refusal with words, or a review with the right UID, a patch with its type or
+/// none, and warnings of at most 256 letters.
 fn is_answered(path: &str, body: Vec<u8>) -> TestCaseResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,6 +1,6 @@
-//! `fixtures/admission/<case>`: `object.yaml` is an object that is created, `request.yaml` the `request` of a review.
-//! `patch.json` holds the operations, values and all; `reason.txt` what becomes of a request that changes nothing.
-//! `UPDATE_FIXTURES=1` writes both anew; read the difference like code.
+//! Compares admission with `fixtures/admission/<case>`: `object.yaml` is an object that is created, `request.yaml` the `request` of a review.
+//! `patch.json` holds the operations with their values; `reason.txt` the outcome, the refusal and the warnings. `UPDATE_FIXTURES=1` writes both anew;
+//! read the difference like code.
 
 use super::laws::intent::{intended, qos, without_additions};
 use super::{UID, answer, applied, operations, review, running};
@@ -19,7 +19,7 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-/// Every object that is created, by the name of its folder.
+/// Returns the object of each case that is created, with the name of its folder. A case with a whole request is left out.
 pub(super) fn objects() -> Vec<(String, Value)> {
     let object = |case: PathBuf| {
         let text = fs::read_to_string(case.join("object.yaml")).ok()?;
@@ -47,7 +47,7 @@ fn request(case: &Path) -> Value {
     review
 }
 
-/// Compares with a file, or writes it. A file that should not be there counts as a difference.
+/// Fails unless the file has the text `actual`, or is missing where that is `None`. With `UPDATE_FIXTURES`, writes or removes the file instead.
 fn compare(path: &Path, actual: Option<String>) {
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         match actual {
@@ -60,7 +60,7 @@ fn compare(path: &Path, actual: Option<String>) {
     assert_eq!(actual, expected, "{}", path.display());
 }
 
-/// The outcome, the refusal and the warnings, a line each.
+/// Returns the outcome of a response, its refusal and its warnings, each on a line.
 fn reason(response: &Value) -> String {
     let mut lines = vec![
         response["auditAnnotations"]["outcome"]

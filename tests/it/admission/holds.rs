@@ -29,7 +29,7 @@ fn pod(annotations: &Value) -> Value {
     pod
 }
 
-/// The pod as it is stored.
+/// Returns the pod as it is stored: after the patch of admission at this path, if it gets one.
 async fn stored(admission: &Arc<Admission>, path: &str, pod: &Value) -> Value {
     let response = answer_at(admission, path, &review("CREATE", pod, &Value::Null)).await;
     match response.get("patch") {
@@ -72,7 +72,7 @@ async fn who_is_held_the_pod_the_namespace_and_the_installation_say() {
     }
 }
 
-/// The API server takes no pod with both.
+/// The API server refuses a pod with a node and a scheduling gate. An empty name of a node is none.
 #[tokio::test]
 async fn a_pod_that_names_its_node_is_not_held() {
     let mut placed = pod(&json!({}));
@@ -100,7 +100,7 @@ async fn the_hold_of_others_stays_and_ours_is_there_once() {
     assert_eq!(held["spec"]["schedulingGates"], json!([{"name": HOLD}]));
 }
 
-/// `kubectl debug --copy-to` makes such a copy.
+/// `kubectl debug --copy-to` makes a copy that has a gate but no scheduling gate and no label.
 #[tokio::test]
 async fn a_copy_of_a_pod_that_was_let_go_is_not_held_again() {
     let admission = with(Holds::All);
@@ -111,7 +111,7 @@ async fn a_copy_of_a_pod_that_was_let_go_is_not_held_again() {
     assert_eq!(stored["spec"]["schedulingGates"], Value::Null);
 }
 
-/// The half of a namespace comes after the one that gives the gate.
+/// The webhook that holds all pods of a namespace is called after the webhook that gives the gate.
 #[tokio::test]
 async fn a_pod_that_has_its_gate_is_held_and_nothing_else_of_it_changes() {
     let admission = with(Holds::Asked);
@@ -181,7 +181,7 @@ async fn who_asks_where_holds_are_off_is_warned_once() {
     assert!(!made["warnings"].to_string().contains("holds are off"));
 }
 
-/// The workload half knows nothing of holds.
+/// The patch of a workload does not depend on whether holds are on.
 #[tokio::test]
 async fn a_workload_gets_the_same_marker() {
     let asks = annotated(
@@ -195,7 +195,7 @@ async fn a_workload_gets_the_same_marker() {
     assert_eq!(off, on);
 }
 
-/// A workload may ask that its own creation be held, and only the chart's value makes it so.
+/// A workload may ask that its own creation be held. That works only with the chart's value, and a warning says so.
 #[tokio::test]
 async fn a_creation_that_is_not_held_is_told_on_a_workload() {
     let asks = annotated(

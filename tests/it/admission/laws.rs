@@ -81,7 +81,7 @@ fn apply(object: &Value, decision: &Decision) -> Value {
     result
 }
 
-/// A workload of a template.
+/// Returns a workload of this kind with this pod template, and with a list if `asked`.
 fn holder(kind: &str, template: &Value, asked: bool) -> Value {
     let spec = json!({"replicas": 2, "template": template});
     let spec = if kind == "CronJob" {
@@ -109,7 +109,7 @@ fn marker(workload: &Value) -> Option<&Value> {
         .get(MARKER)
 }
 
-/// A workload without the marker and without parents that are empty.
+/// Returns a workload without the marker on its template, and without the empty mappings around it.
 fn unmarked(workload: &Value) -> Value {
     let mut workload = workload.clone();
     let cron = workload["kind"] == "CronJob";
@@ -146,7 +146,7 @@ proptest! {
         prop_assert_eq!(decide_pod(&result).action, Action::Skip(Skip::AlreadyInjected));
     }
 
-    /// Admission does not read fields of a pod that decide nothing.
+    /// Admission reads a pod without the fields that decide nothing. Its answer must be the decision on the whole pod.
     #[test]
     fn a_review_is_answered_by_the_whole_of_its_pod(pod in any_pod()) {
         let mut pod = pod;

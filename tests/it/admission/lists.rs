@@ -8,7 +8,7 @@ const OURS: &str = "sluice.dev/depends-on";
 const THEIRS: &str = "config.kubernetes.io/depends-on";
 const REVISION: &str = "sluice.dev/revision";
 
-/// The parser's message on a bad list; `None` where it accepts the list.
+/// Returns the parser's message on the bad list `text` under the annotation `key`; `None` where it accepts the list or there is none.
 fn said(key: &str, text: &str) -> Option<String> {
     let annotations = json!({key: text});
     let declared = annotations.as_object().map(declared);
@@ -161,7 +161,7 @@ async fn a_bad_list_that_was_stored_before_is_a_warning() {
     assert_eq!(response["allowed"], true);
 }
 
-/// Processor time of this thread, so that a busy machine does not count; `None` where the kernel does not say.
+/// Returns the processor time of this thread, so that a busy machine does not count; `None` where the kernel does not tell it.
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split(' ').next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Variables of addresses outside of the cluster: what the gate is given, and what is refused.
+//! Variables in the addresses outside of the cluster that a list names: which of them the gate gets, and which are refused.
 
 use super::pods::create;
 use super::{answer, applied, review, running};
@@ -23,7 +23,7 @@ fn pod(list: &str) -> Value {
     })
 }
 
-/// A Deployment with one list on itself, and another on its pod template.
+/// Returns a Deployment with one list on itself and another on its pod template, each if given.
 fn deployment(own: Option<&str>, template: Option<&str>) -> Value {
     let annotations = |list: Option<&str>| list.map(|it| json!({"sluice.dev/depends-on": it}));
     json!({
@@ -39,7 +39,7 @@ async fn told(operation: &str, object: &Value, old: &Value) -> (bool, String) {
     (response["allowed"] == true, message.to_owned())
 }
 
-/// The variables that the gate has beside its own.
+/// Returns the variables that the gate gets beyond those of sluice, whose names begin with `SLUICE_`.
 async fn variables(pod: &Value) -> Vec<Value> {
     let gated = applied(pod, &create(pod).await);
     let env = gated["spec"]["initContainers"][0]["env"]

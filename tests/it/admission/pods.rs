@@ -37,7 +37,8 @@ async fn the_policy_decides_user_pull_policy_and_resources() {
     assert_eq!(gate["resources"]["limits"]["cpu"], "75m");
 }
 
-/// The administrator's resources are for every pod, and may exceed the resources of this one; a key is enough, with any amount.
+/// The gate gets no resources of the administrator where the pod has its own as a whole: the administrator's might exceed them. One key is enough,
+/// with any amount.
 #[tokio::test]
 async fn a_pod_that_says_what_it_needs_as_a_whole_gives_the_gate_nothing_of_the_administrators() {
     let mut own = policy();
@@ -61,7 +62,8 @@ async fn a_pod_that_says_what_it_needs_as_a_whole_gives_the_gate_nothing_of_the_
     }
 }
 
-/// A policy or a platform that asks for certain users finds no other; as user 0 a gate refuses to run.
+/// The gate gets no user of its own where the pod sets one other than 0, which a policy or a platform may ask for. As user 0 a gate would refuse to
+/// run.
 #[tokio::test]
 async fn the_gate_is_the_user_that_its_pod_is() {
     for (user, expected) in [
@@ -78,7 +80,8 @@ async fn the_gate_is_the_user_that_its_pod_is() {
     }
 }
 
-/// A template may have been stored before sluice came, and its pods must not be missed for that.
+/// A pod of a controller is admitted although its list cannot be read: its template may have been stored before sluice was installed, and its pods
+/// would be missed.
 #[tokio::test]
 async fn a_pod_of_a_controller_is_never_refused_for_its_text() {
     for (key, text) in [
@@ -110,7 +113,7 @@ async fn a_pod_of_a_controller_is_never_refused_for_its_text() {
     }
 }
 
-/// The key is not sluice's own.
+/// `config.kubernetes.io/depends-on` is not sluice's own key: a list there that is not in its grammar is another product's.
 #[tokio::test]
 async fn a_list_in_another_format_under_the_key_of_others_asks_for_nothing() {
     const THEIRS: &str = "config.kubernetes.io/depends-on";
@@ -168,7 +171,8 @@ async fn a_mesh_that_comes_after_the_gate_is_told_once() {
     );
 }
 
-/// The names of the init containers after admission, and the warnings.
+/// Admits a pod with these init containers and this `sluice.dev/gate-position`. Returns the names of its init containers afterwards, and the
+/// warnings.
 async fn order(position: &str, init: &[&str]) -> (Vec<String>, Vec<String>) {
     let mut pod = pod();
     pod["metadata"]["annotations"]["sluice.dev/gate-position"] = json!(position);
@@ -223,7 +227,8 @@ async fn a_position_that_cannot_be_read_is_refused_with_its_place() {
     );
 }
 
-/// `kubectl debug --copy-to` keeps the containers, and drops labels and annotations unless it is told otherwise.
+/// A copy with a gate but without the label gets the label. `kubectl debug --copy-to` keeps the containers and drops labels, and annotations unless
+/// it is told otherwise.
 #[tokio::test]
 async fn a_copy_gets_the_label_by_which_its_gate_is_answered() {
     let gated = applied(&pod(), &create(&pod()).await);
@@ -294,7 +299,7 @@ async fn pull_secrets_are_added_beside_those_that_are_there() {
     }
 }
 
-/// The ServiceAccount plugin runs again after us, and passes over what has something mounted at its place.
+/// The gate mounts its own token at the place of the pod's: the ServiceAccount plugin runs after sluice, and adds no mount where there is one.
 #[tokio::test]
 async fn the_gate_mounts_its_own_token_where_the_pods_would_be() {
     let gated = applied(&pod(), &create(&pod()).await);
@@ -305,7 +310,7 @@ async fn the_gate_mounts_its_own_token_where_the_pods_would_be() {
     );
 }
 
-/// The resolver of such a pod may not know the cluster's names, so its gate gets the address of the Service too.
+/// The gate gets the IP address of the Service first, because the resolver of such a pod may not know the cluster's names.
 #[tokio::test]
 async fn a_pod_with_a_resolver_of_its_own_is_given_an_address() {
     let mut pod = pod();
@@ -361,7 +366,8 @@ async fn a_namespace_may_ask_for_a_gate_in_every_pod() {
     assert!(response.get("patch").is_none(), "once is enough");
 }
 
-/// There is no gate for Windows, and the administrator may prefer such pods ungated to refused.
+/// A pod for Windows is admitted ungated with a warning where `skip_windows` is set: there is no gate for Windows, and the administrator may prefer
+/// that to a refusal.
 #[tokio::test]
 async fn a_windows_pod_may_start_without_a_gate() {
     let mut windows = pod();

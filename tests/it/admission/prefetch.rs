@@ -1,4 +1,4 @@
-//! The image volumes by which the images of a pod are pulled before its gate begins.
+//! Tests of early pulls: admission gives a pod image volumes by which its images are pulled before its gate begins.
 
 use super::{annotated, answer, answer_at, applied, policy, review, running_as, workload};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn with(prefetch: Prefetch) -> Arc<Admission> {
     running_as(options, policy())
 }
 
-/// The admission of an installation on a Kubernetes without image volumes.
+/// Returns an admission service for a Kubernetes without image volumes.
 fn old(prefetch: Prefetch) -> Arc<Admission> {
     let mut spec = policy();
     spec.image_volumes = false;
@@ -57,7 +57,7 @@ async fn stored(admission: &Arc<Admission>, pod: &Value) -> Value {
     applied(pod, &response)
 }
 
-/// The images of the pod's image volumes.
+/// Returns the images of the image volumes that sluice has added to a pod.
 fn pulled(pod: &Value) -> Vec<&str> {
     rules::gate::prefetched(pod).collect()
 }
@@ -123,7 +123,7 @@ async fn a_second_call_changes_nothing_unless_an_image_has_changed() {
     assert_eq!(renewed, made, "nothing else has changed");
 }
 
-/// A pod of an installation without early pulls, restored where they are on.
+/// A pod was gated where early pulls are off, and is restored where they are on: it gets its image volumes.
 #[tokio::test]
 async fn a_gated_pod_gets_what_it_lacks() {
     let plain = stored(&with(Prefetch::Asked), &pod(&json!({}))).await;

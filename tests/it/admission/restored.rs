@@ -2,7 +2,7 @@ use super::applied;
 use super::pods::{create, pod};
 use serde_json::{Value, json};
 
-/// A pod that was gated by another installation, at another time: the gate in it and its volumes, as a backup has them.
+/// Returns a pod that another installation gated at another time, with that gate and its volumes, as a backup has it.
 fn restored() -> Value {
     let mut pod = pod();
     pod["spec"]["initContainers"] = json!([{"name": "migrate", "image": "app:1"}, {
@@ -60,7 +60,8 @@ async fn a_restored_gate_gets_what_gates_are_made_of_today_and_nothing_else_chan
     );
 }
 
-/// sluice sees a pod again after others have changed it, and the API server has added its defaults.
+/// A gate of today stays as it is, although other webhooks have changed it and the API server has added its defaults: sluice is called again after
+/// them.
 #[tokio::test]
 async fn what_others_make_of_todays_gate_is_left_to_them() {
     let mut gated = applied(&pod(), &create(&pod()).await);

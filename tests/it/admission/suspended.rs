@@ -1,4 +1,4 @@
-//! Jobs that are created suspended.
+//! Jobs that admission creates suspended, by `sluice.dev/hold: suspend`.
 
 use super::{annotated, answer, applied, operations, review, running, running_with, workload};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn on() -> Arc<Admission> {
     })
 }
 
-/// A Job that waits and says this of its hold.
+/// Returns a Job with a list and with this word as its `sluice.dev/hold`.
 fn job(word: &str) -> Value {
     let job = annotated(
         workload("batch/v1", "Job"),
@@ -128,7 +128,7 @@ async fn where_holds_are_off_it_is_a_warning() {
     assert!(!on.contains("holds are off"), "{on}");
 }
 
-/// The deadline of a Job that is not suspended runs while its pod waits.
+/// A warning says that the deadline of a Job that is not suspended runs while its pod waits.
 #[tokio::test]
 async fn where_holds_are_off_the_deadline_of_the_job_is_told() {
     let mut bounded = job("suspend");
@@ -141,7 +141,7 @@ async fn where_holds_are_off_the_deadline_of_the_job_is_told() {
     assert!(!on.contains("activeDeadlineSeconds"), "{on}");
 }
 
-/// Argo CD and Flux would go on without it.
+/// Admission refuses `sluice.dev/hold: suspend` on a hook or a wave that Argo CD or Flux would not wait for.
 #[tokio::test]
 async fn it_is_refused_where_its_installer_would_not_wait_for_the_end_of_the_job() {
     let hook = annotated(job("suspend"), "argocd.argoproj.io/hook", "PreSync");

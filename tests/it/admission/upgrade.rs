@@ -1,8 +1,8 @@
 //! An upgrade of sluice must not change the patch of the workload half, not by one byte.
 //!
-//! A pod template that the next version marks in another way is another template, and its controller rolls the pods: of
-//! every user, at the first write after the upgrade. `fixtures/workload-patches.txt` holds what the first version does
-//! with every combination of a small world of requests.
+//! A pod template that the next version marked in another way would be another template, and its controller would roll the pods: those of every user,
+//! at the first write after the upgrade. `fixtures/workload-patches.txt` holds the answers of the first version to every combination of a small set
+//! of requests.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -23,7 +23,7 @@ const KINDS: [(&str, &str); 8] = [
     ("batch", "CronJob"),
 ];
 
-/// The templates before and after a write.
+/// Returns the pod templates that the requests combine, as the old one and the new one.
 fn templates() -> Vec<Value> {
     let metadata = [
         None,
@@ -45,7 +45,8 @@ fn templates() -> Vec<Value> {
     metadata.map(template).into()
 }
 
-/// Annotations that ask for a gate, and whether they stand on the template. The last cannot be read.
+/// Annotations that ask for a gate, each with its key, its value, and whether it is on the template. `None` asks for none; the last list cannot be
+/// read.
 const ASKS: [Option<(&str, &str, bool)>; 7] = [
     None,
     Some(("sluice.dev/depends-on", "job/migrate", false)),
@@ -56,7 +57,7 @@ const ASKS: [Option<(&str, &str, bool)>; 7] = [
     Some(("sluice.dev/depends-on", "job/Migrate", false)),
 ];
 
-/// Metadata of an object of the user, of a controller, and of an object that is being deleted.
+/// Returns the metadata of an object of a user, of an object that a controller owns, and of an object that is being deleted.
 fn metadata() -> [Value; 3] {
     let owner =
         json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "controller": true});
@@ -91,7 +92,7 @@ fn object(
     object
 }
 
-/// The operation and the patch as it travels, or what becomes of a request that gets none.
+/// Returns the operation of a request and the text of its patch, or the name of the decision where there is no patch.
 fn answer((group, kind): (&str, &str), object: &Value, old: &Value) -> (&'static str, String) {
     let (operation, word) = match old {
         Value::Null => (Operation::Create, "CREATE"),
@@ -117,7 +118,8 @@ fn answer((group, kind): (&str, &str), object: &Value, old: &Value) -> (&'static
     (word, answer)
 }
 
-/// How often each answer is given, and what all of them together come to, in order.
+/// Asks about every combination of templates, annotations and metadata for a kind. Returns the number of times of each answer, and a digest of all
+/// answers in order.
 fn answers(kind: (&str, &str)) -> String {
     let mut counts = BTreeMap::<(&str, String), usize>::new();
     let mut digest = Sha256::new();

@@ -46,7 +46,7 @@ fn rolled(mut object: Value) -> Value {
     object
 }
 
-/// Every kind of workload that is gated, without a list and without a marker.
+/// Returns a workload of every kind that is gated, without a list and without a marker.
 pub(super) fn kinds() -> Vec<Value> {
     let usual = [
         ("apps/v1", "Deployment"),
@@ -68,7 +68,7 @@ pub(super) fn kinds() -> Vec<Value> {
         .collect()
 }
 
-/// The object as it would be stored, and the warnings.
+/// Sends a review that must be allowed. Returns the object as it would be stored, and the warnings.
 async fn stored(operation: &str, object: &Value, old: &Value) -> (Value, Vec<String>) {
     let response = answer(&running(), &review(operation, object, old)).await;
     assert_eq!(response["allowed"], true, "{response}");
@@ -251,7 +251,7 @@ async fn the_position_of_the_gate_belongs_to_the_pod_template() {
     assert!(warnings.is_empty(), "{warnings:?}");
 }
 
-/// Every Job is known to go away at once.
+/// Answers admission's look-ups: finds for every name a Job that is removed at once after its end.
 #[derive(Debug)]
 struct KnownJob;
 

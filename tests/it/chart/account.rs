@@ -1,5 +1,5 @@
-//! The controller's account in a real API server, with the rights of its role, and one policy that limits them: the chart's own under
-//! another name. The account is that of an installed sluice, which need not be there.
+//! The controller's account in a real API server, with the rights of its role and one policy of the chart, to try what the two allow together. The
+//! account is that of an installed sluice, which need not be there.
 
 use serde_json::{Value, json};
 use std::thread::sleep;
@@ -20,13 +20,13 @@ const KINDS: [&str; 4] = [
     "ValidatingAdmissionPolicy",
 ];
 
-/// An account in a namespace, whose name its role and its policy have too. All of that goes with it, however the test ends.
+/// An account in a namespace of its own. Its role and its policy have the name of the namespace, and all of it is deleted when this is dropped.
 pub(super) struct Account {
     pub(super) namespace: &'static str,
 }
 
 impl Account {
-    /// The chart with these flags, and its policy of this name; `None` without helm.
+    /// Creates the account, with the role that the chart renders with these flags and its policy of this name; `None` without Helm.
     pub(super) fn under(policy: &str, flags: &[&str], namespace: &'static str) -> Option<Self> {
         let manifest = Render::new(&helm()?).flags(flags).manifest();
         let named = |kind: &str, name: &str| {
@@ -53,7 +53,7 @@ impl Account {
         Some(account)
     }
 
-    /// The object after a patch, such as `pod/p`, or the refusal.
+    /// Applies a patch to an object, such as `pod/p`, as the account. Returns the object after it, or the refusal.
     pub(super) fn patched(
         &self,
         object: &str,
@@ -76,7 +76,7 @@ impl Account {
         kubectl(&args, &Value::Null)
     }
 
-    /// Returns once the policy is in force, which the API server reads with a delay.
+    /// Waits until the policy is in force, which the API server reads with a delay: until it refuses the account a new label on this object.
     pub(super) fn is_limited(&self, object: &str) {
         let in_force = |_: &usize| {
             sleep(Duration::from_millis(100));
@@ -87,8 +87,8 @@ impl Account {
         assert!((0..100).find(in_force).is_some(), "the policy is in force");
     }
 
-    /// Tries each change, by a patch of this kind, and fails where one is made; returns how many the policy refuses. The API
-    /// server refuses some of them for every account, with one of the texts in `nobody`.
+    /// Tries each change of the object, a kind of patch and its content, as the account, and fails where one is made. Returns how many the policy
+    /// refuses. The API server refuses some of them for every account, with one of the texts in `nobody`.
     pub(super) fn tries<'c>(
         &self,
         object: &str,
@@ -107,7 +107,7 @@ impl Account {
         by_us
     }
 
-    /// The value of a field of an object.
+    /// Returns the value of a field of an object by kubectl's JSONPath, or kubectl's complaint.
     pub(super) fn says(&self, object: &str, field: &str) -> Result<String, String> {
         let path = format!("jsonpath={{{field}}}");
         let get = ["-n", self.namespace, "get", object, "-o", &path];

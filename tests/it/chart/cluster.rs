@@ -1,7 +1,7 @@
-//! A real API server with the webhook configuration, while no webhook answers.
+//! Tries the match conditions of the chart's webhook configuration in a real API server, while no webhook answers.
 //!
-//! The configuration is the chart's own, under another name and for one namespace only, so that nothing else in the
-//! cluster notices. A request that it lets through was not sent to a webhook; one that it stops would have been.
+//! The configuration has another name and is for one namespace only, so that nothing else in the cluster notices. A request that the API server lets
+//! through was not sent to a webhook; a request that it refuses would have been.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ const WORKLOADS: [&str; 7] = [
     "CronJob",
 ];
 
-/// kubectl on the cluster of `KUBECONFIG`: what it printed, or what it complained of.
+/// Runs kubectl on the cluster of `KUBECONFIG`, with this input. Returns its standard output, or if it fails its standard error.
 pub(super) fn kubectl(args: &[&str], input: &Value) -> Result<String, String> {
     let mut child = Command::new(program("kubectl").expect("the cluster's tests need kubectl"))
         .args(args)
@@ -47,7 +47,7 @@ pub(super) fn kubectl(args: &[&str], input: &Value) -> Result<String, String> {
     }
 }
 
-/// Takes the namespace and the configuration away, however the test ends.
+/// Deletes the namespace and the configuration when it is dropped, however the test ends.
 struct Cleanup;
 
 impl Drop for Cleanup {
@@ -70,7 +70,7 @@ impl Drop for Cleanup {
     }
 }
 
-/// The chart's configuration for [`NAMESPACE`] alone, with a service that does not exist.
+/// Returns the chart's webhook configuration for [`NAMESPACE`] alone, with a service that does not exist; `None` without Helm.
 fn configuration() -> Option<Value> {
     let mut configuration = Render::new(&helm()?)
         .manifest()
@@ -94,7 +94,7 @@ pub(super) fn pod_template(annotations: &Value) -> Value {
     })
 }
 
-/// One object of a kind, without replicas so that nothing runs.
+/// Returns an object of this kind with this pod template. Nothing of it runs: it has no replicas, is suspended, or asks for a node that is not there.
 pub(super) fn object(kind: &str, name: &str, annotations: &Value, template: &Value) -> Value {
     let mut object = json!({"kind": kind, "metadata": {"name": name, "namespace": NAMESPACE, "annotations": annotations}});
     let labels = json!({"app": "x"});
@@ -136,7 +136,8 @@ pub(super) fn object(kind: &str, name: &str, annotations: &Value, template: &Val
     object
 }
 
-/// Whether the API server would have called the webhook.
+/// Runs kubectl with this verb on an object. Returns whether the API server would have called the webhook: whether it failed because no webhook
+/// answers. Another failure fails the test.
 fn stopped(verb: &str, object: &Value) -> bool {
     let Err(complaint) = kubectl(&[verb, "-f", "-"], object) else {
         return false;
@@ -149,7 +150,7 @@ fn stopped(verb: &str, object: &Value) -> bool {
     true
 }
 
-/// The API server reads configurations with a delay, so asks until a pod is stopped.
+/// Creates a pod again and again until the webhook would be called: the API server reads configurations with a delay.
 fn wait_until_in_force(probe: &Value) {
     let in_force = (0..100).any(|_| {
         stopped("create", probe) || {
@@ -268,7 +269,8 @@ fn creates(kind: &str) {
     );
 }
 
-/// The keys are on the pod template alone.
+/// Workloads of this kind with a key on their pod template alone: their creation calls the webhook for each key that asks for a gate, and for no
+/// other.
 fn creates_with_template(kind: &str) {
     let new = |annotations: &Value| object(kind, "new", &none(), &pod_template(annotations));
     for key in rules::keys::ASKING {
@@ -290,7 +292,7 @@ fn creates_with_template(kind: &str) {
     }
 }
 
-/// Updates of the stored workloads "early", which has a list, and "plain", which has none.
+/// Updates of the stored workloads "early", which has a list, and "plain", which has none: checks for each whether it calls the webhook.
 fn updates(kind: &str) {
     let changed = |name: &str, annotations: &Value, template: &Value| {
         object(kind, name, annotations, &pod_template(template))

@@ -1,9 +1,9 @@
-//! The requests for which the API server calls the webhook.
+//! The match conditions of the chart's webhooks, which say for which requests the API server calls them.
 
 use super::helm::{self, Render, chart_dir, helm};
 use serde_json::Value;
 
-/// A line for each condition of each entry, sorted, without the white space that folding changes.
+/// Returns a sorted line for each condition of each webhook, with single blanks: folding changes white space.
 fn conditions(webhooks: Vec<(String, Vec<(String, String)>)>) -> String {
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut lines: Vec<String> = webhooks
@@ -61,7 +61,7 @@ fn calls_the_webhook_for_exactly_what_was_proven() {
     assert_eq!(conditions(rendered.collect()), conditions(proven.collect()));
 }
 
-/// The one list of keys in the chart is the rules' own, and nothing in the chart spells out another.
+/// The one list of keys in the chart equals that of the rules, and no other template spells out `sluice.dev/weight` or `sluice.dev/parallelism`.
 #[test]
 fn asks_for_the_keys_of_the_rules() {
     let templates = chart_dir().join("templates");

@@ -15,7 +15,7 @@ fn configuration() -> Option<Value> {
     Some(found.expect("it is rendered").clone())
 }
 
-/// Whether the API server asks sluice about the creation of this object.
+/// Whether all match conditions hold, so that the API server asks sluice about the creation of this object.
 fn is_asked(configuration: &Value, object: &Value, request: &Value) -> bool {
     let conditions = configuration["webhooks"][0]["matchConditions"].as_array();
     conditions.expect("conditions").iter().all(|condition| {
@@ -124,7 +124,7 @@ fn only_an_object_that_asks_reaches_it() {
     }
 }
 
-/// A list on an object without pods has no effect, unless its creation is held.
+/// A policy of the chart warns of a list on an object without pods, and where creations are not held also of `sluice.dev/hold: create`.
 #[test]
 fn the_api_server_warns_of_an_idle_list_and_of_a_hold_that_is_off() {
     let policy = |flag: &str| {

@@ -9,7 +9,7 @@ pub(super) fn chart_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../charts/sluice")
 }
 
-/// A program of the test cluster, or the one of that name in the PATH.
+/// Returns the path of a program of the test cluster, else of the one of that name in the PATH; `None` without either.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let own = std::env::var_os("CLUSTER_BIN").map_or_else(
         || PathBuf::from("/var/cache/sluice-cluster/bin"),
@@ -22,7 +22,7 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The current Helm, or a line that says why the test does nothing.
+/// Returns the path of the current Helm. Without one, prints that the test is skipped and returns `None`.
 pub(super) fn helm() -> Option<PathBuf> {
     let helm = program("helm");
     if helm.is_none() {
@@ -31,7 +31,7 @@ pub(super) fn helm() -> Option<PathBuf> {
     helm
 }
 
-/// Helm 3 and Helm 4, where they are there.
+/// Returns the paths of Helm 3 and Helm 4, each where it is there. Prints a line where one is missing.
 pub(super) fn versions() -> [Option<PathBuf>; 2] {
     let both = ["helm3", "helm"].map(program);
     if both.contains(&None) {
@@ -61,7 +61,7 @@ impl Render {
         Self(command).flags(&["image.registry=registry.example"])
     }
 
-    /// One `--set` a flag.
+    /// Adds `--set` for each of these flags.
     pub(super) fn flags(mut self, flags: &[&str]) -> Self {
         for flag in flags {
             self.0.args(["--set", flag]);
@@ -69,7 +69,7 @@ impl Render {
         self
     }
 
-    /// A file of values.
+    /// Adds a file of values, as `--values`.
     pub(super) fn values(mut self, file: &Path) -> Self {
         self.0.arg("--values").arg(file);
         self
@@ -84,7 +84,7 @@ impl Render {
         self
     }
 
-    /// Helm's output, or its error.
+    /// Runs Helm, and returns its standard output, or its standard error if it fails.
     pub(super) fn run(mut self) -> Result<String, String> {
         let output = self.0.output().expect("helm must start");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("helm prints text");
@@ -104,7 +104,7 @@ impl Render {
 pub(super) struct Manifest(String);
 
 impl Manifest {
-    /// The documents in an order of their own: the two Helms sort and part them differently.
+    /// Returns the sorted documents without the lines that name their source: the two Helms sort and part them differently.
     pub(super) fn text(&self) -> String {
         let without_source = |document: &str| {
             document
@@ -129,14 +129,14 @@ impl Manifest {
         there.collect()
     }
 
-    /// Every object of a kind.
+    /// Returns the rendered objects of a kind.
     pub(super) fn all(&self, kind: &str) -> Vec<Value> {
         let mut objects = self.objects();
         objects.retain(|object| object["kind"] == kind);
         objects
     }
 
-    /// The object of a kind called after the chart; fails with the kind's name.
+    /// Returns the first object of a kind that is called `sluice` or `sluice-test`. Fails, with the kind's name, where there is none.
     pub(super) fn only(&self, kind: &str) -> Value {
         let named = |object: &Value| {
             object["metadata"]["name"]
@@ -147,7 +147,7 @@ impl Manifest {
     }
 }
 
-/// Every file below a folder.
+/// Returns the path of every file below a folder, at any depth.
 pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir)
         .expect("the folder is there")
@@ -163,13 +163,14 @@ pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The schema of the values.
+/// Reads the JSON schema of the chart's values.
 pub(super) fn schema() -> Value {
     let text = std::fs::read_to_string(chart_dir().join("values.schema.json"));
     serde_json::from_str(&text.expect("values.schema.json")).expect("the schema is JSON")
 }
 
-/// Paths of the values that the schema does not open further; panics on one that the schema does not know.
+/// Adds the paths of the values to `found`, down to those that the schema describes without properties. Panics on a value that the schema does not
+/// know.
 pub(super) fn leaves(value: &Value, schema: &Value, found: &mut Vec<String>) {
     walk(value, schema, "", found);
 }

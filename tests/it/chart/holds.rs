@@ -23,7 +23,7 @@ fn pod() -> Value {
     })
 }
 
-/// Changes that a thief of the account's token would try.
+/// Returns changes of a pod that a thief of the account's token would try, each a kind of patch and its content. All must be refused.
 fn changes() -> Vec<(&'static str, Value)> {
     let metadata = |value: Value| ("merge", json!({ "metadata": value }));
     let spec = |value: Value| ("strategic", json!({ "spec": value }));

@@ -1,4 +1,4 @@
-//! The choice between webhook and policies, and the refusal of a pod that asked for a gate and got none.
+//! Tests of `injection.backend`, the choice between webhook and policies, and of the policy that refuses a pod that asked for a gate and got none.
 
 use super::helm::{Manifest, Render, helm};
 use super::rights::rules;
@@ -42,8 +42,8 @@ fn auto_takes_the_policy_where_it_is_served() {
     assert_eq!(policies("injection.backend=policy", "1.36.3"), 3);
 }
 
-/// The API server injects, so nothing has to wait for the webhook but the pods of a namespace that asks for a gate in all of
-/// them; and the controller fills what the policies read.
+/// The policies make the API server itself give pods their gates. So a failure of the webhook is ignored, except for pods of a namespace in which
+/// every pod gets a gate; and the controller fills the parameters of the policies.
 #[test]
 fn with_the_policy_the_webhook_only_advises() {
     let manifest = render!("injection.backend=policy", "admission.failurePolicy=Fail");
@@ -127,7 +127,7 @@ fn the_policy_puts_the_gates_settings_into_pods() {
     assert!(own.contains("['mirror', 'shared'].filter") && own.contains("'75m'"));
 }
 
-/// The names are in the rules and in the chart, and the API server's own policies read only the chart.
+/// The image volumes are named in the rules and in the chart: both must agree, since the API server's policies know only the chart.
 #[test]
 fn the_policy_knows_the_image_volumes_of_the_rules() {
     let text = |flag: &str| {
@@ -152,7 +152,8 @@ fn the_policy_knows_the_image_volumes_of_the_rules() {
     assert!(all.contains("== 'true' : true"), "{all}");
 }
 
-/// A key that is not honoured asks for nothing; the API server's default reason makes tools delete the object.
+/// The policy that refuses a pod without a gate looks for the keys that are honoured, and gives the reason `Forbidden`: the API server's default
+/// reason makes tools delete the object.
 #[test]
 fn the_backstop_asks_for_what_the_webhook_gates_and_refuses_gently() {
     let policy = |manifest: &Manifest| manifest.only("ValidatingAdmissionPolicy")["spec"].clone();

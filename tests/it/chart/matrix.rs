@@ -5,7 +5,7 @@ use super::helm::{Render, chart_dir, helm};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// One combination a line; a space parts its flags.
+/// The combinations of values, one a line; a space parts its flags.
 const COMBINATIONS: &str = "
 podMonitor.enabled=true podMonitor.relabelings[0].action=labeldrop podDisruptionBudget.minAvailable=1 serviceAccount.create=false
 replicas=1 podDisruptionBudget.enabled=false priorityClassQuota=true priorityClassName=system-node-critical
@@ -59,8 +59,8 @@ fn helms_linter_has_nothing_to_say() {
     }
 }
 
-/// Nothing is stored. The objects have names of their own, so that nothing that is installed is merged with them; kinds that an
-/// operator brings along are left out.
+/// An API server takes the rendered objects of every combination, as a dry run. They have names of their own, so that they are not merged with
+/// installed ones; kinds that an operator defines are left out.
 #[test]
 #[ignore = "needs a cluster: make test"]
 fn an_api_server_takes_every_combination() {

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// The groups of rules that the chart renders.
+/// Returns the `spec` of the rendered PrometheusRule with these flags; `None` without Helm.
 pub(crate) fn rules(flags: &[&str]) -> Option<Value> {
     let render = Render::new(&helm()?).flags(&["prometheusRule.enabled=true"]);
     let mut rule = render.flags(flags).manifest().only("PrometheusRule");
     Some(rule["spec"].take())
 }
 
-/// How Prometheus is told to scrape: the endpoint of the PodMonitor, and that of the ServiceMonitor.
+/// Returns how Prometheus is to scrape: the endpoint of the PodMonitor, and that of the ServiceMonitor; `None` without Helm.
 pub(crate) fn endpoints() -> Option<[Value; 2]> {
     let helm = helm()?;
     let rendered = |flag, kind| Render::new(&helm).flags(&[flag]).manifest().only(kind);
@@ -67,7 +67,7 @@ fn alerts_and_dashboard_ask_for_metrics_of_the_page() {
     assert!(asked.len() > 10 && unknown.is_empty(), "{unknown:?}");
 }
 
-/// The families that a text names, as the page spells them.
+/// Returns the metrics that a text names, without `sluice_` and without endings such as `_total`, as the page spells them.
 fn names(text: &str) -> impl Iterator<Item = String> {
     let after = text.split("sluice_").skip(1);
     after.map(|rest| {

@@ -33,7 +33,8 @@ fn each_file_says_whether_it_was_tried_and_is_on_the_page() {
     }
 }
 
-/// The API server of OpenShift serves its security context constraints, so no value is needed there.
+/// On OpenShift the gate gets no user of the chart, unless a value sets one. The chart knows OpenShift by a kind that its API server serves, so no
+/// value is needed.
 #[test]
 fn openshift_gives_the_gate_its_user() {
     let Some(helm) = helm() else { return };

@@ -1,5 +1,5 @@
-//! The policies of the chart against the webhook, on one object. The API server runs the policies, this process runs the webhook,
-//! and both results must be the same object.
+//! Compares the policies of the chart with the webhook on one object after the other. The API server runs the policies, this process runs the
+//! webhook, and both results must be equal.
 //!
 //! The policies are the chart's own under other names, for one namespace only, with parameters that no installed sluice
 //! has. Where the cluster's Kubernetes is older than 1.36 the test says `skipped:` and passes.
@@ -49,7 +49,7 @@ impl Drop for Cleanup {
     }
 }
 
-/// The parameters that `policy()` stands for.
+/// Returns the ConfigMap with the parameters of the policies, made from [`policy`], the parts of a gate in tests.
 fn parameters() -> Value {
     json!({
         "apiVersion": "v1", "kind": "ConfigMap",
@@ -58,7 +58,7 @@ fn parameters() -> Value {
     })
 }
 
-/// The chart's policies for [`NAMESPACE`] alone.
+/// Returns the chart's policies and bindings for [`NAMESPACE`] alone, with further flags; `None` without Helm.
 fn policies(more: &[&str]) -> Option<Vec<Value>> {
     let manifest = Render::new(&helm()?)
         .flags(&[
@@ -79,7 +79,7 @@ fn policies(more: &[&str]) -> Option<Vec<Value>> {
     Some(objects.filter(injects).map(moved).collect())
 }
 
-/// The object under another name, and limited to the namespace of the test.
+/// Returns a policy or a binding under another name and limited to the namespace of the test.
 fn moved(mut object: Value) -> Value {
     for pointer in ["/metadata/name", "/spec/policyName"] {
         if let Some(name) = object.pointer_mut(pointer) {
@@ -95,21 +95,21 @@ fn moved(mut object: Value) -> Value {
     object
 }
 
-/// Connections to the API server, of [`NAMESPACE`] and of [`ELSEWHERE`]: to start kubectl for each of two thousand questions takes minutes.
+/// Connections to the API server, for [`NAMESPACE`] and for [`ELSEWHERE`]: to start kubectl for each of two thousand questions takes minutes.
 static LOOKS: LazyLock<(Runtime, [Look; 2])> = LazyLock::new(|| {
     let runtime = Runtime::new().expect("a runtime");
     let looks = [NAMESPACE, ELSEWHERE].map(|it| runtime.block_on(Look::at(it)));
     (runtime, looks)
 });
 
-/// The object that the API server would store at a creation.
+/// Returns the object that the API server would store at a creation in the object's namespace, or the refusal.
 fn would_create(object: &Value) -> Result<Value, String> {
     let (runtime, [own, elsewhere]) = &*LOOKS;
     let is_own = object["metadata"]["namespace"] == NAMESPACE;
     runtime.block_on(if is_own { own } else { elsewhere }.would_create(object))
 }
 
-/// The object that the API server would store at an update in [`NAMESPACE`].
+/// Returns the object that the API server would store at an update in [`NAMESPACE`], or the refusal.
 fn would_replace(object: &Value) -> Result<Value, String> {
     let (runtime, [own, _]) = &*LOOKS;
     runtime.block_on(own.would_replace(object))
@@ -129,7 +129,7 @@ fn is_served() -> bool {
     served
 }
 
-/// The API server reads policies with a delay.
+/// Waits until the policy for a kind marks or gates an object that asks for it: the API server reads policies with a delay.
 fn wait_until_in_force(kind: &str) {
     let asks = json!({"sluice.dev/depends-on": "job/x"});
     let probe = in_namespace(
@@ -147,7 +147,7 @@ fn wait_until_in_force(kind: &str) {
     });
 }
 
-/// Asks for a quarter of an hour at most; fails with what was last in the way.
+/// Calls `holds` every 100 ms until it succeeds, for a quarter of an hour at most. Then fails with its last error.
 fn until(what: &str, mut holds: impl FnMut() -> Result<(), String>) {
     let mut last = holds();
     for _ in 0..9000 {
@@ -159,7 +159,8 @@ fn until(what: &str, mut holds: impl FnMut() -> Result<(), String>) {
     assert_eq!(last, Ok(()), "never: {what}");
 }
 
-/// An installed webhook would have a say in what the policies are to make alone.
+/// Whether no sluice is installed, whose webhook would change the objects that the policies alone are to make. Where one is, prints that the test is
+/// skipped.
 fn is_alone() -> bool {
     let installed = ["get", "mutatingwebhookconfiguration", "sluice"];
     let alone = kubectl(&installed, &Value::Null).is_err();
@@ -169,7 +170,7 @@ fn is_alone() -> bool {
     alone
 }
 
-/// The API server reads this policy with a delay too. It refuses a pod without a gate, for any injector.
+/// Waits until the policy that refuses pods without a gate, from any injector, is in force: the API server reads it with a delay.
 fn wait_until_refused() {
     let asks = json!({"sluice.dev/depends-on": "job/x"});
     let probe = complete(in_namespace(
@@ -182,7 +183,7 @@ fn wait_until_refused() {
     });
 }
 
-/// One test, because both halves share a namespace.
+/// The policies make of each pod and each workload what the webhook makes of it. This is one test, because all its parts share a namespace.
 #[test]
 #[ignore = "needs a cluster: make test"]
 fn a_policy_makes_of_an_object_what_the_webhook_makes() {
@@ -214,7 +215,8 @@ fn apply(objects: Vec<Value>) {
     }
 }
 
-/// Pods that ask for it are held, and all pods where the namespace asks.
+/// Applies the policies with holds on, and compares them with the webhook: pods that ask to be held are held, and then all pods, where the namespace
+/// asks.
 fn with_holds(mut namespace: Value) {
     let held = |annotations: &Value| {
         let mut annotations = annotations.clone();
@@ -236,7 +238,7 @@ fn with_holds(mut namespace: Value) {
     compare_pods(Holds::All);
 }
 
-/// The pod, and where there are holds what else it may say of that.
+/// Returns the pod, and where holds are on also variants of it with each word of `sluice.dev/hold`, with a node, and with other scheduling gates.
 fn variants(pod: &Value, holds: Holds) -> Vec<Value> {
     let mut variants = vec![pod.clone()];
     if holds == Holds::Off {
@@ -271,7 +273,7 @@ fn essence(pod: &Value) -> Value {
     json!({"labels": metadata["labels"], "annotations": metadata["annotations"], "spec": pod["spec"]})
 }
 
-/// A fixture as the API server takes it: named, with images, and without a token of its own, whose volume gets a random name.
+/// Completes a pod so that the API server takes it: with a name, with images, and without a token of its own, whose volume would get a random name.
 fn complete(mut pod: Value) -> Value {
     pod["metadata"]["name"] = json!("p");
     pod["spec"]["serviceAccountName"] = json!("default");

@@ -1,4 +1,4 @@
-//! The presets of custom kinds: each is of kinds that the library of health rules knows, and leaves out none that it names.
+//! The presets of custom kinds and the library of health rules agree: each kind of a preset has a rule, and each rule is for a kind of a preset.
 
 use super::helm::{Render, chart_dir, helm, schema};
 use super::rights::rules;
@@ -13,8 +13,7 @@ fn presets() -> Presets {
     serde_saphyr::from_str(&text.expect("the presets")).expect("they are YAML")
 }
 
-/// Group and kind of every rule of the library, and of the one in the program; a rule without a kind is for all others of its
-/// group.
+/// Returns group and kind of every rule of the library, and of the one in the program. `None` as the kind stands for all other kinds of the group.
 fn library() -> Vec<(String, Option<String>)> {
     let in_the_program = ("argoproj.io".to_owned(), Some("Application".to_owned()));
     crate::docs::library::files()
@@ -27,7 +26,7 @@ fn library() -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// Whether a resource is called after the kind, as English does.
+/// Whether the name of a resource is the English plural of a kind.
 fn is_plural(resource: &str, kind: &str) -> bool {
     let kind = kind.to_lowercase();
     let ends = |stem: &str, end: &str| resource.strip_prefix(stem) == Some(end);
@@ -105,7 +104,8 @@ fn a_preset_lets_its_kinds_be_read_and_nothing_else() {
     }
 }
 
-/// The controller reads what that one says; the others only add to it.
+/// The ClusterRole by which the controller reads custom kinds has no rules of its own: Kubernetes adds those of every ClusterRole with a label, and
+/// the chart's `sluice-kinds` has it. The controller's other ClusterRole names no custom kind.
 #[test]
 fn every_custom_kind_comes_by_an_aggregated_role() {
     let Some(helm) = helm() else { return };

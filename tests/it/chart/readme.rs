@@ -1,5 +1,4 @@
-//! The chart's own documentation: its README and the descriptions of its schema follow `values.yaml`, its manifest what it
-//! installs.
+//! The chart's own documentation: its README and the descriptions of its schema follow `values.yaml`, and its Chart.yaml lists what is installed.
 //!
 //! `UPDATE_FIXTURES=1` writes the README's table anew.
 
@@ -12,7 +11,7 @@ use std::path::PathBuf;
 struct Explained {
     path: String,
     text: String,
-    /// Whether the row is a single value (`# --`), and not the name of several values.
+    /// Whether the key has a value of its own (`# --`), and is not only the name of a group of values.
     is_value: bool,
 }
 
@@ -52,7 +51,7 @@ fn explained() -> Vec<Explained> {
     found
 }
 
-/// The table, a line for each value.
+/// Returns the README's table of values: a line for each value with its path, its default and its comment.
 fn table() -> String {
     let values: Value =
         serde_saphyr::from_str(&file("values.yaml").1).expect("values.yaml is YAML");
@@ -82,7 +81,7 @@ fn the_readme_has_every_value() {
     );
 }
 
-/// Every property, those of the objects in a list too.
+/// Adds the path and the description of every property of a schema to `found`, also of the objects in a list.
 fn properties(schema: &Value, path: &str, found: &mut Vec<(String, Value)>) {
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}{key}");

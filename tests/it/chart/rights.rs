@@ -4,7 +4,8 @@ use super::helm::{Manifest, Render, helm};
 use super::strings;
 use serde_json::{Value, json};
 
-/// Role, resource, names that it is limited to, verbs; with the module that calls them.
+/// The rights beyond reading dependencies: kind of the role, resource, the names that it is limited to, verbs. A comment names the module that needs
+/// them.
 const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
     ("ClusterRole", "tokenreviews", "", "create"), // status::identity
     ("ClusterRole", "events", "", "create patch"), // event: the second tells that one goes on
@@ -35,7 +36,7 @@ const WRITES_AND_OWN: [(&str, &str, &str, &str); 15] = [
     ("Role", "services", "sluice", "get"), // gate_spec
 ];
 
-/// Rules of every role, with the place they came from.
+/// Returns the rules of every ClusterRole and Role, each with the kind of its role.
 pub(super) fn rules(manifest: &Manifest) -> Vec<(String, Value)> {
     let of = |kind: &'static str| {
         manifest.all(kind).into_iter().flat_map(move |role| {
@@ -102,7 +103,7 @@ fn reads_secrets_and_more_kinds_only_where_told_to() {
     ));
 }
 
-/// The role for users reads what the controller reads, but for Secrets, and what the command reads besides.
+/// The ClusterRole for users reads what the controller reads, except for Secrets, and what the command line reads besides.
 #[test]
 fn a_viewer_reads_what_the_controller_reads() {
     let Some(helm) = helm() else { return };
@@ -276,7 +277,7 @@ fn no_verb_is_granted_that_nobody_calls() {
     assert_eq!(granted, called);
 }
 
-/// RBAC has no word for a field.
+/// A policy limits the controller's account to the `caBundle` of its own webhooks, because RBAC cannot name a field.
 #[test]
 fn the_account_is_held_to_the_ca_bundle_of_its_own_webhooks() {
     let Some(helm) = helm() else { return };

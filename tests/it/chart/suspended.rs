@@ -1,6 +1,6 @@
 //! The changes of a Job that a real API server allows the controller's account where holds are on.
 //!
-//! A sluice that is installed, with holds on, keeps the Jobs suspended, since they wait for what never comes.
+//! A sluice that is installed, with holds on, keeps the Jobs suspended, since they wait for an object that is never created.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn resume(note: &Value) -> Value {
     json!({"metadata": {"annotations": {"sluice.dev/suspended": note}}, "spec": {"suspend": false}})
 }
 
-/// Adds one patch to another. To merge them would take away what says `null`.
+/// Adds the fields of one merge patch to another, at any depth. A `null` stays a `null`; to apply one patch to the other would remove the field.
 fn add(patch: &mut Value, more: &Value) {
     match (patch.as_object_mut(), more.as_object()) {
         (Some(fields), Some(more)) => {
@@ -42,7 +42,7 @@ fn add(patch: &mut Value, more: &Value) {
     }
 }
 
-/// Changes that a thief of the account's token would try, together with the allowed change and alone.
+/// Returns changes of a Job that a thief of the account's token would try, each alone and together with the allowed change. All must be refused.
 fn changes() -> Vec<Value> {
     let container = json!({"name": "app", "image": "other"});
     let others = [

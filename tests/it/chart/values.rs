@@ -1,10 +1,10 @@
-//! The rendered result of the values, and the refused values.
+//! Tests of the chart's values: where each shows in the rendered objects, and which are refused.
 
 use super::helm::{self, Render, chart_dir, helm};
 use super::strings;
 use serde_json::Value;
 
-/// A flag, and where it has to show: kind, JSON pointer, value. `@` stands for the container's own part of the Deployment.
+/// Lines of a flag and the place where it shows: kind, JSON pointer, value. `@` stands for the place of the container in the Deployment.
 const BRANCHES: &str = r#"
 replicas=3                                      | Deployment | /spec/replicas | 3
 image.registry=mirror:5000                      | Deployment | @/image | "mirror:5000/sluice-dev/sluice-webhook:0.1.0"
@@ -243,7 +243,7 @@ fn refuses_values_that_nobody_reads() {
     }
 }
 
-/// A value that no pod, or no process, could use is refused with its name and the way out.
+/// Helm refuses values that no pod, or no process, could use, alone or together. The message names them and the way out.
 #[test]
 fn names_the_values_that_do_not_go_together() {
     let Some(helm) = helm() else { return };
@@ -289,7 +289,7 @@ fn names_the_values_that_do_not_go_together() {
     }
 }
 
-/// A name without a registry would be pulled from one that others own.
+/// Helm refuses to render an image without a registry: the node would pull it from a default registry that others own.
 #[test]
 fn renders_no_image_of_a_registry_that_nobody_has_named() {
     let Some(helm) = helm() else { return };
@@ -303,7 +303,7 @@ fn renders_no_image_of_a_registry_that_nobody_has_named() {
     assert!(Render::new(&helm).flags(&[both]).run().is_ok());
 }
 
-/// Helm removes a value that a user sets to null.
+/// Each value may be null: Helm then removes it, and the chart renders, or the refusal names the missing value.
 #[test]
 fn takes_null_for_empty_or_names_what_is_missing() {
     let Some(helm) = helm() else { return };
@@ -320,7 +320,7 @@ fn takes_null_for_empty_or_names_what_is_missing() {
     }
 }
 
-/// The path of every value, and of every part that has values.
+/// Returns the path of every value, and of every mapping of values, such as `gate` and `gate.image`.
 fn paths(values: &Value) -> Vec<String> {
     let parts = values.as_object().into_iter().flatten();
     parts

@@ -1,6 +1,5 @@
-//! An API server in memory, enough of one for a controller, its gates and the command: objects by their paths, lists,
-//! watches that tell the command of changes and the controller nothing, reviews of tokens, and the rights of the controller's
-//! ClusterRole.
+//! An API server in memory, which is enough for a controller, its gates and the command: objects by their paths, lists, reviews of tokens, and the
+//! rights of the controller's ClusterRole. Its watches report changes to the command alone.
 
 mod answers;
 mod asked;
@@ -30,7 +29,7 @@ use std::time::Duration;
 /// The controller's token.
 const CONTROLLER: &str = "the-controller";
 
-/// Runs for as long as it is kept.
+/// The API server in memory. Dropping this ends it.
 pub(super) struct Api {
     address: std::net::SocketAddr,
     state: Arc<Mutex<State>>,
@@ -65,7 +64,7 @@ impl Api {
         }
     }
 
-    /// A kubeconfig for the controller, or for another user.
+    /// Writes a kubeconfig with the token of the controller, or of another user.
     pub(super) fn kubeconfig(&self, controller: bool) -> tempfile::NamedTempFile {
         let token = if controller { CONTROLLER } else { "somebody" };
         let server = format!("http://{}", self.address);
@@ -96,29 +95,29 @@ impl Api {
         self.state.lock().unwrap().sealed.insert(path.to_owned());
     }
 
-    /// Makes this of an object just before the first change of it arrives.
+    /// Puts this object in the place of the stored one just before the first change of it arrives, as a faster writer would.
     pub(super) fn be_faster(&self, object: &Value) {
         let mut state = self.state.lock().unwrap();
         state.faster.insert(path(object), object.clone());
     }
 
-    /// How many requests have come from others than the controller.
+    /// Returns the number of requests from clients other than the controller.
     pub(super) fn asked(&self) -> usize {
         self.state.lock().unwrap().asked.len()
     }
 
-    /// The paths and queries of the requests that have come from others than the controller.
+    /// Returns the paths and queries of the requests from clients other than the controller, in their order.
     pub(super) fn requests(&self) -> Vec<String> {
         self.state.lock().unwrap().asked.clone()
     }
 
-    /// The present state of an object.
+    /// Returns the present state of a stored object.
     pub(super) fn now(&self, object: &Value) -> Value {
         let state = self.state.lock().unwrap();
         state.objects.get(&path(object)).cloned().unwrap()
     }
 
-    /// Waits until something is so.
+    /// Waits until `holds` accepts the state; fails after two minutes.
     fn until(&self, holds: impl Fn(&State) -> bool) {
         assert!((0..2400).any(|_| {
             std::thread::sleep(Duration::from_millis(50));
@@ -126,7 +125,7 @@ impl Api {
         }));
     }
 
-    /// Takes an object away, once the command follows what it has read, and puts another in its place when that was missed.
+    /// Removes an object once the command watches, and stores another in its place after a reader has missed it.
     pub(super) fn make_anew(&self, object: &Value) {
         let path = path(object);
         self.until(|state| state.watches > 2);
@@ -139,7 +138,7 @@ impl Api {
         self.state.lock().unwrap().put(&path, object.clone());
     }
 
-    /// Changes objects, once the command follows what it has read.
+    /// Stores these objects, in place of those at their paths, once the command watches.
     pub(super) fn change(&self, objects: &[Value]) {
         self.until(|state| state.watches > 2);
         let mut state = self.state.lock().unwrap();
@@ -148,7 +147,7 @@ impl Api {
         }
     }
 
-    /// The object at a path, as soon as it has been written.
+    /// Waits until there is an object at a path, and returns it; fails after two minutes.
     pub(super) fn wait(&self, path: &str) -> Value {
         let found = (0..2400).find_map(|_| {
             std::thread::sleep(Duration::from_millis(50));
@@ -234,7 +233,7 @@ async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
     }
 }
 
-/// An event at once, as a watch begins with what is there, and whenever anything has changed, wherever it is.
+/// Returns the events of a watch: one at once, and one whenever any object has changed, of any kind. They name no real object.
 fn changes(state: Arc<Mutex<State>>) -> impl futures::Stream<Item = Result<Bytes, Infallible>> {
     stream::unfold((state, None), |(state, seen)| async move {
         loop {

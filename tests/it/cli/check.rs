@@ -1,4 +1,4 @@
-//! `check`: what it says of an installation.
+//! Tests of `kubectl sluice check`, which examines an installation.
 
 use super::server::{Server, list};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn the_published_settings_are_found_in_any_namespace() {
     assert!(!out.contains("versions: "), "{out}");
 }
 
-/// The chart's value `serviceAccount.name` gives the controller's account another name.
+/// `check` counts the rights of the account that the Deployment names: the chart's value `serviceAccount.name` may give it another name.
 #[test]
 fn rights_that_are_bound_to_an_account_of_another_name_count() {
     let grants = |groups: &[&str]| json!({"rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}]});
@@ -169,7 +169,7 @@ fn rights_that_are_bound_to_an_account_of_another_name_count() {
     assert!(of_others.contains("of custom ones none"), "{of_others}");
 }
 
-/// The server allows no caller anything.
+/// `check --pre` on a server that allows the caller nothing: it tells the missing rights, and whether an earlier installation has left objects.
 #[test]
 fn before_an_installation_rights_and_leftovers_are_told() {
     let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";

@@ -1,4 +1,4 @@
-//! A release of which many pods wait for one database: requests and lines of `status`, `graph` and `release`.
+//! A release with many pods that wait for one database: bounds the requests and the lines of `status`, `graph` and `release`.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -9,10 +9,10 @@ use super::api::{Api, MANY};
 use super::{Ran, run};
 use serde_json::{Value, json};
 
-/// The workloads that wait.
+/// The number of workloads that wait.
 const CROWD: usize = 58;
 
-/// The most requests of `status` about them, beside one for each custom kind that may be in a wave.
+/// The most requests that `status` makes for all of them, beside one for each custom kind that may be in a wave.
 const MOST: usize = 25;
 
 fn object(version: &str, kind: &str, name: &str, rest: Value) -> Value {
@@ -22,7 +22,7 @@ fn object(version: &str, kind: &str, name: &str, rest: Value) -> Value {
     made
 }
 
-/// A Deployment of the release, its ReplicaSet and its pod.
+/// Returns a Deployment of the release with this list, its ReplicaSet, and its pod with these further fields.
 fn deployment(name: &str, list: &str, pod: &Value) -> [Value; 3] {
     let owner = |kind: &str| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": true}]);
     let labels = json!({"app": name, "app.kubernetes.io/instance": "shop", "app.kubernetes.io/managed-by": "Helm"});
@@ -53,7 +53,7 @@ fn deployment(name: &str, list: &str, pod: &Value) -> [Value; 3] {
     ]
 }
 
-/// The installed sluice, which may read twenty custom kinds.
+/// Returns the objects of an installed sluice, which may read twenty custom kinds.
 fn installation() -> Vec<Value> {
     let home = json!({"metadata": {"namespace": "sluice-system", "labels": {"app.kubernetes.io/name": "sluice",
         "app.kubernetes.io/component": "controller"}},
@@ -71,7 +71,7 @@ fn installation() -> Vec<Value> {
     ]
 }
 
-/// Workloads behind a Service whose pod cannot pull its image.
+/// Starts an API server with many workloads that wait for a Service, whose one pod cannot pull its image.
 fn crowd() -> Api {
     let gate = json!([{"name": "sluice-gate", "env": [{"name": "SLUICE_SERVER_NAME", "value": "sluice.sluice-system.svc"}]}]);
     let running = json!({"running": {"startedAt": "2026-01-01T00:00:09Z"}});
@@ -122,7 +122,7 @@ fn many_pods_cost_few_requests() {
     assert_eq!(custom.len(), 20, "{custom:#?}");
 }
 
-/// The lines fit on one screen, and the cause is on top.
+/// `status` shows the one cause of many waits once, at the top, and its lines fit on one screen.
 #[test]
 fn one_cause_of_many_waits_is_told_once_and_on_top() {
     let api = crowd();
@@ -149,7 +149,7 @@ fn one_cause_of_many_waits_is_told_once_and_on_top() {
     assert!(drawn.starts_with(cause), "{drawn}");
 }
 
-/// A caller with the rights to read pods and their logs alone.
+/// A caller that may read only pods and their logs gets the answer of the gate's log.
 #[test]
 fn the_gates_own_word_is_enough_where_nothing_else_may_be_read() {
     let api = crowd();

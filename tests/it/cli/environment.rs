@@ -6,8 +6,8 @@ use harness::process::binary;
 use serde_json::json;
 use std::process::Command;
 
-/// The rules are kubectl's: of several files that KUBECONFIG names one may be missing, and a proxy counts where NO_PROXY does not
-/// exclude the server.
+/// The command finds its cluster as kubectl does: of several files that KUBECONFIG names one may be missing, and a proxy is used where NO_PROXY does
+/// not exclude the server.
 #[test]
 fn the_environment_says_which_cluster_and_by_which_way() {
     let shop = json!({"metadata": {"name": "shop"}});

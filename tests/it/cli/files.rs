@@ -4,7 +4,7 @@ use super::{Ran, run};
 use serde_json::json;
 use std::io::Write;
 
-/// `status -f -`
+/// Runs `kubectl sluice status -f -` with this input and further arguments.
 fn status(args: &[&str], input: &str) -> Ran {
     run(&[&["status", "-f", "-"], args].concat(), input)
 }
@@ -71,7 +71,7 @@ EndpointSlice  shop       db-1     Current     Satisfied       Resource is curre
     assert!(!out.contains('\u{1b}'), "{out:?}");
 }
 
-/// `kubectl apply -n` puts an object without a namespace into that namespace too.
+/// An object without a namespace counts as one of the namespace of `-n`, where `kubectl apply -n` puts it.
 #[test]
 fn what_says_no_namespace_is_put_into_that_of_n() {
     let input = "

@@ -1,4 +1,4 @@
-//! `graph`: offline, and of a cluster.
+//! Tests of `kubectl sluice graph`: of files, and of a cluster.
 
 use super::lint::with_helm;
 use super::run;
@@ -48,7 +48,7 @@ STEP  OBJECT          WAITS FOR
     assert_eq!((ran.out.as_str(), ran.code), (expected, Some(0)));
 }
 
-/// The plan and the chart name no namespace, so both go into the same one.
+/// A plan orders a chart that is named beside it. Neither says its namespace, so both count as of the same one.
 #[test]
 fn a_plan_beside_a_chart_orders_it_in_whatever_namespace() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ fn what_cannot_be_told_is_an_error() {
     );
 }
 
-/// `12:00` and some seconds.
+/// Returns the time of 12:00 and these seconds on one day, e.g. `2026-01-31T12:00:05Z`.
 fn at(seconds: u8) -> String {
     format!("2026-01-31T12:00:{seconds:02}Z")
 }
@@ -167,7 +167,7 @@ fn template(app: &str) -> Value {
     json!({"metadata": {"labels": {"app": app}}, "spec": {"containers": []}})
 }
 
-/// A shop that has started.
+/// Starts an API server with a shop whose pods have all started.
 pub(super) fn shop() -> Server {
     let named = |name: &str, list: &str| {
         let annotations = json!({"sluice.dev/depends-on": list});

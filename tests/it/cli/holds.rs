@@ -39,7 +39,7 @@ fn pod(namespace: &str, name: &str, gates: &[&str]) -> Value {
     )
 }
 
-/// A Job that is suspended, by sluice or by its user.
+/// Returns a suspended Job, with the note of sluice if sluice suspended it.
 fn job(namespace: &str, name: &str, by_sluice: bool) -> Value {
     let noted = by_sluice.then_some("true");
     let annotations = json!({"sluice.dev/suspended": noted, "sluice.dev/hold": "suspend"});
@@ -53,7 +53,7 @@ fn ask(api: &Api, args: &[&str]) -> Ran {
     run(&[args, &["--kubeconfig", path]].concat(), "")
 }
 
-/// The scheduling gates of a pod, and whether its gate opens.
+/// Returns the names of the scheduling gates that a stored pod has now, and whether it is annotated to pass its gate.
 fn left(api: &Api, pod: &Value) -> (Vec<String>, bool) {
     let now = api.now(pod);
     let gates = now["spec"]["schedulingGates"].as_array().cloned();
@@ -251,7 +251,7 @@ metadata: {name: db, annotations: {sluice.dev/hold: \"true\"}}
     assert_eq!(lines, expected, "{}{}", ran.out, ran.error);
 }
 
-/// The Deployment of a controller, which lets held pods go.
+/// Returns the Deployment of a controller with this value of `--holds` and this many ready replicas.
 fn controller(holds: &str, ready: u64) -> Value {
     let arguments = json!([format!("--holds={holds}")]);
     json!({
@@ -295,7 +295,7 @@ fn held_pods_that_nobody_lets_go_are_named_by_check() {
     assert_eq!(line, expected);
 }
 
-/// A pod that is held waits for a Job that runs.
+/// Starts an API server with a held pod that waits for a Job, which runs.
 fn waits() -> Api {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
     let running = json!({"spec": {}, "status": {"startTime": "2026-01-01T00:00:00Z", "active": 1}});

@@ -1,5 +1,5 @@
-//! Kustomizations as sources: what is built, what is no input of its own, and what becomes of one that cannot be built. The trees are in
-//! `fixtures/kustomize`.
+//! Kustomizations as inputs of the commands: which folders are built, which files are then no inputs of their own, and the report of a kustomization
+//! that cannot be built. The trees are in `fixtures/kustomize`.
 
 use super::Ran;
 use crate::chart::program;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/kustomize");
 
-/// A run below the fixtures with kubectl on its path; `None`, and a line that says so, where there is none.
+/// Runs the command in the folder of fixtures with kubectl on its path. Without kubectl, prints that the test is skipped and returns `None`.
 fn with_kubectl(args: &[&str]) -> Option<Ran> {
     let Some(kubectl) = program("kubectl") else {
         eprintln!("skipped: there is no kubectl");
@@ -24,7 +24,7 @@ fn with_kubectl(args: &[&str]) -> Option<Ran> {
     Some(Ran::of(command.env("PATH", path), ""))
 }
 
-/// The objects that a graph in JSON has: `Deployment/api`.
+/// Returns the sorted names of the objects in a graph that was printed as JSON, such as `Deployment/api`.
 fn nodes(ran: &Ran) -> Vec<String> {
     let lines = ran.lines();
     let nodes = lines[0]["nodes"].as_array().unwrap();
@@ -34,8 +34,9 @@ fn nodes(ran: &Ran) -> Vec<String> {
     ids
 }
 
-/// A base, a component, a JSON patch, a patch with a list, a generator's file without a kind, and overlays of an overlay: the one
-/// on top is built, and a file that no kustomization reads is read as it stands.
+/// In a tree of kustomizations only the overlay on top is built, and no file that a kustomization reads is an input by itself; a file that none reads
+/// is read as it stands. The tree has a base, a component, a JSON patch, a patch with a list, a generator's file without a kind, and overlays of an
+/// overlay.
 #[test]
 fn what_only_a_kustomization_reads_is_no_input_of_its_own() {
     let Some(ran) = with_kubectl(&["lint", "-R", "--strict", "-f", "shop"]) else {
@@ -64,7 +65,7 @@ fn what_only_a_kustomization_reads_is_no_input_of_its_own() {
     }
 }
 
-/// A folder, its file, and folders beside each other in a folder that is not read further.
+/// `-f` takes the folder of a kustomization, its file, and a folder with kustomizations directly below.
 #[test]
 fn a_kustomization_is_taken_as_a_chart_is() {
     let Some(ran) = with_kubectl(&["lint", "--strict", "-f", "shop/base"]) else {
@@ -81,7 +82,7 @@ fn a_kustomization_is_taken_as_a_chart_is() {
     assert!(named && ran.code == Some(3), "{}{}", ran.out, ran.error);
 }
 
-/// Overlays of one base are for different clusters: the lists of one mean nothing in the other.
+/// A list in one overlay does not mean an object of another overlay of the same base: overlays are for different clusters.
 #[test]
 fn what_is_called_the_same_in_another_overlay_is_not_meant() {
     let Some(ran) = with_kubectl(&["lint", "-R", "--strict", "-f", "pair"]) else {
@@ -113,7 +114,7 @@ fn a_name_that_kustomize_has_changed_is_told() {
     assert!(ran.error.contains("0 errors, 3 warnings"), "{}", ran.error);
 }
 
-/// A base on another machine, of a machine without a network: it is told once, where it was asked for, and the others are read.
+/// A kustomization with a base on another machine is reported once, where it was named, and all other ones are read.
 #[test]
 fn one_that_needs_more_than_files_hides_no_other() {
     let Some(ran) = with_kubectl(&["lint", "-R", "-f", "remote"]) else {
@@ -172,7 +173,7 @@ fn without_kubectl_it_is_said() {
     assert_eq!(ran.code, Some(1));
 }
 
-/// Flux has a kind Kustomization too, which is an object.
+/// A file `kustomization.yaml` that holds Flux's kind Kustomization is an object, not an input to build.
 #[test]
 fn a_kustomization_of_flux_is_an_object() {
     let folder = tempfile::tempdir().unwrap();
@@ -184,7 +185,7 @@ fn a_kustomization_of_flux_is_an_object() {
     assert_eq!(ran.error, "1 object: 0 errors, 0 warnings, 0 notes\n");
 }
 
-/// A patch that is named, as a hook of git names files that were changed.
+/// A file of a patch that is named by itself is read as a patch: a hook of git names each changed file.
 #[test]
 fn a_patch_is_read_as_what_it_is() {
     for patch in ["order.yaml", "replicas.yaml"] {
@@ -224,7 +225,8 @@ fn a_patch_is_read_as_what_it_is() {
     );
 }
 
-/// `commonAnnotations` writes a key onto an object and its pod template.
+/// `lint` accepts one value of a key both on an object and on its pod template, as kustomize's `commonAnnotations` writes it, and reports two
+/// different ones.
 #[test]
 fn one_value_in_both_places_is_no_finding() {
     let text = |own: &str| {
@@ -244,7 +246,7 @@ fn one_value_in_both_places_is_no_finding() {
     );
 }
 
-/// A Service that kompose makes has the labels of its service.
+/// `lint` accepts a list on a Service that kompose has made: kompose copies the labels of a Compose service to its Service.
 #[test]
 fn what_kompose_writes_on_a_service_is_no_finding() {
     let text = |own: &str| {
@@ -265,7 +267,7 @@ fn what_kompose_writes_on_a_service_is_no_finding() {
     );
 }
 
-/// The base is where the workload stands, so there the annotation belongs.
+/// `suggest` on an overlay proposes the annotation in the file of the base, where the workload is written.
 #[test]
 fn waits_of_a_base_are_found_through_its_overlay() {
     let Some(ran) = with_kubectl(&["suggest", "-f", "waits/overlay"]) else {
@@ -283,7 +285,7 @@ fn waits_of_a_base_are_found_through_its_overlay() {
     assert!(ran.error.ends_with(ends), "{}", ran.error);
 }
 
-/// The output is a Compose file with the labels alone; what labels cannot say stands on standard error.
+/// `suggest` on a Compose file prints a Compose file with labels alone, and reports the rest on standard error.
 #[test]
 fn a_compose_file_gets_labels() {
     let folder = tempfile::tempdir().unwrap();

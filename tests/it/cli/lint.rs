@@ -1,4 +1,4 @@
-//! `lint`: the annotations of manifests.
+//! Tests of `kubectl sluice lint`, which checks the annotations of manifests.
 
 use super::{Ran, run};
 use harness::process::{binary, json_lines};
@@ -103,7 +103,7 @@ fn what_cannot_be_read_is_an_error_and_hides_nothing_before_it() {
     assert_eq!(twice.code, Some(2));
 }
 
-/// The charts and examples of the documentation are an example to others.
+/// `lint` finds nothing in the chart of the example, which users copy.
 #[test]
 fn our_own_example_is_clean() {
     let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart");
@@ -116,7 +116,7 @@ fn our_own_example_is_clean() {
     assert_eq!(ran.lines()[0]["nodes"][0]["scope"], "mine", "{}", ran.out);
 }
 
-/// A run with helm on its path; `None` where there is none.
+/// Runs the command with the present PATH; `None` where there is no helm on it.
 pub(super) fn with_helm(args: &[&str]) -> Option<Ran> {
     Command::new("helm").arg("version").output().ok()?;
     let mut command = Command::new(binary("kubectl-sluice"));
@@ -126,7 +126,7 @@ pub(super) fn with_helm(args: &[&str]) -> Option<Ran> {
     Some(Ran::of(command.env("PATH", path), ""))
 }
 
-/// Objects of a chart are of one release, though `helm template` does not say so.
+/// `lint` takes the objects of a chart for one release, though `helm template` does not say so.
 #[test]
 fn a_chart_is_one_release() {
     let folder = tempfile::tempdir().unwrap();
@@ -205,7 +205,7 @@ fn what_says_no_namespace_is_put_into_that_of_n() {
     assert_eq!(shop.code, Some(1));
 }
 
-/// A chart whose Job waits for another, which is not there, by a list on line 7 and by one that a value makes.
+/// Writes a chart of this kind with Jobs that wait for a Job that is not there: by a list on line 7, and by a list that a value makes.
 fn write_chart(folder: &std::path::Path, kind: &str) {
     let templates = folder.join("templates");
     std::fs::create_dir_all(&templates).unwrap();

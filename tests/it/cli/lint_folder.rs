@@ -1,11 +1,11 @@
-//! `lint` over two folders of manifests. Each of the bad ones has one fault, of which its first line tells level, place and words;
-//! the good ones have none.
+//! `lint` on two folders of manifests. Each manifest in the folder of bad ones has one fault, and its first line says level, place and words of the
+//! finding; the other ones have none.
 
 use super::run;
 use std::fs;
 use std::path::PathBuf;
 
-/// The manifests of a folder, each with its text.
+/// Returns the path and the text of each manifest in a folder of the fixtures, sorted by path.
 fn manifests(folder: &str) -> Vec<(PathBuf, String)> {
     let folder = format!("{}/fixtures/lint/{folder}", env!("CARGO_MANIFEST_DIR"));
     let entries = fs::read_dir(folder).unwrap();

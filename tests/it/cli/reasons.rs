@@ -1,5 +1,5 @@
-//! One answer to one question: for each reason the word of a gate, which asks the controller, and those of `status`, `graph`
-//! and `ui`, on the same objects of the same API server. Controller, gate and command are the real processes.
+//! For each reason, the gate, `status`, `graph` and `ui` give the same answer about the same objects of one API server. Controller, gate and command
+//! are the real processes.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -41,7 +41,8 @@ fn status(api: &Api, namespace: &str) -> Ran {
     )
 }
 
-/// Compares the command's answer for a reason with `line`, the gate's.
+/// Compares the answer of `status` for a reason with `line`, the gate's last word: decision, reason and text must agree. An error describes the
+/// difference.
 fn compare(api: &Api, reason: Reason, case: &Case, line: &str) -> Result<(), String> {
     api.log(&pod(reason, case), &format!("{line}\n"));
     let ran = status(api, &namespace(reason));
@@ -76,7 +77,7 @@ fn compare(api: &Api, reason: Reason, case: &Case, line: &str) -> Result<(), Str
     Ok(())
 }
 
-/// The disagreement on a reason, once a gate has written its line.
+/// Waits until the gate has written its line for a reason, and returns the difference between it and the command's answer; `None` where they agree.
 fn complaint(
     api: &Api,
     (mut gate, _folder): (Process, TempDir),

@@ -1,9 +1,9 @@
-//! `release`: a pod that waits is let go.
+//! Tests of `kubectl sluice release`, which lets a waiting pod start without its dependencies.
 
 use super::server::Server;
 use serde_json::json;
 
-/// A pod that waits, its ReplicaSet and its Deployment.
+/// Starts an API server with a waiting pod, its ReplicaSet and its Deployment.
 fn shop() -> Server {
     let object = |kind: &str, name: &str, owner: Option<(&str, &str)>| {
         let owners = owner.map(|(kind, name)| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "controller": true}]));

@@ -1,12 +1,12 @@
-//! How often the command asks anew: once for all kinds, however many there are.
+//! The number of rounds of requests in which the command reads a cluster: one for all kinds, however many there are.
 
 use super::server::Server;
 use serde_json::{Value, json};
 
-/// The number of custom kinds of the test: more than a reader has rounds.
+/// The number of custom kinds in the test: more than the command's reader has rounds.
 const KINDS: usize = 70;
 
-/// A group with many kinds, and the right of sluice to follow them.
+/// Returns the answers of an API server about a group with many kinds, and about the right of sluice to follow them.
 fn served() -> [(&'static str, Value); 4] {
     let version = json!({"groupVersion": "many.example.com/v1", "version": "v1"});
     let group = json!({"name": "many.example.com", "versions": [version]});
@@ -32,7 +32,7 @@ fn served() -> [(&'static str, Value); 4] {
     ]
 }
 
-/// A pod of release `r` at its gate.
+/// Returns a pod of release `r` with this list, which waits at its gate.
 fn waiting(list: &str) -> Value {
     let address = json!([{"name": "SLUICE_SERVER_NAME", "value": "sluice.elsewhere.svc"}]);
     json!({

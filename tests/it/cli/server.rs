@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 type Written = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// A server on loopback for as long as the runtime in it lives.
+/// A server on loopback. It ends when this is dropped.
 pub(super) struct Server {
     kubeconfig: tempfile::NamedTempFile,
     /// The changes that were written so far, each with the path of its object.
@@ -64,7 +64,7 @@ impl Server {
         run(&[args, &["--kubeconfig", self.kubeconfig()]].concat(), "")
     }
 
-    /// The path of the file that names it.
+    /// Returns the path of a kubeconfig that names this server.
     pub(super) fn kubeconfig(&self) -> &str {
         self.kubeconfig.path().to_str().unwrap()
     }

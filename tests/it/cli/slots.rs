@@ -1,9 +1,9 @@
-//! The holders of slots, while a pod waits for its turn.
+//! `status` of a pod that waits for a slot names the present holders.
 
 use super::server::Server;
 use serde_json::{Value, json};
 
-/// A pod of `Job/seed-2` at its gate, with the Job above it.
+/// Returns a pod of `Job/seed-2` at its gate, and the Job, each with its path.
 fn waiting() -> [(&'static str, Value); 2] {
     let address = json!([{"name": "SLUICE_SERVER_NAME", "value": "sluice.elsewhere.svc"}]);
     let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "seed-2", "uid": "u2", "controller": true});
@@ -58,7 +58,7 @@ fn where_the_slots_cannot_be_read_the_right_to_is_named() {
     assert!(told.contains(hint), "{told}");
 }
 
-/// A pod behind a Job that waits for its turn: the chain ends in the holder of the slot.
+/// A pod waits for a Job that waits for a slot: the chain of causes ends in the holder of the slot.
 #[test]
 fn a_chain_ends_in_the_holder_of_the_slot() {
     let [(pod_at, mut pod), (job_at, mut job)] = waiting();

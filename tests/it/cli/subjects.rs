@@ -1,4 +1,4 @@
-//! `status` of more than one pod: workloads, releases, namespaces.
+//! Tests of `status` for more than one pod: of workloads, releases and namespaces.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -22,7 +22,7 @@ fn owned_by(kind: &str, name: &str) -> Value {
     json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": true}])
 }
 
-/// A pod with a gate in this state.
+/// Returns a pod below the ReplicaSet `owner`, whose gate's container has this state.
 fn pod(name: &str, owner: &str, state: Value) -> Value {
     let gate = json!({"name": "sluice-gate", "env": [{"name": "SLUICE_SERVER_NAME", "value": "sluice.sluice-system.svc"}]});
     object(
@@ -65,7 +65,7 @@ fn passed() -> Value {
     json!({"terminated": {"exitCode": 0, "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:17Z"}})
 }
 
-/// Two pods of the API wait for a Job, the one of the front has passed.
+/// Starts an API server with two pods of `api` that wait for a Job, and one of `web` whose gate has opened.
 fn shop() -> Api {
     let waiting = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
     let mut objects = vec![
@@ -92,7 +92,7 @@ fn ask(api: &Api, args: &[&str]) -> Ran {
     run(&[&["status"], args, &["--kubeconfig", path]].concat(), "")
 }
 
-/// The tree without what the clock says.
+/// Returns the lines of the output up to their first comma, and so without durations.
 fn shown(ran: &Ran) -> Vec<&str> {
     let lines = ran.out.lines();
     lines.map(|line| line.split(", ").next().unwrap()).collect()

@@ -1,5 +1,5 @@
-//! `suggest`: what a chart's wait loops say, as annotations. Each folder in `fixtures/suggest` is a chart, or manifests, and the text
-//! beside it what is to be printed: the diff, then what is left.
+//! Tests of `kubectl sluice suggest`, which turns the wait loops of a chart into annotations. Each folder in `fixtures/suggest` is a chart, or
+//! manifests, and the text beside it is the expected output: the diff, then the waits that are left.
 
 use super::Ran;
 use super::lint::with_helm;
@@ -44,7 +44,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// `UPDATE_FIXTURES=1` writes the texts anew.
+/// `suggest` prints for each fixture the text beside it. `UPDATE_FIXTURES=1` writes the texts anew.
 #[test]
 fn every_wait_is_proposed_or_named() {
     if !has_helm() {
@@ -97,8 +97,8 @@ fn a_chart_that_nothing_renders_is_read_as_text() {
     }
 }
 
-/// The chart as it is once the diff is applied, below `folder`. The diff is the one of the text beside the chart, which
-/// `every_wait_is_proposed_or_named` compares with the diff that is printed.
+/// Copies a chart of the fixtures below `folder`, applies the diff of the text beside it, and returns the path of the copy. The test
+/// `every_wait_is_proposed_or_named` compares this diff with the printed one.
 pub(crate) fn proposed(name: &str, folder: &Path) -> PathBuf {
     let chart = folder.join(name);
     copy(&Path::new(FOLDER).join(name), &chart);
@@ -145,11 +145,12 @@ fn the_diff_applies_and_the_chart_is_in_order() {
     }
 }
 
-/// The sum of Helm's arguments, in any order, and of the chart.
+/// A line of shell that prints a checksum of Helm's arguments, in any order, and of the chart's files: equal questions have an equal sum.
 const QUESTION: &str =
     r#"{ printf '%s\n' "$@" | sort; find "$3" -type f | sort | xargs cat; } | cksum"#;
 
-/// The command that asks about the chart `shop` of a folder, and the file into which its Helm writes what `line` prints, for each question.
+/// Returns the command `suggest` for the chart `shop` of a folder, and the file to which a wrapped Helm adds the output of `line`, a line of shell,
+/// for each call.
 fn with_counting_helm(folder: &Path, line: &str) -> (Command, PathBuf) {
     let paths = std::env::var_os("PATH").unwrap();
     let real = std::env::split_paths(&paths).map(|it| it.join("helm"));
@@ -173,7 +174,8 @@ fn with_counting_helm(folder: &Path, line: &str) -> (Command, PathBuf) {
     (command, questions)
 }
 
-/// A workload that a switch brings in sight, and that waits for what another one chooses, is rendered with both, in either order.
+/// Helm is never asked to render the same chart with the same values twice. In this chart one switch adds a workload, and another chooses what it
+/// waits for.
 #[test]
 fn helm_is_asked_nothing_twice() {
     if !has_helm() {
@@ -195,7 +197,7 @@ fn helm_is_asked_nothing_twice() {
     assert_eq!(all.lines().count(), once.len());
 }
 
-/// A chart with a great many switches ends by a count of renders, not by the clock; each wait is told.
+/// `suggest` on a chart with very many switches stops after a number of renders, not after a time, and reports each wait.
 #[test]
 fn a_chart_of_many_switches_is_rendered_a_bounded_number_of_times() {
     const SWITCHES: usize = 70;

@@ -1,4 +1,4 @@
-//! `ui`: the page and what it asks for, over a socket.
+//! Tests of `kubectl sluice ui`: its page and the requests of the page, over a socket.
 
 mod browsed;
 mod idle;
@@ -15,7 +15,7 @@ use std::process::Command;
 
 /// The command while it runs.
 pub(super) struct Ui {
-    /// `127.0.0.1:41837`
+    /// Address and port of the server, such as `127.0.0.1:41837`.
     host: String,
     secret: String,
     process: Process,
@@ -72,7 +72,7 @@ impl Ui {
         }
     }
 
-    /// Asks with the headers of the page itself.
+    /// Requests a path below the secret of the address, with the headers that the page itself sends.
     fn own(&self, path: &str) -> Answer {
         let path = format!("/{}/{path}", self.secret);
         self.get(&path, &[("Host", &self.host)])
@@ -161,7 +161,7 @@ fn it_ends_by_ctrl_c() {
     assert_eq!(ui.process.end().code, Some(0));
 }
 
-/// The page draws the graph of `graph -o json`.
+/// The page gets the same graph that `graph -o json` prints.
 #[test]
 fn the_graph_is_that_of_the_command() {
     let server = shop();
@@ -190,7 +190,7 @@ fn the_graph_is_that_of_the_command() {
     assert!(wrong.head.starts_with("http/1.1 400"), "{}", wrong.head);
 }
 
-/// The events of a listener, one after the other.
+/// Connects to the live events of the page, and returns them one after the other.
 fn heard(ui: &Ui) -> impl Iterator<Item = Value> {
     let path = format!("/{}/api/live", ui.secret);
     let lines = BufReader::new(ui.send(&path, &[("Host", &ui.host)])).lines();

@@ -3,7 +3,7 @@
 use super::server::{Server, list};
 use serde_json::{Value, json};
 
-/// A pod that waits for a kind of the preferred version, and for one of an older version alone.
+/// Starts an API server with a pod that waits for an object of the preferred version, and for one of a kind that only an older version has.
 fn kruise() -> Server {
     let version =
         |name: &str| json!({"groupVersion": format!("apps.kruise.io/{name}"), "version": name});

@@ -4,10 +4,10 @@ use crate::docs::{Stage, has, pages};
 use harness::cluster::with_sluice;
 use std::path::PathBuf;
 
-/// The chart whose pods need an image of their own.
+/// The chart whose pods need an image that the node gets from the test.
 const SHOP: &str = "examples/shop/chart";
 
-/// The commands of the pages run in a cluster as they stand there, in namespaces that the page makes and takes away.
+/// The commands of the documentation's pages give their printed output in a cluster, in namespaces that each page makes and deletes.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_pages_hold_in_a_cluster() {
@@ -22,7 +22,7 @@ async fn the_pages_hold_in_a_cluster() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// The pages that have commands for it.
+/// Returns the pages that have commands for a stage; where `SLUICE_PAGE` is set, only the page whose path ends with it.
 pub(super) fn with(stage: Stage) -> Vec<PathBuf> {
     let only = std::env::var("SLUICE_PAGE").unwrap_or_default();
     let named = |page: &PathBuf| page.ends_with(&only) || only.is_empty();
@@ -35,7 +35,7 @@ fn installs_the_shop(page: &PathBuf) -> bool {
     text.contains(&format!("helm install shop {SHOP}"))
 }
 
-/// The complaints about these pages, whose commands of the stage run.
+/// Runs the offline commands of these pages and those of the stage, and returns the differences from their printed output.
 pub(super) fn complaints(stage: Stage, pages: &[PathBuf]) -> Vec<String> {
     let kubeconfig = std::env::var_os("KUBECONFIG").map(PathBuf::from);
     let setting = Setting {

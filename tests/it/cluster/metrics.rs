@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// The type and the labels of each family.
+/// The type and the labels of each metric, by its name.
 type Families = BTreeMap<String, (String, BTreeSet<String>)>;
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn the_page_names_every_metric_that_is_served_its_type_and_its_labels() {
     .await;
 }
 
-/// Adds the families of an OpenMetrics text.
+/// Adds the metrics of an OpenMetrics text to `families`, each with its type and labels.
 fn read(text: &str, families: &mut Families) {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     for (name, kind) in types.filter_map(|line| line.split_once(' ')) {
@@ -60,7 +60,7 @@ fn read(text: &str, families: &mut Families) {
     }
 }
 
-/// The families that the tables of a page name.
+/// Returns the metrics that the tables of a page name, each with its type and labels.
 fn on_page(page: &str) -> Families {
     let rows = page.lines().filter(|line| line.starts_with("| `sluice_"));
     let bare = |cell: &str| cell.trim().trim_matches('`').to_owned();
@@ -73,7 +73,7 @@ fn on_page(page: &str) -> Families {
     .collect()
 }
 
-/// The Prometheus of the test reads the rules that the chart renders.
+/// A real Prometheus with the rules that the chart renders raises an alert for a long wait, and takes it back.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn prometheus_raises_an_alert_for_a_long_wait_and_takes_it_back() {
@@ -115,8 +115,8 @@ async fn prometheus_raises_an_alert_for_a_long_wait_and_takes_it_back() {
     .await;
 }
 
-/// Every replica, through the API server, with the labels that the PodMonitor gives it: Debian's Prometheus cannot find pods
-/// by itself.
+/// Returns a configuration of Prometheus that scrapes every replica through the API server, with the labels that the PodMonitor gives: Debian's
+/// Prometheus cannot find pods by itself.
 async fn scraping(api_server: &str) -> Value {
     let of = |replica: String| {
         let path = sluice::metrics_path(&replica);
@@ -139,7 +139,7 @@ async fn scraping(api_server: &str) -> Value {
     })
 }
 
-/// Waits until a Prometheus says that a pod of the namespace waits long, or says so no more.
+/// Waits until a Prometheus reports the alert on a long wait in the namespace, or where `raised` is false, until it no longer does.
 async fn until_raised(ns: &Namespace, address: &str, raised: bool) {
     let url = format!("http://{address}/api/v1/alerts");
     let what = if raised { "is raised" } else { "is taken back" };

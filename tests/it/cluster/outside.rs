@@ -1,4 +1,4 @@
-//! Addresses outside of the cluster: on the machine, in another network namespace than the node's.
+//! Tests of addresses outside of the cluster: servers on the machine, in another network namespace than the node's.
 
 use harness::cluster::{Namespace, Node, other, pod, service, stateful_set, with_namespace};
 use serde_json::json;
@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::thread;
 use std::time::Duration;
 
-/// The machine as pods reach it; `None` outside of the cluster of this machine, where nothing is tested.
+/// Returns the address of the machine as pods reach it. In another cluster, prints that the test is skipped and returns `None`.
 async fn machine() -> Option<IpAddr> {
     let node = Node::ours().await;
     if node.is_none() {
@@ -17,7 +17,7 @@ async fn machine() -> Option<IpAddr> {
     node.map(|node| node.machine())
 }
 
-/// A port of the machine that refuses connections until it listens.
+/// Returns a socket that is bound to a free port of the machine but does not listen, so that the port refuses connections, and its address.
 fn reserved(machine: IpAddr) -> (Socket, SocketAddr) {
     let socket = Socket::new(Domain::for_address((machine, 0).into()), Type::STREAM, None);
     let socket = socket.expect("a socket");
@@ -28,7 +28,7 @@ fn reserved(machine: IpAddr) -> (Socket, SocketAddr) {
     (socket, address.expect("an address of IP"))
 }
 
-/// A server of the machine that answers each request so; without a text it resets each connection.
+/// Starts a server on the machine that answers each request with this text; without a text it resets each connection.
 fn answers(machine: IpAddr, text: Option<&'static str>) -> SocketAddr {
     let listener = TcpListener::bind((machine, 0)).expect("a free port");
     let address = listener.local_addr().expect("it is bound");

@@ -1,4 +1,4 @@
-//! Images that are pulled before the gate begins.
+//! Tests of `sluice.dev/prefetch`: images are pulled before the gate begins.
 
 use super::command_line::judged::status;
 use harness::cluster::{
@@ -19,7 +19,8 @@ fn api(name: &str) -> Manifest {
     api.template_annotated("sluice.dev/prefetch", "true")
 }
 
-/// Applies a Deployment and returns its pod; `None` on a Kubernetes without image volumes, where the user is told so.
+/// Applies a Deployment and returns its pod. On a Kubernetes without image volumes, checks that a warning says so, prints that the test is skipped,
+/// and returns `None`.
 async fn applied(ns: &Namespace, api: Manifest) -> Option<Pod> {
     let name = api.name().to_owned();
     let said = ns.apply([api]).await;
@@ -34,7 +35,7 @@ async fn applied(ns: &Namespace, api: Manifest) -> Option<Pod> {
     None
 }
 
-/// The image of each image volume of the pod.
+/// Returns the image of each image volume of the pod.
 fn images(pod: &Value) -> Vec<&str> {
     let volumes = items(pod, "/spec/volumes").iter();
     let images = volumes.filter_map(|volume| volume["image"]["reference"].as_str());
@@ -69,7 +70,7 @@ async fn a_pod_with_image_volumes_starts_in_order() {
     .await;
 }
 
-/// The image is not needed yet while the gate waits.
+/// While the gate waits, `status` tells that an image of the pod cannot be pulled, and not that the pod fails to start. The gate opens all the same.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_image_that_cannot_be_pulled_is_told_while_the_gate_waits() {

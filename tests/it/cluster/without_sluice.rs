@@ -12,7 +12,7 @@ use harness::cluster::{
     Manifest, Namespace, Pod, cron_job, daemon_set, deployment, job, stateful_set,
 };
 
-/// Workloads `web`, `db`, `agent`, `seed` and `nightly`, each of another kind, with this list.
+/// Returns the workloads `web`, `db`, `agent`, `seed` and `nightly`, each of another kind, with this list.
 fn one_of_each(list: &str) -> [Manifest; 5] {
     [
         deployment("web"),
@@ -24,7 +24,7 @@ fn one_of_each(list: &str) -> [Manifest; 5] {
     .map(|manifest| manifest.depends_on(list))
 }
 
-/// Ten pods whose gates wait for ConfigMap/go.
+/// Makes ten pods whose gates wait for `configmap/go`, and returns them.
 async fn waiting_pods(ns: &Namespace) -> Vec<Pod> {
     let names: [String; 10] = std::array::from_fn(|index| format!("wait-{}", index + 1));
     let waits = |name: &String| deployment(name).depends_on("configmap/go");

@@ -1,8 +1,8 @@
-//! Health rules in CEL, against Flux's evaluator: which status, or whether an expression is refused or fails.
+//! Compares health rules in CEL with Flux's evaluator: the status, or whether an expression is refused or fails.
 //!
-//! Two things are narrower than in Flux. A call that nothing answers is refused when a rule is read, since an administrator
-//! wants to know; cel-go refuses some, and fails at the others when it comes to them. And to ask `has(a.b)` where `a` is
-//! neither a map nor absent is an error, to which cel-go says no; no case asks.
+//! Two things are narrower than in Flux. A call of a function that does not exist is refused when a rule is read, so that an administrator learns of
+//! it; cel-go refuses some, and fails at the other ones when it evaluates them. And `has(a.b)` where `a` is neither a map nor absent is an error,
+//! where cel-go answers false; no case asks for that.
 
 use super::random::Random;
 use super::{library, run};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const WORDS: [&str; 6] = ["Ready", "True", "False", "Failed", "", "é"];
-/// Fields that objects have, mostly.
+/// Fields that most of the generated objects have.
 const FIELDS: [&str; 8] = [
     "status.phase",
     "status.replicas",
@@ -23,7 +23,7 @@ const FIELDS: [&str; 8] = [
     "status.names",
     "metadata.generation",
 ];
-/// Functions of the extensions, and calls that nothing answers.
+/// Expressions with functions of CEL's extensions, and with calls of functions that do not exist.
 const CALLS: [&str; 12] = [
     "status.phase.trim().lowerAscii() == 'ready'",
     "optional.none().hasValue()",
@@ -107,7 +107,7 @@ impl Random {
         }
     }
 
-    /// Something that is true or false, or was meant to be.
+    /// Returns a random expression that is true or false, or looks as if it were, at most `depth` operators deep.
     fn holds(&mut self, depth: usize) -> String {
         if depth > 0 {
             match self.below(8) {
@@ -234,7 +234,7 @@ impl Random {
     }
 }
 
-/// Ours, in the words of the library's answer: which kind of answer, and the status.
+/// Returns our result for a case in the form of the library's answer: `status`, `refused` or `error`, with the status or the reason.
 fn ours(case: &Value) -> (&'static str, String) {
     let text = |field: &str| case[field].as_str().filter(|text| !text.is_empty());
     let rule = Rule::new(

@@ -1,9 +1,9 @@
-//! Manifests: the fields that the rules read, mostly as they should be, so that every rule is reached, and some not.
+//! Makes random manifests. Most of the fields that the rules read have right values, so that every rule is reached, and some have wrong ones.
 
 use super::random::Random;
 use serde_json::{Map, Value, json};
 
-/// The right content of a field.
+/// The sort of right values of a field.
 #[derive(Clone, Copy)]
 enum Field {
     Count,
@@ -24,7 +24,8 @@ const COMMON: Fields = &[
     ("status.observedGeneration", Count),
 ];
 
-/// Each kind with a rule in every group that has it, some without, and `apiVersion`s that are none.
+/// The kinds of the manifests with their fields: each kind that has a rule, in every API group, some kinds without a rule, and `apiVersion`s that do
+/// not exist.
 const KINDS: [(&str, &str, Fields); 24] = [
     ("apps/v1", "Deployment", DEPLOYMENT),
     ("extensions/v1beta1", "Deployment", DEPLOYMENT),
@@ -128,7 +129,7 @@ const PHASES: &[&str] = &[
     "Lost",
     "",
 ];
-/// The texts for a time. No time is within seconds of now, since the library under test reads the clock itself.
+/// The texts for fields with a time, good and bad. No time is within seconds of now, since the compared library reads the clock itself.
 const TIMES: &[&str] = &[
     "2024-01-01T00:00:00Z",
     "2099-01-01T00:00:00+02:00",
@@ -174,13 +175,13 @@ const REASONS: [&str; 7] = [
     "",
 ];
 
-/// Numbers at which readers of JSON differ.
+/// Numbers that readers of JSON read in different ways.
 const NUMBERS: [f64; 12] = [
     0.0, -0.0, 1.0, 2.0, 0.5, 1e6, 999_999.5, 1e20, 1e21, 1e-5, 1.0e-310, 1.797e308,
 ];
 
 impl Random {
-    /// One manifest.
+    /// Returns a random manifest.
     pub(crate) fn manifest(&mut self) -> Value {
         let (version, kind, fields) = KINDS[self.below(KINDS.len())];
         let mut object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "y"}});
@@ -268,7 +269,7 @@ impl Random {
         container
     }
 
-    /// Any JSON.
+    /// Returns a random JSON value of any sort, at most `depth` levels deep.
     pub(crate) fn odd(&mut self, depth: usize) -> Value {
         match self.below(if depth == 0 { 7 } else { 9 }) {
             0 => Value::Null,
@@ -317,7 +318,7 @@ impl Random {
     }
 }
 
-/// Sets a field; what is in its way becomes a mapping.
+/// Sets a field by its dotted path. A value on the way that is no mapping becomes one.
 fn put(object: &mut Value, path: &str, value: Value) {
     let mut at = object;
     for field in path.split('.') {

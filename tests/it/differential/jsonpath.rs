@@ -1,4 +1,4 @@
-//! JSONPath, against client-go's `util/jsonpath`: what a template prints, and whether it is an error.
+//! Compares our JSONPath with client-go's `util/jsonpath`: the printed text of a template, and whether it is an error.
 //!
 //! The cases leave out the forms that [`rules::jsonpath`] leaves out on purpose:
 //! * no `range` and `end`, no braces, and no text or number in the place of a step: a path of HIP-0025 ends at its first
@@ -8,8 +8,8 @@
 //! * a path that lacks a name, has a step of a slice that is not above 0, or a filter that makes no sense, is refused when
 //!   it is read; client-go may print something while no element leads it there.
 //!
-//! client-go walks maps in any order, so what is printed of several is compared as a bag of words; and a slice that is
-//! empty ends the walk there (also the library's), which depends on that order, so it comes first or not at all.
+//! client-go walks maps in any order, so several printed values are compared as a bag of words. A slice that is empty ends the walk in the library
+//! too, at a place that depends on that order, so such a slice comes first or not at all.
 
 use super::random::Random;
 use super::{library, run};
@@ -29,12 +29,12 @@ const TEXTS: [&str; 9] = [
     "it's",
     "<&>\u{2028}",
 ];
-/// Slips of the pen in a path; braces and quotes would make another template of it.
+/// Letters that are inserted into a path as typing mistakes; braces and quotes would make another template of it.
 const SLIPS: [&str; 16] = [
     ".", "..", "[", "]", "*", "@", "$", ":", ",", " ", "=", "a", "?", "(", ")", "-",
 ];
 
-/// A path, and what matters of how it was made.
+/// A random path, with two facts about its steps.
 #[derive(Default)]
 struct Made {
     text: String,
@@ -45,7 +45,7 @@ struct Made {
 }
 
 impl Random {
-    /// A value whose lists and maps nest.
+    /// Returns a random value of lists and maps, at most `depth` levels deep.
     fn data(&mut self, depth: usize) -> Value {
         match self.below(if depth == 0 { 5 } else { 12 }) {
             0 => Value::Null,
@@ -75,7 +75,7 @@ impl Random {
         }
     }
 
-    /// A path that mostly leads somewhere in this value.
+    /// Returns a random path, most of whose steps exist in this value.
     fn path(&mut self, data: &Value) -> Made {
         let mut made = Made::default();
         let mut at = Some(data);
@@ -106,7 +106,7 @@ impl Random {
         made
     }
 
-    /// A step that fits a value, and what it reaches.
+    /// Returns a random step into a value, and the value that it reaches; `None` where the value is empty or neither a map nor a list.
     fn step_into<'v>(&mut self, value: &'v Value) -> Option<(String, &'v Value)> {
         match value {
             Value::Object(fields) if !fields.is_empty() => {
@@ -159,7 +159,7 @@ impl Random {
         }
     }
 
-    /// A slice or an index; behind a path that walks maps only an index.
+    /// Returns a random slice or index; behind a path that walks maps an index only.
     fn slice(&mut self, made: &Made) -> String {
         if made.unordered {
             return format!("[{}]", self.below(3));
@@ -208,7 +208,8 @@ impl Random {
     }
 }
 
-/// Ours, as the library tells it.
+/// Returns our result for a path: the printed text, as the library prints it, or the error of the walk. The outer error is that of an unreadable
+/// path.
 fn ours(path: &str, data: &Value) -> Result<Result<String, String>, PathError> {
     let path = Path::parse(path)?;
     let found = path.find(data, &mut Effort::new());
@@ -217,8 +218,7 @@ fn ours(path: &str, data: &Value) -> Result<Result<String, String>, PathError> {
         .map_err(|error| error.to_string()))
 }
 
-/// Whether it is one of the refusals that are narrower than client-go's, which reads a filter only when it has an element
-/// for it.
+/// Whether our refusal of a path is one of those that are stricter than client-go, which reads a filter only when it has an element for it.
 fn is_narrower(path: &str, error: &PathError) -> bool {
     let before: String = path.chars().take(error.column).collect();
     matches!(error.problem, PathProblem::NoName | PathProblem::ZeroStep) || before.contains("[?(")

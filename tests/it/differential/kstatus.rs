@@ -1,4 +1,4 @@
-//! kstatus, on JSON and on YAML.
+//! Compares our kstatus with the library's, on manifests in JSON and in YAML.
 
 use super::{library, run};
 use crate::settle;
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// The message of the one step that is newer than the compared library: cli-utils takes a suspended Job for current on its main branch, as
-/// these rules do, but not in v0.37.2.
+/// The message of the one rule in which the compared library differs: cli-utils takes a suspended Job for current on its main branch, as these rules
+/// do, but not in v0.37.2.
 const NEWER: &str = "Job is suspended";
 
-/// Status and message as a reader of kstatus tells them; nothing where the library has no answer.
+/// Returns status and message of the library's answer, an error as `Unknown`; `None` where the library panicked or could not read the object.
 fn expected(answer: &Value) -> Option<(String, String)> {
     let text = |key: &str| answer[key].as_str().map(ToOwned::to_owned);
     if text("panic").is_some() || text("unreadable").is_some() {
@@ -80,7 +80,7 @@ fn the_command_reads_yaml_as_the_library_does() {
     tally.settle();
 }
 
-/// The result of `compute`, in the shape of the library's answer.
+/// Returns our result for an object, in the form of the library's answer.
 fn rule(object: &Value, now: Timestamp) -> Value {
     let evaluation = match compute(object, now) {
         Ok(evaluation) => evaluation,
@@ -92,12 +92,12 @@ fn rule(object: &Value, now: Timestamp) -> Value {
     json!({"status": status, "message": message, "conditions": conditions})
 }
 
-/// The command's answer; it has no conditions.
+/// Returns status and message of a line that the command has printed; it has no conditions.
 fn told(line: &Value) -> Value {
     json!({"status": line["status"], "message": line["message"]})
 }
 
-/// The command's lines for a manifest.
+/// Returns the lines that the command prints for a manifest, one for each of its objects.
 fn command(manifest: &str, objects: usize) -> Vec<Value> {
     let mut command = Command::new(binary("kubectl-sluice"));
     command.args(["status", "-f", "-", "-o", "json", "--profile", "kstatus"]);
@@ -111,7 +111,7 @@ fn command(manifest: &str, objects: usize) -> Vec<Value> {
 #[derive(Default)]
 struct Tally {
     compared: usize,
-    /// How often the library said what, errors as `Unknown`.
+    /// The number of cases for each status of the library; errors count as `Unknown`.
     statuses: BTreeMap<String, usize>,
     panics: usize,
     newer: usize,

@@ -1,11 +1,11 @@
-//! The Go programs of `tests/differential`.
+//! Builds and runs the Go programs of `tests/differential`.
 
 use harness::process::{json_lines, pipe};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// The answers of the program `name` to each case; `None` where there is no Go.
+/// Returns the answers of the program `name` to each case. Without Go, prints that the test is skipped and returns `None`.
 pub(super) fn ask(name: &str, cases: &[Value]) -> Option<Vec<Value>> {
     if Command::new("go").arg("version").output().is_err() {
         eprintln!("skipped: there is no Go to build tests/differential/{name}");

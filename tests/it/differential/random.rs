@@ -1,4 +1,4 @@
-//! Chance that a seed repeats.
+//! Random numbers that a seed repeats.
 
 /// SplitMix64 (Steele, Lea and Flood 2014): a few lines, and good enough to choose test cases.
 pub(crate) struct Random(u64);
@@ -21,7 +21,7 @@ impl Random {
         usize::try_from(self.bits() % end as u64).unwrap_or_default()
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in `percent` of a hundred cases.
     pub(crate) fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

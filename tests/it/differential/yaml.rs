@@ -1,9 +1,9 @@
-//! Manifests as YAML: every style, and the scalars at which readers differ.
+//! Writes manifests as YAML, in every style and with scalars that readers understand in different ways.
 
 use super::random::Random;
 use serde_json::{Map, Value};
 
-/// Spellings of one value. Texts that no YAML reader takes are left to the library to sort out.
+/// Scalars that readers of YAML understand in different ways. A text that no reader takes is left out when the library refuses it.
 const ODD: [&str; 64] = [
     "yes",
     "No",
@@ -71,7 +71,7 @@ const ODD: [&str; 64] = [
     "&anchor shared",
 ];
 
-/// Keys that become texts.
+/// Keys that are no plain names, which become texts in JSON.
 const KEYS: [&str; 12] = [
     "5",
     "0x10",
@@ -88,7 +88,7 @@ const KEYS: [&str; 12] = [
 ];
 
 impl Random {
-    /// One document, without the marks around it.
+    /// Returns a random manifest as one YAML document, without `---` around it.
     pub(super) fn document(&mut self) -> String {
         let manifest = self.manifest();
         match &manifest {
@@ -97,7 +97,7 @@ impl Random {
         }
     }
 
-    /// A value after its key or its dash, up to the end of the line.
+    /// Returns a value as it is written after its key or its dash, up to the end of its last line.
     fn after_key(&mut self, value: &Value, indent: usize) -> String {
         match value {
             Value::Object(fields) if !fields.is_empty() && self.percent(85) => {
@@ -167,8 +167,8 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Two keys that are one boolean are a key that is there twice, of which the library takes the second. A key that is
-/// null is an error, unless a merge replaces the mapping that it stands in.
+/// Whether a key is plain and neither a boolean nor null. Two keys that are one boolean are one key that is there twice, of which the library takes
+/// the second. A null key is an error, unless a merge replaces its mapping.
 fn is_name(key: &str) -> bool {
     let special = ["true", "false", "null"];
     is_plain(key) && !special.iter().any(|word| key.eq_ignore_ascii_case(word))

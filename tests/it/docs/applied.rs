@@ -1,4 +1,4 @@
-//! Manifests of the pages, applied to a real API server as dry runs, and commands for which one is enough.
+//! Applies the manifests of the pages to a real API server as dry runs, and runs the commands for which that is enough.
 
 #![expect(clippy::panic, reason = "a page that cannot be read fails its test")]
 
@@ -12,10 +12,10 @@ use harness::process::{binary, pipe};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// A name for what a page shows in part.
+/// The name of an object of which a page shows only a part.
 const PART: &str = "part";
 
-/// A block of YAML as objects: what it lacks of one is put around it.
+/// Returns the objects of a block of YAML. A list of dependencies, annotations or other parts of an object are completed to a workload.
 fn objects(block: &Block) -> Vec<Value> {
     // Helm fills this in.
     let text = block.text.replace("{{ .Release.Revision }}", "1");
@@ -70,7 +70,7 @@ fn json_of(objects: &[Value]) -> Vec<u8> {
     list.to_string().into_bytes()
 }
 
-/// `lint` finds a refusal of admission without a cluster.
+/// `lint` finds no error in any manifest of a page, so admission would refuse none.
 #[test]
 fn lint_finds_no_error_in_any_manifest() {
     for block in yaml_blocks() {
@@ -126,7 +126,7 @@ fn an_api_server_takes_every_manifest_and_runs_what_needs_no_node() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// Values of a chart: its schema and its templates take them.
+/// Helm renders the chart with every block of values on a page: its schema and its templates take them.
 #[test]
 fn helm_renders_with_every_block_of_values() {
     let Some(helm) = crate::chart::program("helm") else {

@@ -1,4 +1,4 @@
-//! Statements of ARCHITECTURE.md about the code.
+//! Checks statements of ARCHITECTURE.md about the code.
 
 use super::{read, root};
 use crate::chart::files;
@@ -6,7 +6,7 @@ use harness::process::{binary, pipe};
 use std::process::Command;
 use webhook::ServerLimits;
 
-/// Returns the page in one line.
+/// Returns the text of ARCHITECTURE.md in one line, with single blanks.
 fn page() -> String {
     let text = read(&root().join("ARCHITECTURE.md"));
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -115,7 +115,7 @@ fn secrets_and_webhook_configurations_are_left_to_the_authority() {
     }
 }
 
-/// The chart writes these flags, and the command line reads them from the Deployment.
+/// The controller has each flag that the command line reads from its Deployment, where the chart writes them.
 #[test]
 fn the_command_line_reads_flags_that_the_controller_has() {
     let mut command = Command::new(binary("sluice-webhook"));

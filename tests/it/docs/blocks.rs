@@ -1,5 +1,5 @@
-//! The blocks of a page, and the runner of each. The purpose of a block stands behind its opening marks, so a reader of the
-//! page's source sees it, and a block without a known purpose fails a test.
+//! Reads the fenced blocks of a page, each with its purpose, which decides how a test runs it. The purpose is behind the opening marks, so a reader
+//! of the page's source sees it, and a block without a known purpose fails a test.
 
 #![expect(clippy::panic, reason = "a page that cannot be read fails its test")]
 
@@ -9,9 +9,9 @@ use std::path::Path;
 /// A fenced block.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    /// The file and the line, for people.
+    /// The file and the line of the block, for messages.
     pub(crate) at: String,
-    /// The heading above it, as a link names it.
+    /// The heading above the block, in the form of a link to it.
     pub(crate) section: String,
     pub(crate) kind: Kind,
     pub(crate) text: String,
@@ -22,15 +22,15 @@ pub(crate) struct Block {
 pub(crate) enum Kind {
     /// `sh` and a stage: commands.
     Commands(Stage),
-    /// No word: what the commands right above it print.
+    /// No word: the output of the commands right above the block.
     Output,
     /// `yaml`: a manifest, annotations, or a list.
     Yaml,
-    /// `yaml,values=CHART`: values of that chart; the commands below them find them as `values.yaml`.
+    /// `yaml,values=CHART`: values of that chart. The commands below the block find them as `values.yaml`.
     Values(String),
-    /// `yaml,file=NAME`: what the commands below it find under that name.
+    /// `yaml,file=NAME`: a file that the commands below the block find under that name.
     File(String),
-    /// `text`: what a program says somewhere else, or a list in its short form; `claims` compares it.
+    /// `text`: a text that a program prints elsewhere, or a list in its short form. `claims` compares it.
     Quoted,
 }
 
@@ -39,21 +39,21 @@ pub(crate) enum Kind {
 pub(crate) enum Stage {
     /// `sh`: a stage of `make test` or CI runs each line, and `stages` names it.
     Listed,
-    /// `sh,offline`: they need no cluster.
+    /// `sh,offline`: commands that need no cluster.
     Offline,
-    /// `sh,api`: an API server is enough for them, without a node.
+    /// `sh,api`: commands for which an API server is enough, without a node.
     Api,
-    /// `sh,cluster`: in a cluster with sluice.
+    /// `sh,cluster`: commands that run in a cluster with sluice.
     Cluster,
-    /// `sh,alone`: there, while no other test runs, since they tell of the whole cluster.
+    /// `sh,alone`: commands that run in a cluster with sluice while no other test runs, since their output is about the whole cluster.
     Alone,
-    /// `sh,engine`: with stand-ins for a container engine and the cluster that it brings up: `engine`.
+    /// `sh,engine`: commands that run with stand-ins for a container engine and for its cluster; see `engine`.
     Engine,
-    /// `sh,published`: in a cluster without sluice, with a release out of a registry: `published.sh` reads them off the pages.
+    /// `sh,published`: commands that install a release from a registry in a cluster without sluice; `published.sh` reads them off the pages.
     Published,
-    /// `sh,first`: in that cluster, once sluice is there: `published.sh` reads them off README.md.
+    /// `sh,first`: commands that run after `sh,published`, in a cluster that has the release; `published.sh` reads them off README.md.
     First,
-    /// `sh,elsewhere`: never run here, since they need what this machine cannot have.
+    /// `sh,elsewhere`: commands that no test runs, since they need a service or a tool that this machine cannot have.
     Elsewhere,
 }
 
@@ -70,7 +70,7 @@ impl Stage {
         Self::Elsewhere,
     ];
 
-    /// The word behind `sh,`.
+    /// Returns the word of a stage behind `sh,` in the opening marks; empty for a block of plain `sh`.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Listed => "",
@@ -108,7 +108,7 @@ impl Kind {
     }
 }
 
-/// The blocks of a page, in their order.
+/// Returns the fenced blocks of a page, in their order.
 ///
 /// # Panics
 ///
@@ -145,14 +145,14 @@ pub(crate) fn blocks(page: &Path) -> Vec<Block> {
     found
 }
 
-/// Whether a page has commands for it.
+/// Whether a page has commands of a stage.
 pub(crate) fn has(page: &Path, stage: Stage) -> bool {
     let is = |block: &Block| block.kind == Kind::Commands(stage);
     blocks(page).iter().any(is)
 }
 
-/// How many blocks are never run, because of what they need: kind, minikube, k3s, a project at Google, and a release with its signatures. A new such block must
-/// be counted here.
+/// The number of blocks that are never run, because they need kind, minikube, k3s, a project at Google, or a release with its signatures. A new such
+/// block must be counted here.
 const ELSEWHERE: usize = 6;
 
 #[test]
@@ -176,7 +176,7 @@ fn every_block_has_somebody_who_runs_it() {
     assert_eq!(elsewhere, ELSEWHERE, "blocks that run elsewhere");
 }
 
-/// A page in a browser does not show the opening marks of a block, so its text has to tell under which name to save the block.
+/// The text of a page names each file that its commands need: a browser does not show the opening marks of a block, which have the name too.
 #[test]
 fn the_text_of_a_page_names_each_file_that_its_commands_need() {
     for page in pages() {

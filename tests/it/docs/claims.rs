@@ -1,4 +1,4 @@
-//! Statements of the pages about the code.
+//! Checks statements of the documentation about the code.
 
 use super::blocks::{Kind, blocks};
 use super::{pages, read, root};
@@ -7,7 +7,7 @@ use harness::process::{binary, pipe};
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// Words of what a page quotes, a file that says them or tests it, and how they stand there.
+/// Words that a page quotes, the file that prints or tests them, and their spelling in that file.
 const QUOTED: &[(&str, &str, &str)] = &[
     (
         "waits at its gate for",
@@ -83,7 +83,7 @@ fn the_short_form_of_a_list_is_read() {
     assert_eq!(lists, 1);
 }
 
-/// A table that names tests which are not there shows nothing.
+/// Each threat of docs/security.md is in the table of tests/THREATS.md, whose tests all exist.
 #[test]
 fn every_threat_is_shown_by_tests_that_are_there() {
     let (page, tests) = ["docs/security.md", "tests/THREATS.md"]
@@ -160,7 +160,7 @@ fn every_key_of_ours_is_on_a_page() {
     assert_eq!(missing, [""; 0]);
 }
 
-/// The words of the variants of an enum in a source, which `strum` derives: of each its name, or the text to which it serializes.
+/// Returns the word of each variant of an enum in a source, as `strum` derives it: its name, or the text to which it serializes.
 fn variants(source: &str, name: &str) -> Vec<String> {
     let (_, rest) = source.split_once(&format!("enum {name} {{")).expect(name);
     let (body, _) = rest.split_once('}').expect("its end");
@@ -175,7 +175,7 @@ fn variants(source: &str, name: &str) -> Vec<String> {
     words
 }
 
-/// The reasons of Events: as `reason` of a note, or as a word of what gates are told.
+/// The page of Events has each reason that the code writes, and no other one.
 #[test]
 fn every_event_is_on_its_page_and_no_other() {
     let sources = files(&root().join("webhook/src"));
@@ -211,7 +211,7 @@ fn every_reason_is_explained() {
     }
 }
 
-/// Flux reads that word in a message as leave to delete and recreate the object.
+/// The word `immutable` is in no source of the shipped programs: Flux takes it in a message for leave to delete and recreate the object.
 #[test]
 fn no_text_of_ours_says_the_word() {
     let word = concat!("immu", "table");
@@ -240,7 +240,7 @@ fn no_text_of_ours_says_the_word() {
     }
 }
 
-/// The page of all options is what the command says of itself; `UPDATE_DOCS=1` writes it anew.
+/// The page of all options has the help texts of the command; `UPDATE_DOCS=1` writes it anew.
 #[test]
 fn every_option_is_on_its_page() {
     let help = |args: &[&str]| {

@@ -1,5 +1,5 @@
-//! Commands that need a container engine, with stand-ins for it: what is built is a target of the Dockerfile, and each image that the
-//! rendered chart names was built and reached the cluster.
+//! Runs commands of the pages that need a container engine, with stand-ins for it: each built target must be in the Dockerfile, and each image that
+//! the rendered chart names must have been built and loaded into the cluster.
 
 use super::blocks::{Kind, Stage, blocks};
 use super::{pages, read, root};
@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// `docker`, `kind` and `sudo` write down what they are asked to do; `helm` renders in place of an installation. A program that none
-/// of them stands in for fails.
+/// The script that stands in for `docker`, `kind`, `sudo` and `helm`. It checks their arguments, notes the images that are built and loaded, and
+/// renders the chart instead of installing it. Any other call fails.
 const STAND_IN: &str = r#"#!/bin/bash
 set -eu
 case "${0##*/} $1" in
@@ -59,7 +59,7 @@ fn stand_in(folder: &Path) {
     std::os::unix::fs::symlink(root().join("charts"), folder.join("charts")).expect("a link");
 }
 
-/// The images that the chart takes for the controller and for the gate.
+/// Returns the images of the controller and of the gate in a rendered chart.
 fn images(rendered: &str) -> Vec<&str> {
     let ours = |line: &&str| line.contains("/sluice-webhook") || line.contains("/sluice-gate");
     let word = |line| {
@@ -71,7 +71,8 @@ fn images(rendered: &str) -> Vec<&str> {
     rendered.lines().filter(ours).map(word).collect()
 }
 
-/// Runs commands; the complaint, or whether they install the chart.
+/// Runs commands with the stand-ins. Returns whether they install the chart; an error where a command fails, or where the chart names an image that
+/// was not loaded. Without Helm, prints that the test is skipped and returns false.
 fn tried(commands: &str) -> Result<bool, String> {
     let Some(helm) = crate::chart::program("helm") else {
         eprintln!("skipped: no helm here; `make cluster` builds one");

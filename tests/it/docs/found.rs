@@ -1,4 +1,4 @@
-//! What a reader looks for: the words that a search must find, and the advice that stands wherever a Service is waited for.
+//! Checks that a search of the pages finds the words of users, and that each page with a wait for a Service has the advice about readiness probes.
 
 use super::{folder, read, root};
 
@@ -12,7 +12,7 @@ const SEARCHED: [&str; 6] = [
     "Mac",
 ];
 
-/// The pages of the book, each with its text.
+/// Returns the name and the text of each page that docs/SUMMARY.md lists.
 fn book() -> Vec<(String, String)> {
     let summary = read(&root().join("docs/SUMMARY.md"));
     let pages = folder().into_iter().filter_map(|path| {
@@ -24,7 +24,7 @@ fn book() -> Vec<(String, String)> {
     pages.collect()
 }
 
-/// Whether a text has a word, or its plural, that is no part of a longer one.
+/// Whether a text has a word, or its plural, as a whole word.
 fn has(text: &str, word: &str) -> bool {
     let belongs = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     text.match_indices(word).any(|(at, _)| {
@@ -46,7 +46,7 @@ fn a_search_finds_the_words_of_users() {
     }
 }
 
-/// A Service is ready too early if its pods have no readiness probe, and a page that has one waited for says so.
+/// Each page that names a Service as a dependency tells of readiness probes: without one, a Service is ready too early.
 #[test]
 fn each_page_that_names_a_service_tells_of_readiness_probes() {
     let mut pages = book();

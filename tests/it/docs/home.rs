@@ -1,4 +1,4 @@
-//! The addresses of what is published are those of `release/home`; before the first release no page sends a reader to them.
+//! The addresses of published artifacts are those of `release/home`, and before the first release no page sends a reader to them.
 
 use super::blocks::{Kind, Stage, blocks};
 use super::{folder, read, root};
@@ -6,10 +6,10 @@ use crate::chart::files;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The heading of what holds after the first release.
+/// The end of a heading whose section is about the time after the first release.
 const LATER: &str = "Once a release is out";
 
-/// The sentence in front of all others before it.
+/// The sentence by which a page says that nothing is released yet.
 const NOT_YET: &str = "Nothing is released yet";
 
 /// The file `release/home`.
@@ -29,7 +29,7 @@ impl Home {
         found[0]
     }
 
-    /// Whether something is published, or the complaint about another word.
+    /// Whether `release/home` says that something is published. Fails on a word other than `yes` and `no`.
     fn published(&self) -> bool {
         match self.value("published") {
             "yes" => true,
@@ -41,7 +41,7 @@ impl Home {
     }
 }
 
-/// The pages that a stranger reads: those of the book, the README, how to report a vulnerability, the chart's README.
+/// Returns the pages that a stranger reads first: those of the book, the README, SECURITY.md and the chart's README.
 fn read_first() -> Vec<PathBuf> {
     let beside = ["README.md", "SECURITY.md", "charts/sluice/README.md"];
     let mut pages = folder();
@@ -80,15 +80,15 @@ fn chart_program_and_book_take_the_names_of_the_home() {
     assert!(book.contains(&line), "book.toml: {line}");
 }
 
-/// What stands in front of `end`, back to the first letter that no address has.
+/// Returns the address at the end of a text: the letters back to the first one that no address has.
 fn address(before: &str) -> &str {
     let part = |it: char| it.is_ascii_alphanumeric() || "./:_-".contains(it);
     let start = before.rfind(|it: char| !part(it)).map_or(0, |at| at + 1);
     &before[start..]
 }
 
-/// The addresses of sluice in a text: a folder in a registry, or the sources. Names without a host are none, nor is a host that the
-/// reader puts a name of his own for.
+/// Returns the addresses of sluice in a text: folders in a registry, and those of the sources. A name without a host is left out, and so is a host
+/// that the reader has to replace.
 fn addresses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (end, kind) in [
@@ -147,7 +147,7 @@ fn every_address_is_that_of_the_home() {
     assert!(seen > 20, "{seen}");
 }
 
-/// The lines of a page that stand in no section about the time after the first release, each with its number.
+/// Returns the lines of a page outside of sections about the time after the first release, each with its number.
 fn now(text: &str) -> Vec<(usize, &str)> {
     let mut within = 0;
     let mut fenced = false;
@@ -166,7 +166,7 @@ fn now(text: &str) -> Vec<(usize, &str)> {
     lines
 }
 
-/// What a page promises too early, where nothing is published; or says no longer, where something is.
+/// Returns the lines of a page that are wrong now: while nothing is published those that promise a release, afterwards those that say there is none.
 fn wrong(home: &Home, page: &str) -> Vec<String> {
     let says =
         |line: &str| line.contains(NOT_YET) || line.starts_with('#') && line.ends_with(LATER);
@@ -215,7 +215,8 @@ fn no_page_leads_to_what_is_not_published() {
     }
 }
 
-/// Before its first block of commands the README says whether there is anything to download, and that block needs nothing but a clone.
+/// Above its first block of commands the README says whether there is a release to download. While there is none, that block needs nothing but a
+/// clone.
 #[test]
 fn the_readme_leads_with_what_works() {
     let readme = root().join("README.md");
@@ -236,7 +237,7 @@ fn the_readme_leads_with_what_works() {
     assert_eq!(commands, Some(leads));
 }
 
-/// The change log has a section for a version once that one is published, and none before.
+/// The change log has a section for a version only once something is published.
 #[test]
 fn the_change_log_has_no_release_before_there_is_one() {
     let text = read(&root().join("CHANGELOG.md"));
@@ -248,7 +249,7 @@ fn the_change_log_has_no_release_before_there_is_one() {
     assert_eq!(titles.len() > 1, Home::own().published(), "{titles:?}");
 }
 
-/// Without `-f` an error page of the server goes on as if it were the file.
+/// Each download by curl has `-f`: without it curl would keep an error page of the server as the file.
 #[test]
 fn no_download_takes_an_error_page_for_the_file() {
     let folders = ["docs", "examples", "release", "charts", ".github", "tests"];
@@ -268,7 +269,7 @@ fn no_download_takes_an_error_page_for_the_file() {
     assert!(seen > 3, "{seen}");
 }
 
-/// The lines of a script or of a block of commands that call curl to keep or hand on what it gets.
+/// Returns the lines of a script or a page that call curl with options and keep its output; none for Rust and Go sources.
 fn downloads<'a>(path: &Path, text: &'a str) -> Vec<&'a str> {
     let page = path.extension().is_some_and(|it| it == "md");
     let code = path.extension().is_some_and(|it| it == "rs" || it == "go");

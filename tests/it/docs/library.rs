@@ -1,4 +1,4 @@
-//! The files of the health library, and the table of them.
+//! Reads the files of the health library, and checks the table of them in rules/LIBRARY.md.
 
 use super::{read, root};
 use serde_json::{Map, Value};
@@ -6,17 +6,17 @@ use std::fmt::Write;
 
 /// A file of the library: the rules of one API group.
 pub(crate) struct LibraryFile {
-    /// The name of the file, with the ending.
+    /// The name of the file, with its ending `.yaml`.
     name: String,
-    /// `cert-manager.io`, or `*.example.com`.
+    /// The API group of the rules: `cert-manager.io`, or a pattern such as `*.example.com`.
     pub group: String,
-    /// The kinds with a rule; `None`: every other kind of the group.
+    /// The kinds with a rule. `None` stands for every other kind of the group.
     pub kinds: Vec<Option<String>>,
-    /// The sources that the rules were read from.
+    /// The places in the operator's sources from which the rules were read.
     places: Vec<String>,
 }
 
-/// Every file, by group.
+/// Reads every file of the library, and returns them sorted by group.
 pub(crate) fn files() -> Vec<LibraryFile> {
     let folder = root().join("rules/library");
     let entries = std::fs::read_dir(folder).expect("rules/library is a folder");
@@ -72,7 +72,7 @@ fn row(file: &LibraryFile) -> String {
     )
 }
 
-/// `UPDATE_DOCS=1` writes the table of the health library anew.
+/// The table in rules/LIBRARY.md is the one that the files of the library give; `UPDATE_DOCS=1` writes it anew.
 #[test]
 fn the_table_of_the_library_is_made_from_its_files() {
     const HEAD: &str = "| group | kinds | read from |\n| --- | --- | --- |\n";

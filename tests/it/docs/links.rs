@@ -1,4 +1,4 @@
-//! Links and anchors, and what the book has of the pages.
+//! Checks that links and anchors of the pages lead somewhere, and that the book has each page.
 
 use super::{folder, pages, read};
 use std::collections::BTreeSet;
@@ -29,13 +29,13 @@ fn every_link_within_the_repository_leads_somewhere() {
     }
 }
 
-/// The names that a link may have behind `#`.
+/// Returns the anchors of a page's headings, which a link may have behind `#`.
 fn headings(page: &str) -> BTreeSet<String> {
     let titles = page.lines().filter(|line| line.starts_with('#'));
     titles.map(anchor).collect()
 }
 
-/// How GitHub and mdBook name a heading.
+/// Returns the anchor of a heading, as GitHub and mdBook make it.
 pub(super) fn anchor(title: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
     let title = title.trim_start_matches('#').trim().to_lowercase();
@@ -43,7 +43,7 @@ pub(super) fn anchor(title: &str) -> String {
     title.replace(' ', "-")
 }
 
-/// mdBook leaves out a page that its summary does not name, without an error.
+/// docs/SUMMARY.md names each page once: mdBook leaves out a page that is not there, without an error.
 #[test]
 fn every_page_is_in_the_book_once() {
     let is_page = |path: &std::path::PathBuf| {
@@ -67,7 +67,7 @@ fn every_page_is_in_the_book_once() {
     assert_eq!(pages, named);
 }
 
-/// Each word of the glossary stands on the page that its row links to: a word that no page uses needs no row.
+/// Each word of the glossary is on the page that its row links to: a word that no page uses needs no row.
 #[test]
 fn every_word_is_on_the_page_that_has_the_rest() {
     let glossary = read(&super::root().join("docs/glossary.md"));

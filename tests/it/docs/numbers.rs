@@ -1,13 +1,13 @@
-//! Numbers that pages repeat are those of the constants.
+//! Checks that numbers on the pages are those of the code's constants.
 
 use super::{read, root};
 use webhook::{AdmissionLimits, Port, ServerLimits};
 
-/// Sentences by the page that they are on.
+/// Pairs of a page and a sentence on it.
 type Sentences = &'static [(&'static str, &'static str)];
 
-/// A constant, by its file and name, and the sentences that tell its number where `{}` stands, by page. Of a duration the number is
-/// in seconds, or in minutes where the sentence says so.
+/// Constants, each with its file, its name, and the sentences that tell its number in the place of `{}`, by page. The number of a duration is in
+/// seconds, or in minutes where the sentence says so.
 const TOLD: &[(&str, &str, Sentences)] = &[
     (
         "wire/src/lib.rs",
@@ -195,7 +195,7 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     ),
 ];
 
-/// Every number, as pages write numbers.
+/// Returns the spellings of a number that pages use: digits, digits in groups of three, and up to twelve the English word.
 fn spellings(number: u64) -> Vec<String> {
     const WORDS: [&str; 13] = [
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -215,7 +215,7 @@ fn spellings(number: u64) -> Vec<String> {
     all
 }
 
-/// The number of a constant, of a duration in seconds; what else it may be is no number that a page tells.
+/// Returns the number of a constant in a file, of a duration in seconds. Fails on a constant that is neither a number nor a duration.
 fn constant(file: &str, name: &str) -> u64 {
     let text = read(&root().join(file));
     let begins = text.split_once(&format!("const {name}: "));
@@ -229,7 +229,7 @@ fn constant(file: &str, name: &str) -> u64 {
     unit * number.expect(name)
 }
 
-/// A page in one line, so that a sentence may be found wherever its lines break.
+/// Returns the text of a page in one line, so that a sentence is found wherever its lines break.
 fn page(name: &str) -> String {
     let text = read(&root().join(name));
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -261,7 +261,7 @@ fn every_number_of_a_page_is_that_of_its_constant() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Numbers that follow from other numbers.
+/// Numbers on the pages that are computed from constants, such as sums and products, have the right value.
 #[test]
 fn numbers_that_follow_from_constants_are_on_their_pages() {
     let (architecture, operating) = (page("ARCHITECTURE.md"), page("docs/operating.md"));

@@ -1,4 +1,4 @@
-//! Runs the commands of a page as they stand there, in a folder that holds what the page has them find.
+//! Runs the commands of a page in a folder that holds the files that the page shows, and compares the output.
 
 use super::blocks::{Block, Kind, Stage, blocks};
 use super::root;
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Under which name commands find the values that stand above them.
+/// The name under which commands find the values that are shown above them.
 const VALUES: &str = "values.yaml";
 
-/// A failing command ends the script; the exit code for a wait (3) is no failure.
+/// The first lines of a script: both outputs are one, and a failing command ends the script; the exit code for a wait (3) is no failure.
 const PRELUDE: &str = "exec 2>&1\ntrap 'code=$?; [ $code = 3 ] || exit $code' ERR\n";
 
-/// The seconds that one block of commands may take, with what a fixture runs before it. A fixture makes whole chains of pods wait, one
-/// after the other, so there are several `LIMIT`s in it, and only a failing test waits for so long.
+/// The limit of one block of commands in seconds, with the fixtures that run before it. A fixture makes whole chains of pods wait, one after the
+/// other, so there are several `LIMIT`s in it, and only a failing test waits for so long.
 const SCRIPT_LIMIT: &str = "3600";
 
-/// The part of the machine that the commands of a page see.
+/// The stages of a run, and the cluster that its commands may reach.
 pub(crate) struct Setting<'a> {
     /// The stages that run.
     pub(crate) stages: &'a [Stage],
@@ -28,7 +28,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) kubeconfig: Option<&'a Path>,
 }
 
-/// Runs what a page has for these stages, and compares what it prints with what the page shows. The complaints.
+/// Runs the commands that a page has for these stages, and returns the differences between their output and the page.
 pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
     let blocks = blocks(page);
     let stage = |block: &Block| match block.kind {
@@ -85,19 +85,19 @@ pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
     complaints
 }
 
-/// The folder with the files that commands find and that the page does not show whole, by its heading.
+/// Returns the folder of the fixtures for a section of a page: files that its commands find and that the page does not show in full.
 fn fixtures(page: &Path, section: &str) -> PathBuf {
     let page = page.file_stem().unwrap_or_default();
     root().join("tests/fixtures/docs").join(page).join(section)
 }
 
-/// The script that prepares the cluster for the first command below a heading, such as `before-api.sh`.
+/// Returns the text of the script that prepares the cluster for the first command of a section, such as `before-api.sh`; empty where there is none.
 fn before(page: &Path, section: &str, stage: Stage) -> String {
     let script = format!("before-{}.sh", stage.word());
     std::fs::read_to_string(fixtures(page, section).join(script)).unwrap_or_default()
 }
 
-/// The namespaces that commands make.
+/// Returns the names of the namespaces that these commands make.
 fn namespaces(texts: &[String]) -> BTreeSet<String> {
     let mut made = BTreeSet::new();
     for line in texts.iter().flat_map(|text| text.lines()) {
@@ -152,8 +152,8 @@ fn complaint(block: &Block, ran: &Ran, shown: Option<&Block>, exact: bool) -> Op
     })
 }
 
-/// The words of a text without those that differ each time: a word of digits and others, such as a time or the name of a pod,
-/// which may have no digit by chance, and a number of seconds; and without the distance of columns.
+/// Returns the words of each line of a text, with `#` for those that differ in each run: a word with digits that is no plain number, such as a time,
+/// a number of seconds, and a name that Kubernetes has made up, which may have no digit.
 fn masked(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().filter(|it| !it.trim().is_empty());
     let line = |line: &str| {
@@ -170,7 +170,7 @@ fn masked(text: &str) -> Vec<Vec<String>> {
     lines.map(line).collect()
 }
 
-/// Whether a name ends as Kubernetes makes up names.
+/// Whether a word ends in `-` and five letters, as a name that Kubernetes makes up.
 fn made_up(word: &str) -> bool {
     let letter = |it: char| "bcdfghjklmnpqrstvwxz2456789".contains(it);
     let end = word.rsplit_once('-').map(|(_, end)| end);
@@ -208,7 +208,7 @@ impl Folder {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("ours");
     }
 
-    /// Copies the files that commands of this section find and that the page does not show whole.
+    /// Copies the fixtures of a section into the folder in which its commands run.
     fn take_over(&self, page: &Path, section: &str) {
         let files = fixtures(page, section);
         if files.is_dir() {
@@ -264,8 +264,8 @@ fn what_needs_no_cluster_runs_as_it_stands() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// A page or a heading that is renamed leaves its fixtures behind, and links to them lead nowhere: the cluster's stage alone would
-/// notice, an hour later.
+/// Each fixture belongs to a section of a page that has commands. A fixture of a page or a heading that was renamed would be unused, which the
+/// cluster's stage alone would notice, an hour later.
 #[test]
 fn each_fixture_is_for_a_command_of_a_page() {
     let sections = |page: &Path| -> BTreeSet<PathBuf> {
@@ -308,7 +308,7 @@ fn each_fixture_is_for_a_command_of_a_page() {
     }
 }
 
-/// A newcomer has a clone, and nothing else: these pages show each file, or it is in the clone.
+/// The first pages need no file of the fixtures that is not shown on them or part of a clone: a newcomer has only the clone.
 #[test]
 fn the_first_pages_need_no_file_that_a_clone_lacks() {
     let first = |page: &str| ["README", "getting-started", "install", "tutorials"].contains(&page);

@@ -1,11 +1,11 @@
-//! The few commands that no test runs as they stand on a page: each names the file that does the same.
+//! The few commands that no test runs in the form of the page. Each is listed with the file that runs its equivalent.
 
 use super::blocks::{Block, Kind, Stage, blocks};
 use super::{pages, read, root};
 use std::collections::BTreeSet;
 
-/// Each command, the file that runs it, and its form there. `make` builds the images or brings up a cluster, which no test may do
-/// to the cluster that it runs in: stages do. `demo.sh` needs the image that `make demo` loads. `ui` serves until it is ended.
+/// Each command, the file that runs it, and its form in that file. `make` builds the images or brings up a cluster, which no test may do to the
+/// cluster that it runs in: stages do. `demo.sh` needs the image that `make demo` loads. `ui` serves until it is ended.
 const RUN_BY: &[(&str, &str, &str)] = &[
     ("make demo", "tests/run", "make demo"),
     ("make test", ".ci/run", "make test"),
@@ -19,7 +19,7 @@ const RUN_BY: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The lines of such a block, without comments and continued lines joined.
+/// Returns the commands of a block of plain `sh`, without comments, and with continued lines joined.
 fn commands(block: &Block) -> Vec<String> {
     let bare = |line: &str| {
         let command = line.split(" #").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Text that looks like what a tenant writes.
+//! Random text that looks like that of a tenant.
 
 use crate::differential::random::Random;
 

@@ -1,15 +1,16 @@
-//! The marker of a gate, and another boot of the node. A test cannot boot its machine again, so the marker tells of another boot.
+//! Tests of the gate's marker, in the same boot of the node and in another one. A test cannot boot its machine again, so the marker names another
+//! boot.
 
 use super::*;
 use wire::reboot::Reboot;
 
-/// The boot of this machine, which the gate reads as well.
+/// Returns the ID of this machine's boot, which the gate reads as well.
 fn this_boot() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     id.trim().to_owned()
 }
 
-/// The rest of a log after the line that tells the addresses.
+/// Returns the lines of a gate's log after the first, which names the addresses.
 fn told(log: &[String]) -> Vec<&str> {
     log.iter().skip(1).map(String::as_str).collect()
 }
@@ -98,7 +99,7 @@ fn a_gate_that_opens_for_good_asks_in_no_later_boot() {
     assert_eq!(service.requests().len(), 1);
 }
 
-/// A gate of an older version leaves an empty marker, and asks nothing where it finds the marker of a newer one.
+/// An empty marker opens the gate without a question: a gate of an older version leaves it.
 #[test]
 fn the_empty_marker_of_an_older_gate_opens_as_before() {
     let authority = Authority::new();

@@ -1,11 +1,11 @@
-//! The addresses that the gate tries in its pod's own network, and the outcomes in its next question.
+//! Tests of the addresses that the gate tries in its pod's own network, and of the outcomes in its next question.
 
 use super::*;
 use std::io::{Read, Write};
 use std::thread;
 use wire::probe::{Outcome, read};
 
-/// An answer that wants these tried: what is asked, and of which address; each is called by its place.
+/// Returns an answer that asks the gate to try these addresses, each with the sort of the try. The IDs are `p0`, `p1` and so on.
 fn wants(digest: &str, probes: &[(&str, String)]) -> String {
     let probe = |(number, (what, to)): (usize, &(&str, String))| {
         format!(r#"{{"id": "p{number}", "what": "{what}", "to": "{to}", "later": 1}}"#)
@@ -15,7 +15,7 @@ fn wants(digest: &str, probes: &[(&str, String)]) -> String {
     format!(r#"{{"verdict": "wait", "digest": "{digest}", "probes": [{probes}]}}"#)
 }
 
-/// A service that wants this tried, and opens when the last of it is told to have come out so; it holds every other question.
+/// Starts a status service that asks for these tries, and opens once the gate reports `until` for the last of them. It holds every other question.
 fn waiting_for(
     authority: &Authority,
     probes: Vec<(&'static str, String)>,
@@ -39,7 +39,7 @@ fn at(address: SocketAddr) -> String {
     address.to_string()
 }
 
-/// A server that answers each request so.
+/// Starts an HTTP server that answers each request with this text.
 fn answers(text: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -77,7 +77,7 @@ fn an_address_that_begins_to_listen_later_opens_the_gate() {
     assert_eq!(told.len(), 3, "what comes out as before is no news");
 }
 
-/// Every outcome that loopback can bring about, told with the first question after the tries.
+/// The gate reports each outcome that loopback can bring about by its own word, in the first question after the tries.
 #[test]
 fn each_outcome_is_told_by_its_own_word() {
     let authority = Authority::new();

@@ -1,4 +1,4 @@
-//! The gate waits out every trouble on the way to a verdict.
+//! Tests that the gate waits out every trouble on the way to a verdict.
 
 use super::*;
 
@@ -24,7 +24,8 @@ fn waits_for_a_service_that_starts_later() {
     assert_eq!(gate.end().code, Some(0));
 }
 
-/// The second service is the real one; the first is in the way, and no request may reach it.
+/// The gate trusts only a certificate of its own CA, for the right name and not expired. The first service has another one, and gets no request; the
+/// second is the real one.
 #[test]
 fn trusts_its_own_authority_and_name_only() {
     let authority = Authority::new();
@@ -69,7 +70,7 @@ fn says_to_delete_a_pod_whose_authority_was_replaced() {
     );
 }
 
-/// The kubelet writes the file, minutes after the service has a certificate of another CA.
+/// The gate trusts a new CA once its file has it. The kubelet writes that file minutes after the service has a certificate of the new CA.
 #[test]
 fn believes_a_new_authority_once_its_file_has_it() {
     let (old, new) = (Authority::new(), Authority::new());
@@ -144,7 +145,7 @@ fn waits_out_bad_answers() {
     }
 }
 
-/// The service writes the answer a byte at a time, each in a TLS record of its own.
+/// The gate reads an answer that comes a byte at a time, each in a TLS record of its own.
 #[test]
 fn reads_an_answer_that_comes_in_pieces() {
     let authority = Authority::new();
@@ -160,7 +161,7 @@ fn reads_an_answer_that_comes_in_pieces() {
     assert_eq!((ended.code, ended.log.len()), (Some(0), 2));
 }
 
-/// The answer is whole, so it does not matter that the connection stays.
+/// The gate acts on a complete answer although the service leaves the connection open.
 #[test]
 fn does_not_wait_for_the_connection_to_close() {
     let authority = Authority::new();

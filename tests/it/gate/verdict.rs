@@ -1,8 +1,8 @@
-//! The gate's reaction to a verdict, its environment and a signal.
+//! Tests of the gate's reaction to a verdict, to its environment and to a signal.
 
 use super::*;
 
-/// The line of a request, without for how long it may be held: minutes, and each gate draws how many.
+/// Returns the first line of a request without the number of seconds for which it may be held. Each gate draws that number, between 225 and 300.
 fn question(request: &Request) -> String {
     let (before, after) = request.line.split_once("wait=").unwrap();
     let (seconds, version) = after.split_once(' ').unwrap();
@@ -98,7 +98,7 @@ fn refuses_with_the_reason_in_the_termination_message() {
     assert!(!pod.path("open").exists());
 }
 
-/// `wait_for_migrate` with a verdict and a note that a policy gives.
+/// Returns the answer of `wait_for_migrate` with another verdict, which a policy gives, and its note.
 fn cut_short(verdict: &str, note: &str) -> String {
     let verdict = format!(r#"{{"verdict": "{verdict}", "note": "{note}""#);
     wait_for_migrate("2").replace(r#"{"verdict": "wait""#, &verdict)
@@ -259,7 +259,7 @@ fn sends_the_token_that_is_there_now() {
     );
 }
 
-/// How long a gate lives after SIGTERM, and how it ends.
+/// Sends a gate SIGTERM, and returns the time until its end and its exit code.
 fn terminated(gate: Process) -> (Duration, Option<i32>) {
     gate.signal("TERM");
     let sent = Instant::now();

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::join;
 
-/// Longer than a client of Kubernetes tries to create an object.
+/// The limit of a wait: longer than a client of Kubernetes tries to create an object.
 const AFTER_THE_TRIES: Duration = Duration::from_mins(8);
 
 #[tokio::test]
@@ -26,8 +26,8 @@ async fn an_object_is_created_once_its_job_is_done_by_the_engines_themselves() {
     .await;
 }
 
-/// A custom resource waits for a Job of its own application, in the first sync, which succeeds. Every engine sends kinds of its own
-/// after Jobs.
+/// Checks a custom resource whose creation waits for a Job of its own application: the first sync succeeds. Every engine sends custom kinds after
+/// Jobs.
 async fn after_its_job(root: &Namespace) {
     let widget = Defined::widget(root);
     widget.define(root).await;
@@ -67,7 +67,7 @@ async fn after_its_job(root: &Namespace) {
     .await;
 }
 
-/// Only a creation waits: a change of an object that exists is written.
+/// Waits until the engine has changed the object's list: only a creation is held, not a change of an object that exists.
 async fn is_changed(site: &Site, reference: &str) {
     await_until("its list is as published", AFTER_THE_TRIES, async || {
         site.refresh().await;
@@ -79,8 +79,8 @@ async fn is_changed(site: &Site, reference: &str) {
     .await;
 }
 
-/// The dependency never comes: the client gives up, the engine shows the reason, and tries again. So the object is there once the
-/// dependency is.
+/// Checks an object whose dependency does not come while the client tries: the engine shows the reason, and tries again, so the object is there once
+/// the dependency is.
 async fn in_vain(root: &Namespace) {
     let name = format!("{}-vain", root.name);
     let settings = [held(config_map("settings"), "job/late")];
@@ -96,7 +96,7 @@ async fn in_vain(root: &Namespace) {
     .await;
 }
 
-/// While no replica answers, the creation is refused, and the engine says by which webhook. Once sluice is back, it is held again.
+/// Checks the time in which no replica answers: the creation is refused, and the engine names the webhook. Once sluice is back, it is held again.
 async fn while_sluice_is_down(root: &Namespace) {
     let name = format!("{}-down", root.name);
     let settings = [held(config_map("settings"), "job/late")];
@@ -125,7 +125,7 @@ async fn while_sluice_is_down(root: &Namespace) {
     .await;
 }
 
-/// The engine waits in its own request: for Argo CD the sync runs, for Flux the object makes progress.
+/// Waits until the engine is in the middle of the creation: for Argo CD the sync runs, for Flux the object makes progress.
 async fn is_being_created(site: &Site) {
     let wanted = if site.way.is_argo() {
         Says::Syncing
@@ -135,7 +135,7 @@ async fn is_being_created(site: &Site) {
     site.comes_to(&wanted).await;
 }
 
-/// Waits until the engine's own object has all these words.
+/// Waits until the status of the engine's own object contains all these words.
 async fn says(site: &Site, words: &[&str]) {
     let what = format!("{} says {words:?}", site.ns.name);
     await_until(&what, AFTER_THE_TRIES, async || {
@@ -149,7 +149,7 @@ async fn says(site: &Site, words: &[&str]) {
     .await;
 }
 
-/// Makes the dependency, and checks that the object comes after it.
+/// Makes the dependency, checks that the held object is created after it, and removes both.
 async fn comes_once_there_is(site: &Site, job: Manifest) {
     let dependency = format!("job/{}", job.name());
     site.ns.apply([job]).await.ok();
@@ -173,7 +173,7 @@ async fn came_after(site: &Site, reference: &str, job: &str) {
     assert!(done <= made, "done {done}, made {made}");
 }
 
-/// An object of any kind, by its reference for kubectl.
+/// Returns an object by its reference for kubectl; `None` where it does not exist.
 async fn found(site: &Site, reference: &str) -> Option<Value> {
     let get = ["get", reference, "--ignore-not-found", "--output=json"];
     let said = site.ns.kubectl(get).await.ok();

@@ -9,14 +9,14 @@ use harness::cluster::{Manifest, Namespace, Pod, deployment, job, sluice, text};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// Every pod that waits is held, and a Job that asks for it has none.
+/// The values with which sluice holds every waiting pod, and may suspend Jobs that ask for it.
 const HOLDS: [&str; 2] = ["--set", "holds.enabled=true,holds.default=true"];
 
 pub(super) fn suspended(job: Manifest) -> Manifest {
     job.annotated("sluice.dev/hold", "suspend")
 }
 
-/// The application in order, whose Job has no pod until its turn comes.
+/// Returns the application of [`ordered`], whose Job is created suspended and so has no pod until its turn comes.
 fn held() -> Vec<Manifest> {
     let one = |it: Manifest| match it.kind() {
         "Job" => suspended(it),
@@ -25,8 +25,8 @@ fn held() -> Vec<Manifest> {
     ordered().into_iter().map(one).collect()
 }
 
-/// The next version of the objects: another Job, which waits for a new Deployment, and another revision of the Deployment `api`
-/// after it.
+/// Returns the next version of the application: another Job, which waits for a new Deployment, and a new revision of the Deployment `api`, which
+/// waits for the Job.
 fn next() -> Vec<Manifest> {
     let cache = deployment("cache").with("/spec/replicas", 1);
     let cache = cache.ready_after(3);
@@ -96,10 +96,9 @@ async fn an_application_that_is_held_comes_in_order_and_stays_in_sync() {
     .await;
 }
 
-/// Fails where a step began before the one before it had ended, by the times that the cluster wrote: what the Job waits for is
-/// ready, the Job's pod is made and takes a node, the Job is complete, and so on. By PUT the Job may be resumed before, and its
-/// pod is held then. When the Job was resumed is not asked: its controller may write that after it has made the pod. Returns
-/// when the API was ready.
+/// Fails where a step began before the one before it had ended, by the times that the cluster wrote: the Job's dependency `before` is ready, the
+/// Job's pod is made and gets a node, the Job `name` is complete, the API gets a node. By PUT the Job may be resumed earlier, and its pod is held
+/// then. The time at which the Job was resumed does not count, since its controller may write it late. Returns the time at which the API was ready.
 async fn was_held(site: &Site, before: &str, name: &str) -> Timestamp {
     let ready = site.ns.pod_of(before).await.since("Ready").await;
     let job = site.ns.look.get(&format!("job/{name}")).await;
@@ -118,12 +117,12 @@ async fn was_held(site: &Site, before: &str, name: &str) -> Timestamp {
     api_ready
 }
 
-/// When a pod got its node.
+/// Waits until a pod has a node, and returns the time at which it got it.
 pub(super) async fn taken(pod: &Pod) -> Timestamp {
     pod.since("PodScheduled").await
 }
 
-/// A time that the cluster wrote into an object, in whole seconds.
+/// Returns a time that the cluster wrote into an object, in whole seconds.
 pub(super) fn time(object: &Value, pointer: &str) -> Timestamp {
     text(object, pointer).parse().expect("a time")
 }

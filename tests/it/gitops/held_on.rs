@@ -11,10 +11,10 @@ use tokio::time::{Instant, sleep};
 const SYNC_HOOK: &str = "argocd.argoproj.io/hook";
 const HELM_HOOK: &str = "helm.sh/hook";
 
-/// Long enough for an engine to make up its mind.
+/// The time for which the test watches an engine: long enough for it to act.
 const AT_MOST: Duration = Duration::from_secs(60);
 
-/// The timeout that is published while everything waits.
+/// The value of `sluice.dev/timeout` that is published while everything waits.
 const TIMEOUT: &str = "1h";
 
 #[tokio::test]
@@ -70,7 +70,8 @@ async fn waits(site: &Site) {
     site.is_as_noted().await;
 }
 
-/// Argo CD writes a second time where it is late to see what it wrote, and a PUT resumes the Job.
+/// Waits until the Job is suspended, or by PUT, which resumes it, until its pod is held: Argo CD writes a second time where it is late to see its
+/// first write.
 async fn is_withheld(site: &Site) {
     let may_resume = site.way == Way::Replace;
     let is = |seed: &Value| is_suspended(seed) || may_resume && is_resumed(seed);
@@ -80,8 +81,8 @@ async fn is_withheld(site: &Site) {
     }
 }
 
-/// Argo CD writes at once, Flux when its health check has ended. A PUT states the default of what is left out, so it resumes the Job:
-/// its pod is held then.
+/// Waits until the engine has written the published change of the Job, and checks that the Job still waits: Argo CD writes at once, Flux when its
+/// health check has ended. A PUT writes defaults for missing fields and so resumes the Job: its pod is held then.
 async fn is_written_and_waits_on(site: &Site) {
     site.brings("job/seed", is_published).await;
     site.comes_to(&Says::Progressing).await;
@@ -108,8 +109,8 @@ async fn goes_on(site: &Site) {
     site.has_run_nothing_again().await;
 }
 
-/// Argo CD takes a Job that was suspended for healthy while it runs, and Flux takes a suspended Job for done: so neither waits
-/// for its end, where nothing else waits for it. Not by PUT, which may resume it before the test has looked.
+/// Checks an application that is a suspended Job alone. Argo CD takes a Job that was suspended for healthy while it runs, and Flux takes a suspended
+/// Job for done, so neither waits for its end. The way by PUT is left out, since it may resume the Job before the test has looked.
 async fn nothing_but_a_job(root: &Namespace) {
     let name = format!("{}-job", root.name);
     let train = job("train").depends_on("configmap/go");
@@ -151,7 +152,7 @@ async fn nothing_but_a_job(root: &Namespace) {
     .await;
 }
 
-/// A hook that asks for it is refused, with the way out: its pod is held.
+/// Checks that a hook with `sluice.dev/hold: suspend` is refused with the way out, and that with a held pod instead it works.
 async fn hooks(root: &Namespace, way: Way, keys: &[&str]) {
     let name = format!("{}-hook-{}", root.name, way.label());
     let hook = |key: &&str| {
@@ -202,14 +203,14 @@ async fn hooks(root: &Namespace, way: Way, keys: &[&str]) {
     .await;
 }
 
-/// The Job's own controller has seen it: until then it may yet make a pod.
+/// Whether a Job is suspended and its own controller has reported it: until then that may yet make a pod.
 fn is_suspended(job: &Value) -> bool {
     let mut conditions = items(job, "/status/conditions").iter();
     job["spec"]["suspend"] == true
         && conditions.any(|it| it["type"] == "Suspended" && it["status"] == "True")
 }
 
-/// Whether a writer of the default has resumed the Job: sluice made it suspended.
+/// Whether the Job, which sluice made suspended, runs again because a writer set the default.
 fn is_resumed(job: &Value) -> bool {
     job["spec"]["suspend"] == false
 }

@@ -10,14 +10,14 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Between two looks of the engines at everything.
+/// The pause between two comparisons that the test asks of the engines.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// The tag of the images to which sluice is upgraded.
 const NEXT: &str = "next";
 
-/// A database, a migration of it, and an API on both; the other kinds of workloads beside them. An engine puts back only
-/// what is stated, hence the number of replicas.
+/// Returns an application in order: a database, a migration of it, an API on both, and the other kinds of workloads. An engine puts back only the
+/// fields that are stated, hence the number of replicas.
 pub(super) fn ordered() -> Vec<Manifest> {
     let api = deployment("api").with("/spec/replicas", 1);
     let migrate = job("migrate").runs("sleep 3; echo done");
@@ -31,7 +31,7 @@ pub(super) fn ordered() -> Vec<Manifest> {
     ]
 }
 
-/// The application with one more annotation on every object, which is no reason to roll or to run anything again.
+/// Returns these manifests with the timeout as one more annotation on each, which is no reason to roll or run anything again.
 pub(super) fn annotated(manifests: Vec<Manifest>, timeout: &str) -> Vec<Manifest> {
     let annotate = |it: Manifest| it.annotated("sluice.dev/timeout", timeout);
     manifests.into_iter().map(annotate).collect()
@@ -64,7 +64,7 @@ async fn an_ordered_application_stays_in_sync_through_an_upgrade_of_sluice() {
     .await;
 }
 
-/// A change from the webhook to the API server's own injection, and back, is no difference for an engine either.
+/// Checks that an engine finds no difference when gates come from the API server's policies instead of the webhook, nor after the change back.
 async fn the_api_server_may_inject(source: &Source, sites: &[Site]) {
     each(sites, Site::note).await;
     let policy = ["--set", "injection.backend=policy"];
@@ -92,7 +92,7 @@ pub(super) async fn order_was_kept(site: &Site) {
     assert!(times.is_sorted(), "{times:?}");
 }
 
-/// The engine finds no difference in any of its looks, and nothing is written.
+/// Has the engine compare again and again for `time`, at least once: it must find no difference, and no object may be written.
 pub(super) async fn stays_in_sync(site: &Site, time: Duration) {
     let start = Instant::now();
     loop {
@@ -106,7 +106,7 @@ pub(super) async fn stays_in_sync(site: &Site, time: Duration) {
     }
 }
 
-/// Runs a test while sluice is installed from other images: another webhook, another gate.
+/// Runs a test while sluice is installed from images of another tag, for the webhook and for the gate.
 async fn upgraded(test: impl AsyncFnOnce()) {
     let images = ["sluice-webhook", "sluice-gate"];
     let tagged = |image: &str, tag: &str| format!("localhost/{image}:{tag}");
@@ -140,7 +140,7 @@ async fn containerd(args: &[&str]) {
     Program::new(CLUSTER).args(ctr).args(args).run().await.ok();
 }
 
-/// Proves that the upgrade took place. The pod starts at once: another pod of its revision has started.
+/// Deletes a pod, and checks that its successor has the gate of the new image. It starts at once, since another pod of its revision has started.
 async fn next_pods_have_the_next_gate(site: &Site) {
     let pod = site.replacement("api").await;
     pod.starts().await;
@@ -151,7 +151,7 @@ async fn next_pods_have_the_next_gate(site: &Site) {
     site.comes_to(&Says::Settled).await;
 }
 
-/// The annotations that were published last.
+/// Waits until the engine has written the published timeout, and checks that it rolled no workload.
 pub(super) async fn roll_nothing(site: &Site, timeout: &str) {
     let there = |it: &Value| text(it, "/metadata/annotations/sluice.dev~1timeout") == timeout;
     for object in ["deployment/api", "job/migrate"] {
@@ -161,7 +161,7 @@ pub(super) async fn roll_nothing(site: &Site, timeout: &str) {
     site.has_rolled_nothing().await;
 }
 
-/// Proves that the engine looks, and writes where it finds a difference.
+/// Scales a Deployment by hand, and waits until the engine has undone that: it looks, and writes where it finds a difference.
 pub(super) async fn what_is_changed_by_hand_is_put_back(site: &Site) {
     let scale = ["scale", "deployment/api", "--replicas=2"];
     site.ns.kubectl(scale).await.ok();

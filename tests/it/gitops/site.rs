@@ -9,10 +9,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long nothing is written once all writers are done.
+/// The time without a write after which all writers are taken to be done.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Every object that sluice or an engine could have written without need. The pods and ReplicaSets show a rollout.
+/// The kinds of objects that sluice or an engine could write without need. ReplicaSets show a rollout.
 const KINDS: [&str; 7] = [
     "deployment",
     "statefulset",
@@ -27,12 +27,12 @@ const KINDS: [&str; 7] = [
 pub(super) struct Site {
     pub(super) ns: Namespace,
     pub(super) way: Way,
-    /// The namespace of the engine's own object.
+    /// Reads the engine's own object, in its namespace.
     engine: Look,
     noted: Mutex<Option<Trace>>,
 }
 
-/// The identity and the number of writes of each object, and the pods.
+/// The UID, generation and resource version of each object, and the pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Trace {
     deeds: Value,
@@ -41,7 +41,7 @@ struct Trace {
 }
 
 impl Trace {
-    /// The UIDs of Jobs and ReplicaSets, by their names.
+    /// Returns the UIDs of Jobs and ReplicaSets, by their names: a Job that runs again or a rollout changes them.
     fn runs(self) -> BTreeMap<String, String> {
         let runs = |name: &str| name.starts_with("job/") || name.starts_with("replicaset/");
         let objects = self.objects.into_iter().filter(|(name, _)| runs(name));
@@ -62,7 +62,7 @@ impl Site {
         }
     }
 
-    /// Has the engine deploy a source.
+    /// Makes the engine deploy a source: applies the engine's objects for it.
     pub(super) async fn deploy(&self, source: &Source) {
         let objects = yaml(&self.way.objects(&self.ns.name, source));
         let apply = Program::new("kubectl").args(["apply", "-f", "-"]);
@@ -73,7 +73,7 @@ impl Site {
         self.way.reference(&self.ns.name)
     }
 
-    /// `kubectl` where the engine's own object is.
+    /// Runs `kubectl` in the namespace of the engine's own object.
     async fn kubectl(&self, args: &[&str]) {
         let namespace = if self.way.is_argo() {
             ARGO_CD
@@ -91,30 +91,30 @@ impl Site {
             .unwrap_or_default()
     }
 
-    /// The status of the engine's own object.
+    /// Returns the status of the engine's own object.
     pub(super) async fn status(&self) -> Value {
         self.own().await["status"].take()
     }
 
-    /// Has the engine go on after a failure, as often as it takes.
+    /// Makes the engine try again after a failure, as often as needed, where it does not do so by itself.
     pub(super) async fn tries_again(&self) {
         if let Some(patch) = self.way.tries_again() {
             self.engine.patch(&self.reference(), &patch).await;
         }
     }
 
-    /// Fails where the engine needed more than its first attempt.
+    /// Fails where the engine needed more than its first attempt to deploy.
     pub(super) async fn has_tried_once(&self) {
         let own = self.own().await;
         assert!(!self.way.has_failed(&own), "{:#}", own["status"]);
     }
 
-    /// The engine's present word on the application.
+    /// Returns the present state of the application in the engine's own object.
     pub(super) async fn says(&self) -> Says {
         self.way.says(&self.own().await)
     }
 
-    /// Waits until the engine says this.
+    /// Waits until the application has this state in the engine's own object.
     pub(super) async fn comes_to(&self, wanted: &Says) {
         let what = format!("{} is {wanted:?}", self.reference());
         await_until(&what, LIMIT, async || match self.says().await {
@@ -124,8 +124,8 @@ impl Site {
         .await;
     }
 
-    /// Has the engine look again at the source and at every object, and waits until it has. Both remember what they compared:
-    /// by itself neither would notice that a webhook answers otherwise now.
+    /// Makes the engine compare the source and every object again, and waits until it has. Engines remember a comparison: by itself neither would
+    /// notice that a webhook answers differently now.
     pub(super) async fn refresh(&self) {
         let token = self.ask().await;
         if self.way.is_argo() {
@@ -141,7 +141,7 @@ impl Site {
         }
     }
 
-    /// Has the engine look again, and does not wait for it. Returns what Flux will say then.
+    /// Makes the engine compare everything again, and does not wait for it. Returns the token that Flux writes into its status when it has.
     pub(super) async fn ask(&self) -> String {
         let reference = self.reference();
         let token = format!("{:x}", RandomState::new().hash_one(0));
@@ -159,7 +159,7 @@ impl Site {
         token
     }
 
-    /// Waits until what is published has come to an object.
+    /// Has the engine compare again and again until `published` accepts the object.
     pub(super) async fn brings(&self, reference: &str, published: impl Fn(&Value) -> bool) {
         let what = format!("{reference} of {} is as published", self.ns.name);
         await_until(&what, LIMIT, async || {
@@ -180,7 +180,7 @@ impl Site {
         }
     }
 
-    /// Waits until the engine's own object is as `holds` wants it.
+    /// Waits until `holds` accepts the engine's own object. `what` says that in the failure.
     pub(super) async fn until(&self, what: &str, holds: impl Fn(&Value) -> bool) {
         let what = format!("{} {what}", self.reference());
         await_until(&what, LIMIT, async || {
@@ -194,7 +194,7 @@ impl Site {
         .await;
     }
 
-    /// A trace of every write: two equal traces have no write between them.
+    /// Returns a trace of all writes: two equal traces have no write between them.
     async fn trace(&self) -> Trace {
         let mut objects = BTreeMap::new();
         for kind in KINDS {
@@ -214,7 +214,7 @@ impl Site {
         }
     }
 
-    /// Remembers how everything is once the cluster has done with what was last written.
+    /// Waits until the cluster has handled the last writes and no pod is terminating, and notes the trace.
     pub(super) async fn note(&self) {
         let mut trace = self.trace().await;
         let what = format!("nobody writes in {}", self.ns.name);
@@ -240,12 +240,12 @@ impl Site {
         noted.expect("something was noted")
     }
 
-    /// Fails if anything was written since.
+    /// Fails if any object was written since [`Self::note`].
     pub(super) async fn is_as_noted(&self) {
         assert_eq!(self.trace().await, self.noted(), "{}", self.ns.name);
     }
 
-    /// Fails where pods were replaced since, or a Job was made again.
+    /// Fails where pods were replaced, or a Job was made again, since [`Self::note`].
     pub(super) async fn has_rolled_nothing(&self) {
         assert_eq!(
             self.trace().await.pods,
@@ -256,7 +256,7 @@ impl Site {
         self.has_run_nothing_again().await;
     }
 
-    /// Fails where there is another revision or another Job than then.
+    /// Fails where a workload has another revision, or there is another Job, than at [`Self::note`].
     pub(super) async fn has_run_nothing_again(&self) {
         let [now, then] = [self.trace().await, self.noted()].map(Trace::runs);
         assert_eq!(now, then, "{}", self.ns.name);
@@ -269,7 +269,7 @@ impl Site {
             .collect()
     }
 
-    /// A pod that is deleted and still there.
+    /// Returns the name of a pod that is being deleted; `None` where there is none.
     async fn terminating(&self) -> Option<String> {
         let pods = self.ns.look.list("pod", "").await;
         let deleted = |pod: &&Value| !text(pod, "/metadata/deletionTimestamp").is_empty();
@@ -277,14 +277,14 @@ impl Site {
         Some(text(pod, "/metadata/name").to_owned())
     }
 
-    /// A pod that takes the place of one that is deleted.
+    /// Deletes the pod of a workload, and returns the pod that takes its place.
     pub(super) async fn replacement(&self, workload: &str) -> Pod {
         let old = self.ns.pod_of(workload).await;
         self.ns.kubectl(["delete", "pod", &old.name]).await.ok();
         self.ns.next_pod_of(workload, &old).await
     }
 
-    /// Takes the application away as its user does, and waits until nothing is left of it.
+    /// Deletes the engine's own object, as a user removes an application, and waits until no object of it is left.
     pub(super) async fn remove(&self) {
         self.kubectl(&["delete", "--timeout=15m", &self.reference()])
             .await;
@@ -301,7 +301,7 @@ impl Site {
         .await;
     }
 
-    /// Has the engine take the application away, after a failure.
+    /// Deletes the engine's own object without waiting, to remove the application after a failure. A missing one is no error.
     pub(super) async fn abandon(&self) {
         let reference = self.reference();
         let delete = ["delete", "--ignore-not-found", "--wait=false", &reference];

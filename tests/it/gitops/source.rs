@@ -6,14 +6,14 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A git repository and a chart with the same objects.
+/// A git repository and a chart, both with one set of manifests.
 pub(super) struct Source {
-    /// The name of both.
+    /// The name of the repository and of the chart.
     pub(super) name: String,
 }
 
 impl Source {
-    /// The first version.
+    /// Publishes the first version, 1.0.0, of a repository and a chart with these manifests.
     pub(super) async fn publish(name: &str, manifests: &[Manifest]) -> Self {
         let source = Self {
             name: name.to_owned(),
@@ -22,7 +22,7 @@ impl Source {
         source
     }
 
-    /// Publishes another version of the objects: the next commit, and a chart of this version.
+    /// Publishes another version of the manifests: the next commit, and a chart of this version.
     pub(super) async fn publish_again(&self, version: &str, manifests: &[Manifest]) {
         let folder = TempDir::new().expect("a folder for the source");
         for way in Way::ALL {
@@ -39,7 +39,7 @@ impl Source {
     }
 }
 
-/// The address of the charts of every source.
+/// Returns the address of the folder with the charts of all sources.
 pub(super) fn charts() -> String {
     format!("{SERVER}/charts")
 }

@@ -4,7 +4,7 @@ use harness::cluster::{config_map, deployment, job};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Long enough for an engine to make up its mind.
+/// The time for which the test watches an engine: long enough for it to act.
 const AT_MOST: Duration = Duration::from_secs(60);
 
 #[tokio::test]

@@ -3,12 +3,12 @@ use harness::cluster::{Manifest, items, other, text};
 use harness::gitops::{address, application};
 use serde_json::{Value, json};
 
-/// How an application is deployed: which engine, and how it finds differences and writes.
+/// A way to deploy an application: an engine, and how it finds differences and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Argo CD with its default comparison: the last applied object against the stored object.
     LastApplied,
-    /// Argo CD by a dry run of server-side apply, from which it takes away what webhooks did.
+    /// Argo CD by a dry run of server-side apply, without the changes that webhooks make.
     ServerSideDiff,
     /// Argo CD by a dry run of server-side apply, with the changes of webhooks.
     MutationsIncluded,
@@ -20,18 +20,18 @@ pub(super) enum Way {
     HelmRelease,
 }
 
-/// An engine's word on its application.
+/// The state of an application, as the engine's own object has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Says {
     /// Synced and Healthy, or Ready.
     Settled,
     /// Synced and Progressing, or Ready unknown while it progresses.
     Progressing,
-    /// Synced and Suspended: Argo CD's word of a Job that is.
+    /// Synced and Suspended, which Argo CD says of a suspended Job.
     Suspended,
     /// A sync runs: Argo CD sends objects, or waits for a wave or a hook.
     Syncing,
-    /// Anything else, in its words.
+    /// Any other state, in the engine's words.
     Other(String),
 }
 
@@ -62,8 +62,8 @@ impl Way {
         !matches!(self, Self::Kustomization | Self::HelmRelease)
     }
 
-    /// An object in its form for this way. By PUT a Job can only be written again where it brings its own selector: otherwise the
-    /// API server adds labels to its template, and then finds them missing.
+    /// Returns a manifest in its form for this way. By PUT a Job can only be written again where it brings its own selector: otherwise the API server
+    /// adds labels to its template, and then finds them missing.
     pub(super) fn adapt(self, manifest: &Manifest) -> Manifest {
         let manifest = manifest.clone();
         if self != Self::Replace || manifest.kind() != "Job" {
@@ -75,7 +75,7 @@ impl Way {
             .with("/spec/selector", labels)
     }
 
-    /// The object of the engine that deploys, as `kind/name`, for the application in a namespace.
+    /// Returns the reference, `kind/name`, of the engine's own object that deploys the application into a namespace.
     pub(super) fn reference(self, namespace: &str) -> String {
         match self {
             Self::Kustomization => "kustomization/app".to_owned(),
@@ -84,7 +84,7 @@ impl Way {
         }
     }
 
-    /// The objects by which a user has the engine deploy a source into a namespace.
+    /// Returns the objects by which a user makes the engine deploy a source into a namespace.
     pub(super) fn objects(self, namespace: &str, source: &Source) -> Vec<Manifest> {
         match self {
             Self::Kustomization => kustomization(namespace, self.label(), source),
@@ -93,7 +93,7 @@ impl Way {
         }
     }
 
-    /// A sync that is refused is tried again with what is published by then.
+    /// Returns the Application of Argo CD, compared and written in this way. A sync that is refused is tried again, with the source of that time.
     fn application(self, namespace: &str, source: &Source) -> Manifest {
         let backoff = json!({"duration": "5s", "factor": 1});
         let retry = json!({"limit": 20, "refresh": true, "backoff": backoff});
@@ -120,7 +120,7 @@ impl Way {
         }
     }
 
-    /// The engine's word, from the object of [`Self::reference`].
+    /// Reads the state of the application from the engine's own object, that of [`Self::reference`].
     pub(super) fn says(self, object: &Value) -> Says {
         if self.is_argo() {
             argo(object)
@@ -129,7 +129,7 @@ impl Way {
         }
     }
 
-    /// Whether an act of the engine has failed before the one that succeeded.
+    /// Whether the engine's own object tells of a failed attempt to deploy.
     pub(super) fn has_failed(self, object: &Value) -> bool {
         let status = &object["status"];
         let failed = |it: &Value| text(it, "/lastReconciledStatus") != "ReconciliationSucceeded";
@@ -140,14 +140,15 @@ impl Way {
         }
     }
 
-    /// A change of the engine's own object by which it goes on after a failure; Argo CD and a Kustomization do so as they are.
+    /// Returns a merge patch of the engine's own object that makes it try again after a failure; `None` for Argo CD and a Kustomization, which do so
+    /// by themselves.
     pub(super) fn tries_again(self) -> Option<Value> {
         let again = json!({"strategy": {"name": "RetryOnFailure", "retryInterval": "5s"}});
         let spec = json!({"spec": {"install": again, "upgrade": again}});
         (self == Self::HelmRelease).then_some(spec)
     }
 
-    /// The fields that change with every act of the engine on the application, even one that is undone again.
+    /// Returns the fields of the engine's own object that change with every write of the engine, even one that is undone again.
     pub(super) fn deeds(self, object: &Value) -> Value {
         let status = &object["status"];
         match self {

@@ -1,4 +1,4 @@
-//! The public suites as data: `kstatus.jsonl` of the corpus.
+//! Tests kstatus on the public suites: `kstatus.jsonl` of the corpus.
 
 use super::library::{aggregate, augment, with_pods};
 use super::{judge, some_time};
@@ -89,7 +89,7 @@ fn check_compute(case: &Value) -> Option<String> {
         })
 }
 
-/// The complete conditions afterwards, in any order.
+/// Compares the conditions of an object after [`augment`] with the expected ones, in any order. Returns the complaint; `None` where they agree.
 fn check_augment(case: &Value) -> Option<String> {
     fn pairs(conditions: &[Value]) -> Vec<(&str, &str)> {
         let mut pairs: Vec<_> = conditions

@@ -1,4 +1,4 @@
-//! `fixtures/kstatus/KIND/CASE.yaml`: a manifest under a comment that says what is expected of it.
+//! Tests kstatus on `fixtures/kstatus/KIND/CASE.yaml`, manifests under a comment with the expected result.
 //!
 //! ```yaml
 //! # expect: InProgress LessReplicas "Replicas: 0/1"
@@ -62,7 +62,7 @@ fn head<'a>(text: &'a str, key: &str) -> Option<&'a str> {
         })
 }
 
-/// `InProgress LessReplicas "Replicas: 0/1"`
+/// Writes a result in the form of the comments: `InProgress LessReplicas "Replicas: 0/1"`.
 fn describe(evaluation: &Evaluation) -> String {
     let Evaluation {
         status,

@@ -1,11 +1,11 @@
-//! The functions of cli-utils that sluice does not need: with them every case of the public suites can run.
+//! The functions of cli-utils that sluice does not need: with them every case of the public suites can be run.
 
 use jiff::Timestamp;
 use rules::kstatus::{Status, Synthetic, compute};
 use serde_json::{Value, json};
 
-/// The status of a set (cli-utils `polling/aggregator`): any `Failed`, else any `Unknown`, else `desired` where every
-/// object has it, else `InProgress`. The empty set is as desired.
+/// Returns the status of a set of objects (cli-utils `polling/aggregator`): `Failed` if any is, else `Unknown` if any is, else `desired` where every
+/// object has it, else `InProgress`. An empty set has the desired status.
 pub(super) fn aggregate(statuses: &[Status], desired: Status) -> Status {
     if statuses.contains(&Status::Failed) {
         Status::Failed
@@ -18,8 +18,8 @@ pub(super) fn aggregate(statuses: &[Status], desired: Status) -> Status {
     }
 }
 
-/// The status of a `StatefulSet` or `ReplicaSet` seen with its pods (cli-utils `statusreaders/pod_controller`): one
-/// failed pod fails a set that is in progress.
+/// Returns the status of a `StatefulSet` or `ReplicaSet` together with its pods (cli-utils `statusreaders/pod_controller`): one failed pod makes a
+/// set fail that is in progress.
 pub(super) fn with_pods(own: Status, pods: &[Status]) -> Status {
     if own == Status::InProgress && pods.contains(&Status::Failed) {
         Status::Failed
@@ -28,7 +28,8 @@ pub(super) fn with_pods(own: Status, pods: &[Status]) -> Status {
     }
 }
 
-/// Puts the synthetic condition of [`compute`] among the object's conditions: over one of its type, else at the end.
+/// Writes the synthetic condition of [`compute`] into the object's conditions: in the place of one of its type, else at the end. An error is that of
+/// an object that cannot be judged.
 pub(super) fn augment(object: &mut Value, now: Timestamp) -> Result<(), String> {
     let evaluation = compute(object, now).map_err(|error| error.to_string())?;
     let conditions = object["status"]["conditions"].as_array();

@@ -1,4 +1,4 @@
-//! Very many held pods: what they cost while they wait, and what becomes of them while replicas are killed.
+//! Measures hundreds of held pods: their cost while they wait, and their release while replicas are killed.
 
 use crate::cluster::troubleshooting::room::Room;
 use harness::cluster::{
@@ -17,13 +17,13 @@ use tokio::time::{Instant, sleep};
 const ENABLED: &str = "holds.enabled=true";
 /// The number of held pods, more than the node takes.
 const MANY: usize = 300;
-/// The number of pods that find room once they are let go.
+/// The number of pods for which the node has room once they are let go.
 const FEW: usize = 5;
 /// The most memory that the replicas may take for all held pods together, in MiB.
 const MOST: u64 = 32;
 const PROGRAM: &str = "sluice-webhook";
 
-/// `many`, which wait for ConfigMap/go, and for all of which the node has room until one of the others is let go.
+/// Makes the Deployment `many` of held pods that wait for ConfigMap/go, and returns the pods. The node has room for all of them at first.
 async fn many(ns: &Namespace, room: &Room) -> Vec<Pod> {
     room.is(ns, json!(MANY.to_string())).await;
     let many = deployment("many").depends_on("configmap/go").held("true");
@@ -32,7 +32,7 @@ async fn many(ns: &Namespace, room: &Room) -> Vec<Pod> {
     ns.pods_of("many", MANY).await
 }
 
-/// The pods as they are, all of them held: none has a node, and none a container.
+/// Returns the pods of `many`, and fails unless all are held: none has a node, and none a container.
 async fn all_are_held(ns: &Namespace) -> Vec<Value> {
     let pods = ns.look.list("pod", "app=many").await;
     assert_eq!(pods.len(), MANY);
@@ -46,7 +46,8 @@ async fn all_are_held(ns: &Namespace) -> Vec<Value> {
     pods
 }
 
-/// The change that lets all of them go; the version that it made, and when it was made.
+/// Creates ConfigMap/go, which lets all pods go, after the room is cut to a few. Returns the resource version of the ConfigMap, and the present
+/// moment.
 async fn lets_go(ns: &Namespace, room: &Room) -> (u64, Instant) {
     // The node could not start as many at once.
     room.is(ns, json!(FEW.to_string())).await;
@@ -55,13 +56,13 @@ async fn lets_go(ns: &Namespace, room: &Room) -> (u64, Instant) {
     (version(&go), Instant::now())
 }
 
-/// The `resourceVersion` of an object as a number: within one etcd these numbers are in the order of the writes.
+/// Returns the `resourceVersion` of an object as a number: within one etcd these numbers are in the order of the writes.
 fn version(object: &Value) -> u64 {
     let version = text(object, "/metadata/resourceVersion").parse();
     version.expect("a number")
 }
 
-/// Watches until none of the pods is held any more, and fails where one was let go before `go` was written.
+/// Runs `go`, watches until none of the pods is held any more, and fails where one was let go before the write whose version `go` returns.
 async fn none_went_early(
     ns: &Namespace,
     before: &[Value],
@@ -87,14 +88,14 @@ async fn none_went_early(
     eprintln!("{MANY} held pods were let go in {took:.1?}: {rate} a second");
 }
 
-/// Requests to the API server of all replicas except for watches, which serve no pod in particular.
+/// Returns the number of requests of all replicas to the API server so far, by verb and resource, except for watches, which serve no single pod.
 async fn requests() -> BTreeMap<String, u64> {
     let mut requests = sluice::requests().await;
     requests.retain(|request, _| !request.starts_with("watch "));
     requests
 }
 
-/// The requests of a minute that begins once every wait has been told.
+/// Waits until no Event is written any more, and returns the requests of the minute after that.
 async fn requests_of_a_minute() -> BTreeMap<String, u64> {
     let minute = Duration::from_mins(1);
     let what = "no Event is written any more";
@@ -121,7 +122,7 @@ fn more(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeM
     more.filter(|(_, made)| *made > 0).collect()
 }
 
-/// Kills so many replicas at once, those that run longest.
+/// Kills `count` replicas at once, those that have run longest.
 async fn kill(count: usize) {
     let what = format!("{count} replicas run");
     let replicas = await_until(&what, LIMIT, async || {
@@ -141,7 +142,7 @@ async fn kill(count: usize) {
     }
 }
 
-/// The memory of all containers on the room's node, in bytes: those of the replicas among them.
+/// Returns the memory of all pods on the room's node together, in bytes; the replicas are among them.
 async fn memory(room: &Room) -> u64 {
     let path = format!("/api/v1/nodes/{}/proxy/stats/summary", room.node);
     let raw = ["get", "--raw", &path];
@@ -183,7 +184,7 @@ async fn three_hundred_held_pods_cost_nothing_and_are_let_go_by_one_change() {
     .await;
 }
 
-/// Checks that as many pods run as find room, and each after its dependency was created.
+/// Checks that as many pods run as there is room for, and that each started after its dependency was created.
 async fn some_run(ns: &Namespace) {
     let go = ns.look.get("configmap/go").await;
     let go: jiff::Timestamp = text(&go, "/metadata/creationTimestamp")
@@ -246,7 +247,7 @@ async fn none_stays_held_and_none_goes_early_while_replicas_are_killed() {
     .await;
 }
 
-/// How many are still held as soon as one is not.
+/// Waits until at least one pod is let go, and returns the number of those that are still held.
 async fn first_is_let_go(ns: &Namespace) -> usize {
     await_until("a pod is let go", LIMIT, async || {
         let pods = ns.look.list("pod", "app=many").await;

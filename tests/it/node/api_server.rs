@@ -1,5 +1,5 @@
-//! The API server alone ends and starts again: for a moment it then answers 403 for every kind, until it has read the roles
-//! (kubernetes#121635). A kind that is unreadable meanwhile is not an empty one.
+//! A restart of the API server alone opens no gate. For a moment it answers 403 for every kind, until it has read the roles (kubernetes#121635), and
+//! a kind that is unreadable meanwhile is not an empty one.
 
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Node, Pod, Program, alone, await_until, config_map, daemon_set,
@@ -13,7 +13,8 @@ const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
 /// The pointer to the label that makes an object part of a sub-chart.
 const NAME: &str = "/metadata/labels/app.kubernetes.io~1name";
 
-/// Pods by weight, by sub-chart and by plan, of each so many; `SLUICE_GATES` asks for more, over all.
+/// Returns the number of pods of each of three sorts: those that wait by weight, by sub-chart and by plan. `SLUICE_GATES` is the number of all
+/// together, 18 without it.
 fn replicas() -> usize {
     let asked = std::env::var("SLUICE_GATES").ok();
     asked.and_then(|it| it.parse().ok()).unwrap_or(18_usize) / 3
@@ -57,7 +58,8 @@ async fn who_waits_for_waves_and_parts_waits_through_restarts_of_the_api_server(
     .await;
 }
 
-/// Three releases, in each of which something of another kind is not ready.
+/// Returns the objects of three releases. Pods wait in one by a weight, in one for a sub-chart and in one by a plan, each for an object that is not
+/// ready.
 fn releases() -> [Manifest; 7] {
     let of = |release: &str, it: Manifest| {
         let name = it.name().to_owned();
@@ -88,7 +90,7 @@ async fn stay_shut(pods: &[Pod]) {
     }
 }
 
-/// Waits until the API server answers an account that may read everything.
+/// Waits until the API server is ready and answers a request of the tests, which may read everything.
 async fn answers(ns: &Namespace) {
     await_until("the API server is ready", LIMIT, async || {
         let ready = Program::new("kubectl").args(["get", "--raw", "/readyz"]);

@@ -1,9 +1,10 @@
-//! The clock of the replicas is wrong: time is the API server's, so no gate is affected.
+//! A wrong clock of the replicas affects no gate: the time that counts is the API server's.
 
 use harness::cluster::{Manifest, alone, config_map, deployment, sluice, stateful_set};
 use serde_json::json;
 
-/// The seconds by which the clock is ahead in each round, from `SLUICE_CLOCKS` (comma separated); a round takes a minute.
+/// Returns the seconds by which the clock is ahead in each round, from `SLUICE_CLOCKS` (comma separated). A round takes a minute; without the
+/// variable there is none.
 fn offsets() -> Vec<i64> {
     let asked = std::env::var("SLUICE_CLOCKS").unwrap_or_else(|_| {
         eprintln!("skipped: SLUICE_CLOCKS names no clock, such as 3600,-172800");
@@ -49,7 +50,7 @@ async fn timeouts_settling_and_certificates_are_right_by_a_wrong_clock() {
     }
 }
 
-/// One release: an API that waits for a database, and another Deployment.
+/// Returns the objects of one release: an API that waits for a database, the database, and another Deployment.
 fn shop() -> [Manifest; 3] {
     let of_shop = |it: Manifest| it.with("/metadata/labels/app.kubernetes.io~1instance", "shop");
     [

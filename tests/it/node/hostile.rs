@@ -1,9 +1,9 @@
-//! A client on the pod network that is no gate: what it may learn from either port, with every token that it could have.
+//! Tests of a client on the pod network that is no gate: the little that it learns from either port, with every token that it could have.
 
 use harness::cluster::{Namespace, Node, Program, alone, config_map, deployment, job, pod, sluice};
 use serde_json::json;
 
-/// The answer of a replica: status, and every byte of the body.
+/// Sends a request by curl to a port of a replica, without a check of the certificate. Returns the HTTP status and the body.
 async fn ask(port: u16, path: &str, arguments: &[&str]) -> (String, String) {
     let address = sluice::addresses().await[0];
     let url = format!("https://{address}:{port}{path}");
@@ -13,13 +13,13 @@ async fn ask(port: u16, path: &str, arguments: &[&str]) -> (String, String) {
     (status.to_owned(), body.to_owned())
 }
 
-/// The status service's answer to this token.
+/// Asks the status service with this token. Returns the HTTP status and the body.
 async fn with_token(token: &str) -> (String, String) {
     let bearer = format!("authorization: Bearer {}", token.trim());
     ask(9764, wire::PATH, &["-H", &bearer]).await
 }
 
-/// A token of the namespace's account for an audience, bound to a pod or to none.
+/// Returns a token of the namespace's account `default` for an audience, or the API server's own, bound to a pod or to none.
 async fn token(ns: &Namespace, audience: Option<&str>, of: Option<(&str, &str)>) -> String {
     let audience = audience.map(|it| format!("--audience={it}"));
     let bound = of.map(|(name, uid)| {

@@ -1,4 +1,4 @@
-//! Packets between sluice and the API server get lost, and no connection is closed: the known state then grows old.
+//! Packets between sluice and the API server get lost while no connection is closed: the knowledge of sluice grows old, and no gate opens by it.
 
 use harness::cluster::{
     Namespace, Node, Pod, alone, config_map, deployment, finally, service, sluice,
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The time without a sign of the API server after which a replica does not believe its knowledge any more.
 const STALE: Duration = Duration::from_secs(30);
 
-/// How long nothing arrives; `SLUICE_SILENCE` asks for longer, in seconds.
+/// Returns the time for which nothing arrives: 45 seconds, or the seconds of `SLUICE_SILENCE`.
 fn silence() -> Duration {
     let asked = std::env::var("SLUICE_SILENCE").ok();
     asked
@@ -17,7 +17,8 @@ fn silence() -> Duration {
         .map_or(STALE + Duration::from_secs(15), Duration::from_secs)
 }
 
-/// A Service that is ready as soon as it exists, because it has no selector.
+/// Makes a Deployment that waits for a Service, which is ready at once because it has no selector, and for a missing ConfigMap. Returns its waiting
+/// pod.
 async fn somebody_waits(ns: &Namespace) -> Pod {
     let a = service("a").with("/spec/selector", Value::Null);
     let api = deployment("api").depends_on("svc/a, configmap/late");
@@ -57,7 +58,8 @@ async fn nothing_opens_while_no_packet_arrives_and_the_right_ones_open_afterward
     .await;
 }
 
-/// Cuts only the connections of the watches of Services, so that all other knowledge of sluice is up to date.
+/// A watch that gets no packets any more opens no gate. The test cuts only the connections of the watches of Services, so all other knowledge of
+/// sluice is up to date.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_watch_that_dies_silently_opens_nothing() {

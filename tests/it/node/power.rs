@@ -1,4 +1,4 @@
-//! A power cycle of the node: everything on it ends at once, the API server and its database too, and starts again.
+//! Tests of a power cycle of the node: everything on it ends at once, the API server and its database too, and starts again.
 
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Node, Pod, alone, await_until, config_map, daemon_set, deployment,
@@ -42,7 +42,8 @@ async fn after_a_power_cycle_everybody_goes_on_where_they_were() {
     .await;
 }
 
-/// A power failure of two nodes, of which one comes back. The boot of this machine stays the same, so the markers tell of another one.
+/// After a power failure of two nodes, of which one comes back, each pod waits again as its annotations say. This machine is not booted, so the test
+/// writes another boot into the markers.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn after_a_boot_each_pod_waits_as_it_is_told_to() {
@@ -126,10 +127,10 @@ async fn after_a_boot_each_pod_waits_as_it_is_told_to() {
     .await;
 }
 
-/// A node without a kubelet.
+/// The name of a node without a kubelet.
 const LOST: &str = "power-lost";
 
-/// No pod of the cluster is meant for it.
+/// Returns a node without a kubelet, with a taint that keeps all pods of the cluster away.
 fn lost_node() -> Manifest {
     let taint = json!({"key": "sluice.dev/lost", "effect": "NoSchedule"});
     other(json!({
@@ -141,7 +142,8 @@ fn on_the_lost_node(name: &str) -> Manifest {
     pod(name).with("/spec/nodeName", LOST)
 }
 
-/// Reports in place of a kubelet, before this machine was booted. A report that changes keeps the node ready for most of a minute.
+/// Writes the lost node's heartbeat in place of a kubelet, with a time before this machine was booted and this second in it. A heartbeat that changes
+/// keeps the node ready for most of a minute.
 async fn the_lost_node_reports(ns: &Namespace, second: u8) {
     let at = format!("2020-01-01T00:00:0{second}Z");
     let ready = json!({
@@ -152,7 +154,7 @@ async fn the_lost_node_reports(ns: &Namespace, second: u8) {
     ns.set_status(&format!("node/{LOST}"), &status).await;
 }
 
-/// The last report of the lost node's kubelet on its pod.
+/// Returns the status of a ready pod that the lost node's kubelet would have written last.
 fn seems_ready() -> Value {
     let since = "2020-01-01T00:00:00Z";
     let condition = |kind| json!({"type": kind, "status": "True", "lastTransitionTime": since});
@@ -178,7 +180,7 @@ async fn the_node_is_ready_again(ns: &Namespace, off: Timestamp) {
     .await;
 }
 
-/// The first container of a list runs, and has done so since then.
+/// Waits until the first container in a list of statuses runs, and was started after `off`.
 async fn has_started_again(pod: &Pod, list: &str, off: Timestamp) {
     let what = format!("{} has started again", pod.name);
     await_until(&what, LIMIT, async || {
@@ -193,7 +195,7 @@ async fn has_started_again(pod: &Pod, list: &str, off: Timestamp) {
     .await;
 }
 
-/// A new pod, as soon as sluice is back.
+/// Applies a gated pod until admission takes it, and returns the pod.
 async fn admitted(ns: &Namespace) -> Pod {
     await_until("an annotated pod is admitted", LIMIT, async || {
         let late = pod("late").depends_on("configmap/go");
@@ -208,7 +210,7 @@ async fn admitted(ns: &Namespace) -> Pod {
     ns.pod_of("late").await
 }
 
-/// The gate that was started again has asked again and has said this, and its application is held back.
+/// Waits until the log of a pod's restarted gate contains `part`, and checks that its application is not started.
 async fn waits_again(pod: &Pod, part: &str) {
     let what = format!("the gate of {} waits again {part}", pod.name);
     await_until(&what, LIMIT, async || {

@@ -3,7 +3,8 @@ use harness::cluster::{Manifest, Namespace, items, other};
 use jiff::Timestamp;
 use serde_json::json;
 
-/// The operator notices a change of the spec a moment later, and the Secret of the version before is there all the time.
+/// A gate opens only once the certificate of the changed spec is issued. The operator notices a change a moment later, and the Secret of the version
+/// before is there all the time.
 #[tokio::test]
 #[ignore = "needs a cluster with the operators"]
 async fn opens_only_once_the_certificate_is_issued_anew() {
@@ -41,7 +42,8 @@ fn certificate(version: usize) -> Manifest {
     }))
 }
 
-/// Since when the Secret has a certificate with the name of this version, and its operator says so.
+/// Returns the time since which the Certificate is ready for its present generation, while the Secret has the name of this version; else the cause
+/// why not.
 async fn issued(ns: &Namespace, version: usize) -> Result<Timestamp, String> {
     let secret = read(ns, "secret/main").await;
     let names = &secret["metadata"]["annotations"]["cert-manager.io/alt-names"];

@@ -3,7 +3,8 @@ use harness::cluster::{Manifest, Namespace, items, job, other};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// The operator reports no generation: for half a second after a change its status is that of the settings before.
+/// A gate opens only once the database runs with its new settings. The operator reports no generation: for half a second after a change its status is
+/// that of the settings before.
 #[tokio::test]
 #[ignore = "needs a cluster with the operators"]
 async fn opens_only_once_the_database_is_back() {
@@ -16,7 +17,7 @@ async fn opens_only_once_the_database_is_back() {
     .await;
 }
 
-/// A database of one instance. Each version has other settings, for which the operator restarts the instance.
+/// Returns a database of one instance. Each version has other settings, for which the operator restarts the instance.
 fn database(version: usize, class: &str) -> Manifest {
     let buffers = format!("{}MB", 32 + version);
     other(json!({
@@ -32,7 +33,7 @@ fn database(version: usize, class: &str) -> Manifest {
     }))
 }
 
-/// A volume of the node that the database may write to.
+/// Makes a volume on the node that the database may write to.
 async fn volume(ns: &Namespace) {
     let (class, path) = (&ns.name, format!("/tmp/{}", ns.name));
     let volume = json!({
@@ -59,7 +60,7 @@ async fn volume(ns: &Namespace) {
     ns.until("job/opened", "is done", done).await;
 }
 
-/// Since when the instance runs with the settings of this version, and its operator says so.
+/// Returns the time since which the operator reports the database as ready, with the settings of this version in its spec; else the cause why not.
 async fn back(ns: &Namespace, version: usize) -> Result<Timestamp, String> {
     let cluster = read(ns, "cluster.postgresql.cnpg.io/main").await;
     let wanted = format!("{}MB", 32 + version);

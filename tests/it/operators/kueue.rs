@@ -2,7 +2,7 @@ use super::beside_operators;
 use harness::cluster::{deployment, job, other};
 use serde_json::json;
 
-/// A queue that covers nothing but processors takes no pod that asks for memory: the gate must not ask for any either.
+/// A queue of Kueue that covers nothing but processors admits a pod that asks for processors alone, also with its gate: the gate asks for no memory.
 #[tokio::test]
 #[ignore = "needs a cluster with the operators"]
 async fn a_pod_that_asks_for_processors_alone_is_admitted_with_its_gate() {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 const REPLICAS: usize = 2;
 
-/// The operator computes `Available` from a StatefulSet that its controller has not looked at yet: for some 0.1 s in each
-/// upgrade it says of the new generation that it is available.
+/// A gate opens only once every pod has the new version. The operator computes `Available` from a StatefulSet that its controller has not looked at
+/// yet: for some 0.1 s in each upgrade it says of the new generation that it is available.
 #[tokio::test]
 #[ignore = "needs a cluster with the operators"]
 async fn opens_only_once_every_pod_has_the_new_version() {
@@ -20,7 +20,7 @@ async fn opens_only_once_every_pod_has_the_new_version() {
     .await;
 }
 
-/// A Prometheus whose pods serve `/-/ready` and `/-/healthy`, and nothing else.
+/// Returns a Prometheus object whose pods run a stand-in, which serves `/-/ready` and `/-/healthy` and nothing else.
 fn prometheus(version: usize) -> Manifest {
     let serve = "mkdir -p /prometheus/w/-; echo ok >/prometheus/w/-/ready; echo ok >/prometheus/w/-/healthy; \
                  exec busybox httpd -f -p 9090 -h /prometheus/w";
@@ -43,7 +43,7 @@ fn prometheus(version: usize) -> Manifest {
     }))
 }
 
-/// Since when every pod of this version is ready.
+/// Returns the time since which every pod of this version is ready; else the cause why not.
 async fn replaced(ns: &Namespace, version: usize) -> Result<Timestamp, String> {
     let selector =
         format!("app.kubernetes.io/instance=main,app.kubernetes.io/version=3.0.{version}");

@@ -1,4 +1,4 @@
-//! Dependents with something to say about them, and without.
+//! The cases of the advice: dependents on which there is advice, and dependents on which there is none.
 
 mod at_once;
 
@@ -18,7 +18,7 @@ fn template() -> Value {
     json!({"metadata": {"labels": {"app": "api"}}, "spec": {"containers": [{"name": "app", "image": "app:1"}]}})
 }
 
-/// A Deployment that depends on `job/m`, with these annotations over it.
+/// Returns a Deployment that depends on `job/m`; `annotations` add to its annotations or replace them.
 fn api(annotations: Value) -> Value {
     waits("apps/v1", "Deployment", annotations)
 }
@@ -61,7 +61,7 @@ fn service(selector: Value) -> Value {
     object("v1", "Service", "front", json!({}), spec)
 }
 
-/// The target is in the cluster.
+/// Returns a case in which the dependency is in the cluster when the dependent is applied.
 fn case(
     name: &'static str,
     dependent: Value,
@@ -77,7 +77,7 @@ fn case(
     }
 }
 
-/// The target is still to come.
+/// Returns a case in which the dependency is not in the cluster yet when the dependent is applied.
 fn before(
     name: &'static str,
     dependent: Value,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
 
-/// Any JSON, small.
+/// Generates small JSON values of every sort, with keys and texts that need escapes in a pointer.
 pub(in crate::admission) fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -22,7 +22,7 @@ pub(in crate::admission) fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Absent, null, or a value.
+/// Generates an absent field (`None`), a null, or a value.
 fn maybe(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Option<Value>> {
     prop_oneof![1 => Just(None), 1 => Just(Some(Value::Null)), 4 => value.prop_map(Some)]
 }
@@ -35,7 +35,7 @@ fn object(fields: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Va
         .into()
 }
 
-/// Labels or annotations, with keys that need escapes.
+/// Generates labels or annotations, some with keys that need escapes in a JSON pointer.
 fn texts() -> impl Strategy<Value = Value> {
     let key = prop_oneof!["[a-z]{1,5}", "[a-z]{1,4}\\.dev/[a-z~]{1,4}"];
     prop::collection::btree_map(key, "[a-z0-9]{0,5}", 0..4).prop_map(|map| json!(map))
@@ -53,7 +53,8 @@ fn maybe_amount(among: &'static [&'static str]) -> impl Strategy<Value = Option<
     prop::option::weighted(0.8, select(among).prop_map(Value::from))
 }
 
-/// Resources in the form of the API server: requests never exceed limits, and follow them where only limits are given.
+/// Generates the resources of a container in the form in which the API server stores them: requests never exceed limits, and equal them where only
+/// limits are given.
 fn resources() -> impl Strategy<Value = Value> {
     prop_oneof![
         2 => Just(json!({})),
@@ -63,7 +64,7 @@ fn resources() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Images, and texts that are none.
+/// Names of images, and texts that are no such name.
 pub(super) const IMAGES: [&str; 6] = [
     "app:1",
     "r.example.com:5000/Team/side@sha256:0f",
@@ -171,7 +172,7 @@ pub(in crate::admission) fn any_pod() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A template with or without the marker, and with parents present or not.
+/// Generates a pod template with or without the marker, with its metadata and annotations present or not.
 pub(super) fn any_template() -> impl Strategy<Value = Value> {
     let metadata = (maybe(texts()), maybe(texts())).prop_map(|(labels, annotations)| {
         object([("labels", labels), ("annotations", annotations)])

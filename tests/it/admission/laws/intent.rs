@@ -1,4 +1,4 @@
-//! The intended result, put together without a patch.
+//! Builds the intended result of admission without a patch, to compare with the patched object.
 
 use super::{EXCLUSIONS, MARKER};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ fn names<'a>(pod: &'a Value, list: &str) -> Vec<&'a str> {
     items.filter_map(|item| item["name"].as_str()).collect()
 }
 
-/// A mapping or list that may be absent or null, made where it is not there.
+/// Returns a child of a mapping. Where it is absent or null, sets it to `empty` first.
 pub(in crate::admission) fn made<'a>(
     parent: &'a mut Value,
     key: &str,
@@ -21,7 +21,7 @@ pub(in crate::admission) fn made<'a>(
     child
 }
 
-/// The intended index of the gate among the init containers.
+/// Returns the intended index of the gate among the init containers.
 fn intended_index(pod: &Value) -> usize {
     let init = pod["spec"]["initContainers"].as_array();
     let init = init.map_or(&[][..], Vec::as_slice);
@@ -44,7 +44,7 @@ fn intended_index(pod: &Value) -> usize {
     init.iter().rposition(native).map_or(0, |last| last + 1)
 }
 
-/// The parts of a gate that stand in a list: the list, and its items.
+/// Returns the variables and the mounts that every gate gets, each list with its name in the container.
 fn lists_of_the_gate() -> [(&'static str, Value); 2] {
     let env = json!([
         {"name": "SLUICE_ADDRESSES", "value": "10.96.0.7:9764,sluice.sluice-system.svc:9764"},
@@ -69,7 +69,7 @@ fn volumes_of_the_gate() -> Value {
     ])
 }
 
-/// The image volumes that a pod gets whose gate stands at this place.
+/// Returns the image volumes that a pod must get whose gate is at index `place` of the init containers.
 fn image_volumes(pod: &Value, place: usize) -> Vec<Value> {
     if pod["metadata"]["annotations"]["sluice.dev/prefetch"] != "true" {
         return Vec::new();
@@ -95,8 +95,8 @@ fn image_volumes(pod: &Value, place: usize) -> Vec<Value> {
     images.into_iter().enumerate().map(volume).collect()
 }
 
-/// The list with these items in the places of those of the same names, and at its end those of other names; without what else is called
-/// as sluice calls its own.
+/// Returns `list` with each of `items` in the place of the item of equal name, or at the end where there is none. Items whose name begins with
+/// `SLUICE_` and contains `ANOTHER` are left out.
 fn with_items(list: &Value, items: &Value) -> Value {
     let name = |item: &Value| item["name"].as_str().unwrap_or_default().to_owned();
     let [mut list, items] = [list, items].map(|it| it.as_array().cloned().unwrap_or_default());
@@ -110,7 +110,8 @@ fn with_items(list: &Value, items: &Value) -> Value {
     list.into()
 }
 
-/// A pod that comes with a gate of another time, which is meant to get what gates are made of now, and nothing else.
+/// Returns the intended result for a pod that comes with a gate of an earlier time: variables, mounts, image and volumes are today's, and everything
+/// else stays.
 fn intended_renewal(pod: &Value, place: usize) -> Value {
     let mut result = pod.clone();
     let gate = &mut result["spec"]["initContainers"][place];
@@ -123,14 +124,14 @@ fn intended_renewal(pod: &Value, place: usize) -> Value {
     result
 }
 
-/// The names between `$(` and `)` in a text.
+/// Returns the names between `$(` and `)` in a text.
 fn variables(text: &str) -> Vec<&str> {
     let rest = text.split("$(").skip(1);
     rest.filter_map(|it| Some(it.split_once(')')?.0)).collect()
 }
 
-/// The variables that the list names, and those that their values are made of, in the order of the containers. A container that the list
-/// names comes before the others.
+/// Returns the variables that the gate must get: those that the list names, and those that their values name in turn, in the order of the containers.
+/// A container that the list names comes before all other ones.
 fn intended_variables(pod: &Value) -> Vec<Value> {
     let list = pod["metadata"]["annotations"]["sluice.dev/depends-on"].as_str();
     let list = list.unwrap_or_default();
@@ -184,7 +185,7 @@ fn intended_variables(pod: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// The pod that is meant to come out, put together in place and without a patch.
+/// Returns the pod that admission must make of this one, built in place and without a patch.
 pub(in crate::admission) fn intended(pod: &Value) -> Value {
     let there = names(pod, "initContainers");
     if let Some(place) = there.iter().position(|it| *it == "sluice-gate") {
@@ -256,7 +257,7 @@ pub(in crate::admission) fn intended(pod: &Value) -> Value {
     result
 }
 
-/// The `qosClass` by the letter of the documentation, for amounts that have one spelling.
+/// Returns the `qosClass` of a pod by the letter of the documentation, for amounts that have one spelling.
 pub(in crate::admission) fn qos(pod: &Value) -> &'static str {
     let all: Vec<&Value> = ["containers", "initContainers"]
         .iter()
@@ -282,7 +283,7 @@ pub(in crate::admission) fn qos(pod: &Value) -> &'static str {
     }
 }
 
-/// The value of an amount of the tests, in thousandths of a processor or in bytes.
+/// Returns the value of an amount that the tests use, in thousandths of a processor or in bytes.
 fn thousandths(amount: &Value) -> u64 {
     const AMOUNTS: [(&str, u64); 18] = [
         ("0", 0),
@@ -309,7 +310,8 @@ fn thousandths(amount: &Value) -> u64 {
     known.unwrap().1
 }
 
-/// The resources of the container that asks for the least, as far as they are of these three.
+/// Returns the resources that the gate must get: those of the container with the least, limited to cpu, memory and ephemeral-storage; `None` where
+/// there are none.
 fn intended_resources(pod: &Value) -> Option<Value> {
     const KEYS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
     let lists = ["containers", "initContainers"].map(|list| pod["spec"][list].as_array());
@@ -332,7 +334,7 @@ fn intended_resources(pod: &Value) -> Option<Value> {
     (resources != json!({})).then_some(resources)
 }
 
-/// A pod without our parts, and without parents that are empty.
+/// Returns a pod without the parts that sluice adds, and without mappings and lists that are empty then.
 pub(in crate::admission) fn without_additions(pod: &Value) -> Value {
     let mut pod = pod.clone();
     for (key, ours) in [

@@ -1,5 +1,5 @@
-//! The laws of the patch on a hundred thousand objects: dealt from small decks by a counter, because a strategy of proptest takes
-//! longer to make an object than admission to decide it.
+//! The laws of the patch on a hundred thousand objects. They are dealt from small decks by a counter, because a strategy of proptest takes longer to
+//! make an object than admission to decide it.
 
 use super::any::IMAGES;
 use super::intent::{intended, qos, without_additions};
@@ -13,7 +13,7 @@ const PODS: u64 = 50_000;
 const WORKLOADS: u64 = 50_000;
 const THREADS: u64 = 4;
 
-/// Hands out cards; the same number gives the same object.
+/// Makes the parts of an object by chance from a number; an equal number gives an equal object.
 struct Dealer(Random);
 
 impl Dealer {
@@ -21,7 +21,7 @@ impl Dealer {
         &deck[self.0.below(deck.len())]
     }
 
-    /// A mapping of a few of these keys, or null, or nothing.
+    /// Returns a mapping of up to three of these keys with some of these values, or null, or `None`.
     fn maybe_map(&mut self, keys: &[&str], values: &[&str]) -> Option<Value> {
         match self.0.below(6) {
             0 => None,
@@ -146,7 +146,7 @@ impl Dealer {
     }
 }
 
-/// Runs a law on every number below `count`, on a few threads.
+/// Runs a law on the objects of every number below `count`, on a few threads.
 fn for_each(count: u64, law: impl Fn(&mut Dealer) + Sync) {
     thread::scope(|scope| {
         for first in 0..THREADS {
@@ -159,7 +159,7 @@ fn for_each(count: u64, law: impl Fn(&mut Dealer) + Sync) {
     });
 }
 
-/// The operations as they travel.
+/// Returns the patch of a decision as the text that is sent, or the name of a decision without a patch.
 fn bytes(decision: &Decision) -> String {
     match &decision.action {
         Action::Patch(_, operations) => serde_json::to_string(operations).unwrap(),

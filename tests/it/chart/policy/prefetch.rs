@@ -7,7 +7,7 @@ use webhook::Holds;
 use super::super::cluster::object;
 use super::{ELSEWHERE, NAMESPACE, applied, decided, essence, in_namespace, would_create};
 
-/// A pod that asks for early pulls in this word, with these images.
+/// Returns a pod with this word as its `sluice.dev/prefetch`, this position of the gate, and a container for each of these images.
 fn pod(word: &str, position: &str, init: &[&str], app: &[&str]) -> Value {
     let annotations = json!({
         "sluice.dev/depends-on": "job/x", "sluice.dev/prefetch": word, "sluice.dev/gate-position": position,
@@ -32,7 +32,7 @@ fn with(mut pod: Value, pointer: &str, value: Value) -> Value {
     pod
 }
 
-/// Pods, and the images that are pulled early.
+/// Returns pods, each with the images that its image volumes must have.
 fn pods() -> Vec<(Value, Vec<String>)> {
     let many: Vec<String> = (0..20).map(|number| format!("a:{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
@@ -76,7 +76,7 @@ fn pods() -> Vec<(Value, Vec<String>)> {
     cases.map(|(pod, images)| (pod, owned(images))).collect()
 }
 
-/// Returns the pod that the policies make, once the webhook has made the same.
+/// Returns the pod that the policies make of this one. Fails if the webhook makes another one.
 fn compared(pod: &Value) -> Value {
     let plain = would_create(&in_namespace(ELSEWHERE, pod.clone())).expect("a pod");
     let action = decided(("", "Pod"), &plain, &Value::Null, Holds::Off);

@@ -10,8 +10,8 @@ fn pod(annotations: &Value) -> Value {
     complete(in_namespace(NAMESPACE, pod))
 }
 
-/// A pod that asks for a gate is refused, with a reason that no tool takes for leave to delete the object. Every other pod is
-/// accepted, even while the API server cannot find the parameters.
+/// Checks that a pod that asks for a gate is refused, with a reason that no tool takes for leave to delete the object, and every other pod is
+/// accepted: while there are no parameters, while they are empty, and after their deletion.
 pub(super) fn only_who_asks_for_a_gate_is_refused(parameters: &Value) {
     let empty =
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": parameters["metadata"]});

@@ -1,4 +1,4 @@
-//! The workload half: the marker after each update of each kind.
+//! The policies for workloads: the marker after each update of each kind.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const KINDS: [(&str, &str); 3] = [
     ("batch", "CronJob"),
 ];
 
-/// Eight updates of one object: with and without a list, a marker, and a change of the template.
+/// Returns eight updates of an object: every combination of a list, a marker on the template, and another change of the template.
 fn updates(stored: &Value) -> Vec<Value> {
     let mut updates = Vec::new();
     for case in 0..8 {
@@ -58,7 +58,7 @@ fn stored() -> [(&'static str, Value, Value); 5] {
     ]
 }
 
-/// Makes what is there before the policies are.
+/// Stores an object of each kind for each case, before there are policies.
 pub(super) fn store() {
     for (_, kind) in KINDS {
         for (name, annotations, template) in stored() {

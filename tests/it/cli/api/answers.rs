@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// All of an object, or its metadata.
+/// Returns an object as an answer shows it: whole, or where `metadata` is true, its metadata alone.
 pub(super) fn shown(object: &Value, metadata: bool) -> Value {
     if !metadata {
         return object.clone();

@@ -1,10 +1,10 @@
-//! The subject of a request.
+//! Reads from the path and the query of a request which objects it asks for.
 
 use rules::kinds;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Group, version and plural of an object, and whether it has a namespace.
+/// Returns the path of an object in the API, from its apiVersion, its kind, its namespace if it has one, and its name.
 pub(super) fn path(object: &Value) -> String {
     let (group, version) = match object["apiVersion"].as_str().unwrap().split_once('/') {
         Some((group, version)) => (group, version),
@@ -71,7 +71,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The pairs of a query, without their escapes.
+/// Returns the keys and values of a query, without their percent escapes.
 pub(super) fn pairs(query: &str) -> BTreeMap<String, String> {
     let plain = |text: &str| {
         let mut bytes = text.bytes();

@@ -7,7 +7,7 @@ use rules::kinds;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A group of which a test may want many kinds.
+/// A group with twenty custom kinds, for tests that need many.
 pub(in crate::cli) const MANY: &str = "many.example.com";
 
 /// The kinds of [`MANY`], each with its plural.
@@ -41,7 +41,7 @@ const CUSTOM: [(&str, &[(&str, &str)]); 3] = [
     (MANY, &OF_MANY),
 ];
 
-/// All groups with their kinds in one answer.
+/// Returns aggregated discovery: all groups with their kinds in one answer.
 pub(super) fn aggregated() -> Response {
     let resource = |plural: &str, kind: &str, namespaced: bool| {
         let scope = if namespaced { "Namespaced" } else { "Cluster" };
@@ -71,7 +71,7 @@ pub(super) fn aggregated() -> Response {
     axum::Json(list).into_response()
 }
 
-/// The resources of a built-in group.
+/// Answers discovery of a built-in group, or of a version of it; `None` for any other path.
 fn builtin(path: &str) -> Option<Response> {
     let group = path.strip_prefix("/apis/")?;
     let (group, version) = match group.split_once('/') {
@@ -95,7 +95,7 @@ fn builtin(path: &str) -> Option<Response> {
     Some(axum::Json(told).into_response())
 }
 
-/// The groups of the definitions; one of them is an API whose server does not answer.
+/// Answers discovery at `/apis` and below; `None` for a path that is no discovery. The server of the API `broken.example.com` does not answer.
 pub(super) fn discovery(path: &str) -> Option<Response> {
     if path.starts_with("/apis/broken.example.com") {
         return Some(failure(StatusCode::SERVICE_UNAVAILABLE));

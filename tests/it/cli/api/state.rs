@@ -26,9 +26,9 @@ pub(super) struct State {
     pub(super) version: u64,
     /// The paths at which a reader has found nothing.
     pub(super) missed: BTreeSet<String>,
-    /// How many watches the command has opened.
+    /// The number of watches that the command has opened.
     pub(super) watches: usize,
-    /// The paths and queries of the requests that have come from others than the controller, each with the user as which it asks.
+    /// The paths and queries of the requests from clients other than the controller, each with the user that it impersonates.
     pub(super) asked: Vec<String>,
 }
 
@@ -40,7 +40,8 @@ impl State {
         (StatusCode::CREATED, axum::Json(object)).into_response()
     }
 
-    /// Makes a change, as JSON operations or as a merge.
+    /// Patches the object at a path, by JSON operations or a merge patch, and answers with the result. A sealed path is forbidden; a dry run stores
+    /// nothing.
     pub(super) fn patch(
         &mut self,
         path: &str,
@@ -110,7 +111,8 @@ impl State {
         json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1", "continue": next}, "items": items})
     }
 
-    /// Whether an account may do that. The controller has its ClusterRole, and everything in its own namespace.
+    /// Whether an account may make this request. The controller may do what its ClusterRoles allow, and everything in its own namespace; any other
+    /// account all but what is hidden.
     pub(super) fn may(&self, asked: &Asked<'_>, path: &str, controller: bool) -> bool {
         if !controller {
             return !self
@@ -133,7 +135,7 @@ impl State {
     }
 }
 
-/// A label selector, by the grammar of our own lists, which is that of the API server.
+/// Parses a label selector, by the grammar of sluice's own lists, which is that of the API server.
 fn selector(text: &str) -> Selector {
     let list = json!([{"kind": "Pod", "selector": text}]).to_string();
     let annotations = Map::from_iter([(keys::DEPENDS_ON.to_owned(), json!(list))]);

@@ -1,4 +1,4 @@
-//! The pod of each reason, and what is there beside it.
+//! For each reason a pod that waits for it, with the objects that cause it.
 
 use rules::judged::Reason;
 use serde_json::{Value, json};
@@ -10,11 +10,11 @@ pub(super) struct Case {
     says: Value,
     /// The objects beside it; in the pod's namespace, where an object names none.
     pub(super) objects: Vec<Value>,
-    /// The time at which the pod was made.
+    /// The creation time of the pod.
     made: &'static str,
 }
 
-/// How a reason is shown.
+/// The source from which the command knows a reason.
 pub(super) enum Shown {
     By(Case),
     /// The command cannot find the reason itself, for this cause, so it shows the word of the gate.
@@ -44,7 +44,7 @@ pub(super) fn config_map(name: &str) -> Value {
     object("v1", "ConfigMap", name, json!({}))
 }
 
-/// A Deployment that is rolled out, or not yet.
+/// Returns a Deployment of one replica with 0 or 1 ready pods, and with these further fields.
 fn deployment(name: &str, ready: u8, rest: Value) -> Value {
     let status = json!({"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": ready,
         "availableReplicas": ready, "conditions": [{"type": "Available", "status": if ready == 1 { "True" } else { "False" }}]});
@@ -79,12 +79,12 @@ fn widget(kind: &str, name: &str) -> Value {
     )
 }
 
-/// A Deployment that is not rolled out, with these annotations.
+/// Returns the Deployment `a`, which is not rolled out, with these annotations.
 fn unready(annotations: Value) -> Value {
     deployment("a", 0, json!({"metadata": {"annotations": annotations}}))
 }
 
-/// A StatefulSet whose pod no node takes.
+/// Returns a StatefulSet and its pod, which fits on no node.
 fn homeless() -> [Value; 2] {
     let labels = json!({"app": "a"});
     let status = json!({"observedGeneration": 1, "replicas": 1, "readyReplicas": 0});
@@ -111,7 +111,7 @@ fn homeless() -> [Value; 2] {
     ]
 }
 
-/// The case of each reason: a reason without one does not compile.
+/// Returns the case of a reason, or the cause why the command cannot find the reason. A reason without a case does not compile.
 #[expect(clippy::too_many_lines, reason = "a line for each reason")]
 pub(super) fn case(reason: Reason) -> Shown {
     let deployment_a = |rest| on("deployment/a", [deployment("a", 0, rest)]);
@@ -307,7 +307,7 @@ pub(super) fn case(reason: Reason) -> Shown {
     })
 }
 
-/// Lower case, so that it may name a namespace.
+/// Returns the namespace of a reason's case: the reason in small letters.
 pub(super) fn namespace(reason: Reason) -> String {
     reason.label().to_lowercase()
 }

@@ -16,7 +16,7 @@ pub(super) const SETTINGS: [&str; 6] = [
     "--watch-cluster-role=sluice-watch",
 ];
 
-/// Everything that is in the cluster.
+/// Returns the objects of a cluster with sluice and with these cases, each in a namespace of its own.
 pub(super) fn cluster(cases: &[(Reason, Case)]) -> Vec<Value> {
     let mut all = installation();
     for (reason, case) in cases {

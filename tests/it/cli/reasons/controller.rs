@@ -11,7 +11,7 @@ use std::process::Command;
 use tempfile::{NamedTempFile, TempDir};
 use wire::env;
 
-/// The controller, for as long as it is kept.
+/// The controller as a process. Dropping this ends it.
 pub(super) struct Controller {
     _process: Process,
     _kubeconfig: NamedTempFile,
@@ -52,7 +52,7 @@ impl Controller {
         }
     }
 
-    /// A gate of the pod `api` in a namespace.
+    /// Starts the gate of the pod `api` in a namespace, and returns it with the folder of its token.
     pub(super) fn gate(&self, namespace: &str) -> (Process, TempDir) {
         let folder = TempDir::new().unwrap();
         let token = folder.path().join("token");

@@ -8,7 +8,7 @@ use rules::judged::Reason;
 use serde_json::{Value, json};
 use wire::Answer;
 
-/// Why no line of the graph has this reason, although the pod's gate has it; `None` for a reason that a line has.
+/// Returns the cause why no line of the graph shows this reason, although the pod's gate has it; `None` for a reason that a line shows.
 fn is_of_no_line(reason: Reason) -> Option<&'static str> {
     match reason {
         Reason::NoSlot => Some("a slot is no object, so no line leads to it"),
@@ -16,7 +16,8 @@ fn is_of_no_line(reason: Reason) -> Option<&'static str> {
     }
 }
 
-/// The differences between the drawing and `told`, which is the JSON of `status`, and so the gate's answer.
+/// Compares `graph` and `ui` for the pod of a reason with `told`, the JSON of `status`, which equals the gate's answer. An error describes the
+/// difference.
 pub(super) fn compare(api: &Api, reason: Reason, told: &str) -> Result<(), String> {
     let answer: Answer =
         serde_json::from_str(told).map_err(|error| format!("{reason}: {error}"))?;

@@ -26,7 +26,7 @@ fn the_right_to_read_an_owner_is_named() {
     }
 }
 
-/// A pod that this command cannot judge is told by its gate.
+/// `status` shows the word of the gate's log for a pod whose owner the caller may not read.
 #[test]
 fn a_pod_whose_owner_cannot_be_read_is_told_by_its_gate() {
     let api = shop();

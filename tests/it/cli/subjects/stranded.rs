@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const WHY: &str = "its gate trusts no certificate of sluice any more and never opens; delete the pod, and its owner makes another";
 
-/// Two pods of the API wait for a Job, and the first one is stranded.
+/// Starts an API server with two pods of `api` that wait for a Job; an Event says that the first one is stranded.
 fn stranded() -> Api {
     let waiting = json!({"running": {"startedAt": "2026-01-01T00:00:00Z"}});
     let about = json!({"kind": "Pod", "namespace": "shop", "name": "api-1", "uid": "api-1"});
@@ -28,7 +28,7 @@ fn stranded() -> Api {
     Api::start(&objects)
 }
 
-/// How often the command has asked for the Events about stranded pods.
+/// Returns the number of lists of Events about stranded pods that the command has requested.
 fn lists(api: &Api) -> usize {
     let requests = api.requests();
     let of_events = requests.iter().filter(|it| it.contains("Stranded"));

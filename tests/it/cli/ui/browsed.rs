@@ -15,7 +15,7 @@ const COLUMN: usize = 15;
 /// The last workload of the last column.
 const LAST: &str = "Deployment/app-59";
 
-/// The boxes in the window, and those of them that something else lies over.
+/// The JavaScript expression for two values: whether more than 15 boxes are in the window, and the boxes that another element covers.
 const COVERED: &str = "(() => {
     const area = document.querySelector('.graph').getBoundingClientRect();
     const within = it => it.left >= area.left && it.right <= area.right && it.top >= area.top && it.bottom <= area.bottom;
@@ -26,11 +26,11 @@ const COVERED: &str = "(() => {
     return [boxes.length > 15, covered.map(it => it.dataset.id).join()];
 })()";
 
-/// The objects of the first row of the timeline, and of the first line of the list of all objects.
+/// The JavaScript expression for two objects: that of the first row of the timeline, and that of the first line of the list of all objects.
 const FIRST: &str =
     "['.timeline button.line-of', '.all .link'].map(it => document.querySelector(it).dataset.key)";
 
-/// An open page, while workloads start of which none waits or fails.
+/// An open page of workloads that start; none of them waits for a gate or fails.
 struct Page {
     api: Api,
     browser: Browser,
@@ -40,7 +40,7 @@ struct Page {
 }
 
 impl Page {
-    /// Opens the page; `None` where there is no Chromium.
+    /// Opens the page in a browser. Without Chromium, prints that the test is skipped and returns `None`.
     fn open() -> Option<Self> {
         let Some(mut browser) = Browser::start() else {
             eprintln!("skipped: no chromium is installed");
@@ -81,7 +81,7 @@ impl Page {
             .block_on(self.browser.until(expression, expected));
     }
 
-    /// Has the last workload fail to pull its image, and waits until the page draws that.
+    /// Changes the last workload so that it cannot pull its image, and waits until the page draws it as broken.
     fn breaks(&mut self) {
         self.api.change(&[starting(MANY - 1, "ImagePullBackOff")]);
         let broken = "document.querySelector('.box.broken')?.dataset.id ?? null";
@@ -94,7 +94,7 @@ fn name(number: usize) -> String {
     format!("app-{number:02}")
 }
 
-/// The pod of a workload, whose container waits for a reason.
+/// Returns the pod of a workload whose container waits for this reason, such as `ContainerCreating`.
 fn starting(number: usize, reason: &str) -> Value {
     let name = name(number);
     let state = json!({"waiting": {"reason": reason, "message": "not found"}});
@@ -112,7 +112,7 @@ fn starting(number: usize, reason: &str) -> Value {
     )
 }
 
-/// Whether the box of the last workload is in the window.
+/// Returns the JavaScript expression for whether the box of the last workload is in the window.
 fn last_is_shown() -> String {
     format!(
         "(() => {{

@@ -1,4 +1,4 @@
-//! What an open page costs the API server while nothing changes, and that it still hears of a change.
+//! An open page makes few requests to the API server while nothing changes, and still hears of a change.
 
 use super::shop::{deployment, shop};
 use super::{Ui, heard};
@@ -9,7 +9,7 @@ use std::time::Instant;
 /// The most requests in a minute while nothing changes.
 const MOST: usize = 10;
 
-/// Reads answers of the page until two in a row have cost no more than they may.
+/// Reads events of the page until two in a row have cost no more than [`MOST`] requests a minute. Fails after eight.
 fn settles(api: &Api, answers: &mut impl Iterator<Item = Value>) {
     let (mut quiet, mut costs) = (0, Vec::new());
     while quiet < 2 {

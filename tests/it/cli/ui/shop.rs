@@ -9,7 +9,7 @@ fn object(version: &str, kind: &str, name: &str, rest: &Value) -> Value {
     made
 }
 
-/// A pod of the ReplicaSet `owner`.
+/// Returns a pod of the ReplicaSet `owner`, with these further fields.
 pub(super) fn pod(name: &str, owner: &str, rest: &Value) -> Value {
     let owner = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": true}]);
     let mut pod = object(
@@ -22,7 +22,7 @@ pub(super) fn pod(name: &str, owner: &str, rest: &Value) -> Value {
     pod
 }
 
-/// A Deployment without a ready replica, and its ReplicaSet.
+/// Returns a Deployment with this list and without a ready replica, and its ReplicaSet.
 pub(super) fn deployment(name: &str, list: &str) -> [Value; 2] {
     let owner = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": name, "uid": name, "controller": true}]);
     let spec = json!({"replicas": 1, "selector": {"matchLabels": {"app": name}},

@@ -1,10 +1,10 @@
-//! What the page asks for beside the graph, and what it draws of an object that cannot start.
+//! Requests of the page beside the graph, and the drawing of an object that cannot start.
 
 use super::shop::{deployment, pod, shop};
 use super::{Ui, heard};
 use serde_json::{Value, json};
 
-/// The news of an object are read when a user asks for them.
+/// The page reads the last line of a gate and the Events of an object when a user asks for the object.
 #[test]
 fn the_gates_last_line_and_the_events_are_told() {
     let api = shop();
@@ -54,7 +54,7 @@ fn the_gates_last_line_and_the_events_are_told() {
     }
 }
 
-/// The page copies what `graph -o mermaid` prints.
+/// The page offers the graph for Mermaid as `graph -o mermaid` prints it.
 #[test]
 fn the_graph_is_told_for_mermaid() {
     let api = shop();
@@ -67,7 +67,7 @@ fn the_graph_is_told_for_mermaid() {
     assert_eq!(told.body, printed);
 }
 
-/// A pod that needs a hand is told apart from one that only takes its time.
+/// The graph marks a pod whose image cannot be pulled as broken, and not a pod that only takes its time.
 #[test]
 fn what_cannot_start_is_told_as_broken() {
     let api = shop();

@@ -147,7 +147,7 @@ async fn the_gate_stands_where_the_template_says() {
     .await;
 }
 
-/// Fields of pods that are younger than the API that sluice is built with.
+/// Admission keeps fields of a pod that are younger than the API that sluice is built with.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn fields_that_this_build_has_never_heard_of_are_kept() {

@@ -31,7 +31,7 @@ async fn another_namespace_has_to_consent() {
     .await;
 }
 
-/// Only the administrator can consent for objects without a namespace.
+/// A gate may not depend on an object without a namespace, and does not learn whether it exists: only the administrator can consent.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_in_no_namespace_is_told_of_to_nobody() {
@@ -50,7 +50,7 @@ async fn what_is_in_no_namespace_is_told_of_to_nobody() {
     .await;
 }
 
-/// The gate's line on the dependency, without its name and the time so far.
+/// Returns the end of a gate's line from the reason on, without the dependency's name; the whole line where its status is not `Unknown`.
 fn said(line: &str) -> &str {
     let (_, said) = line.split_once(": Unknown").unwrap_or(("", line));
     said

@@ -4,8 +4,8 @@ use harness::cluster::{
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// The pod of a Deployment that waits for a ConfigMap that is never made, and for another one that the test makes. The first has
-/// a timeout of its own from the moment at which the pod is seen to wait, so a slow start of the gate does not count.
+/// Makes a Deployment that waits for a ConfigMap that is never made, and for another one that the test makes, and returns its pod. Once the pod is
+/// seen to wait, the first entry gets a timeout of one second, so a slow start of the gate does not count.
 async fn times_out(ns: &Namespace, on_timeout: &str) -> Pod {
     let api = deployment("api").depends_on("configmap/absent, configmap/go");
     ns.apply([api]).await.ok();
@@ -110,7 +110,7 @@ fn ready(pod: &Value) -> Option<&Value> {
         .find(|it| it["type"] == "Ready")
 }
 
-/// When the application of a pod started, as its kubelet wrote it: a moment after its gate has ended.
+/// Returns the time at which the application of a pod started, as its kubelet wrote it: a moment after its gate has ended.
 async fn began(ns: &Namespace, pod: &Pod) -> Timestamp {
     let at = |pod: &Value| {
         text(pod, "/status/containerStatuses/0/state/running/startedAt")
@@ -123,8 +123,8 @@ async fn began(ns: &Namespace, pod: &Pod) -> Timestamp {
     at(&pod.now().await).expect("it goes on running")
 }
 
-/// The lists ask for an hour of `stable` until the gates have seen the break, and for seconds after it, so that a slow test
-/// passes too.
+/// A dependency that breaks has to be ready for the time of `stable` anew. The lists ask for an hour until the gates have seen the break, and for
+/// seconds after it, so that a slow test passes too.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_breaks_has_to_last_anew() {

@@ -60,7 +60,8 @@ async fn who_asks_for_nothing_gets_nothing() {
     .await;
 }
 
-/// The API server itself warns of a foreign key: it does not send an object with none of our keys to the webhook.
+/// A key that sluice does not act on gets one warning, with or without a list beside it. The API server itself gives it: without a key of sluice an
+/// object is not sent to the webhook.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_key_that_nobody_acts_on_gets_a_word_once() {

@@ -52,7 +52,7 @@ async fn a_good_list_is_not_replaced_by_a_bad_one() {
     .await;
 }
 
-/// A list on the pod template alone, of each kind, in the words of one on the object.
+/// A list that cannot be read is refused on the pod template of each kind, in the words for a list on the object.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_bad_list_on_the_template_is_refused_too() {

@@ -1,4 +1,4 @@
-//! Entries that mean several objects, or only some of them.
+//! Tests of entries of a list that mean several objects, or only some of an object's pods.
 
 use harness::cluster::{
     LIMIT, Manifest, Namespace, await_until, config_map, daemon_set, deployment, job, pod,
@@ -8,7 +8,7 @@ use serde_json::json;
 
 const TIER: &str = "/metadata/labels/tier";
 
-/// Jobs that have not begun.
+/// Returns a suspended Job with the label that the lists select.
 fn suspended(name: &str) -> Manifest {
     job(name).with("/spec/suspend", true).with(TIER, "seed")
 }
@@ -104,7 +104,7 @@ async fn what_is_optional_and_there_has_to_count() {
     .await;
 }
 
-/// A DaemonSet without a pod is ready where no node is asked for; a pod is never content with that.
+/// A DaemonSet that has no pod counts as ready, except for an entry with `sameNode`, which needs its pod on the node.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn of_a_daemon_set_the_pod_on_the_same_node_has_to_count() {
@@ -189,7 +189,8 @@ async fn of_selected_jobs_only_the_fresh_ones_count() {
     .await;
 }
 
-/// A Job's name is unknown beforehand, and the Job is removed as soon as it is complete.
+/// A Job that a selector has found counts also after its removal, for a later revision too: its name is unknown beforehand, and it is removed once it
+/// is complete.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_removed_job_that_a_selector_found_goes_on_counting() {

@@ -1,4 +1,4 @@
-//! The word behind the colon: for each an object that is in that state and in no further one.
+//! The state after the colon of an entry, such as `:present`: for each state an object that is in it and in no further one.
 
 use harness::cluster::{UNTIL_ENOUGH, deployment, job, other, pod, service, with_namespace};
 use serde_json::json;
@@ -118,7 +118,8 @@ async fn a_deployment_that_is_rolled_is_available_and_not_ready() {
     .await;
 }
 
-/// This cluster has no load balancer, so the test writes the addresses.
+/// `:addressed` holds for a Service with a load balancer and for an Ingress once each has an address. This cluster has no load balancer, so the test
+/// writes the addresses.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_load_balancer_and_an_ingress_are_addressed_when_they_have_an_address() {

@@ -2,8 +2,8 @@ use harness::cluster::{Manifest, Namespace, Pod, config_map, deployment, job, wi
 use serde_json::json;
 use std::time::Duration;
 
-/// The pod of a Deployment that waits for a ConfigMap, whose timeout is set, and with it passes, once it is seen to wait:
-/// however long a pod takes to run its gate.
+/// Makes a Deployment that waits for a ConfigMap and returns its pod. Once the pod is seen to wait, however late, the Deployment gets a timeout of
+/// one second, which passes.
 async fn times_out(ns: &Namespace, on_timeout: &str) -> Pod {
     let api = deployment("api").depends_on("configmap/go");
     let api = api.annotated("sluice.dev/on-timeout", on_timeout);
@@ -87,7 +87,7 @@ async fn proceed_starts_without_the_dependency_and_is_not_remembered() {
     .await;
 }
 
-/// Scales `api` to two, and returns the new pod.
+/// Scales `api` to two pods, and returns the new one.
 async fn second(ns: &Namespace, first: &Pod) -> Pod {
     ns.kubectl(["scale", "deployment/api", "--replicas=2"])
         .await
@@ -238,7 +238,7 @@ async fn an_expression_on_an_edge_says_what_ready_means() {
     .await;
 }
 
-/// sluice watches only the metadata of ConfigMaps, and reads a ConfigMap by its name where an expression looks into it.
+/// An expression may read a ConfigMap: sluice watches only the metadata of ConfigMaps, and reads one by its name where an expression needs it.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_expression_looks_into_a_config_map() {

@@ -1,4 +1,4 @@
-//! `kubectl sluice graph` and `ui` beside the gate: what a line says, the gate says too.
+//! `kubectl sluice graph` and `ui` give the same reasons as the gates of the pods.
 
 use super::page::{boxes, serve};
 use crate::browser::Browser;
@@ -9,7 +9,8 @@ use harness::cluster::{
 use harness::process::binary;
 use serde_json::{Value, json};
 
-/// Deployments whose gates wait, each with something that holds it back or does not, beside `configmap/go`, which is not there.
+/// Makes Deployments whose gates wait, each for another reason, and waits until the gates tell these reasons. `host` is another namespace, with a
+/// dependency.
 async fn wait(ns: &Namespace, host: &Namespace) {
     seeded(ns).await;
     host.apply([config_map("there")]).await.ok();
@@ -40,7 +41,7 @@ async fn wait(ns: &Namespace, host: &Namespace) {
     }
 }
 
-/// The first disagreement between the graph and the gates.
+/// Returns the first part of the graph that differs from the reasons of the gates; `None` where all agree.
 fn disagreement(drawn: &Value, foreign: &str) -> Option<String> {
     let find = |list: &str, is: &dyn Fn(&Value) -> bool| {
         let mut all = drawn[list].as_array().into_iter().flatten();

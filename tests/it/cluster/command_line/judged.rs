@@ -1,4 +1,4 @@
-//! `kubectl sluice status` beside the gate of the pod: one answer to one question, by what sluice is set to here.
+//! `kubectl sluice status` and the gate of a pod give the same answer, with the settings of the installed sluice.
 
 use crate::cluster::readiness::memory::seeded;
 use harness::cluster::{
@@ -8,7 +8,7 @@ use harness::cluster::{
 use harness::process::binary;
 use serde_json::{Value, json};
 
-/// The command's answer for a pod.
+/// Runs `kubectl sluice status` for a pod, with further arguments.
 pub(crate) async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome {
     let program = Program::new(binary("kubectl-sluice"))
         .args(["status", &pod.name, "--namespace", &ns.name])
@@ -16,8 +16,8 @@ pub(crate) async fn status(ns: &Namespace, pod: &Pod, args: &[&str]) -> Outcome 
     program.run().await
 }
 
-/// Waits until `status` gives this reason for the first dependency of a pod, and agrees with the gate: each hears of a change
-/// in its own time.
+/// Waits until `status` gives this reason for the first dependency of a pod, agrees with the gate and ends with this code: command and gate learn of
+/// a change at different times.
 pub(crate) async fn assert_told(ns: &Namespace, pod: &Pod, reason: &str, code: i32) {
     await_until(&format!("{reason} is told"), LIMIT, async || {
         let told = status(ns, pod, &["-o", "json"]).await;
@@ -29,7 +29,7 @@ pub(crate) async fn assert_told(ns: &Namespace, pod: &Pod, reason: &str, code: i
     .await;
 }
 
-/// Waits until the pod says that its gate runs, which the gate's log may tell earlier.
+/// Waits until the status of the pod says that its gate runs: the gate may write its log earlier.
 async fn has_a_gate_that_runs(pod: &Pod) {
     await_until("the gate is said to run", LIMIT, async || {
         let gate = pod.gate().await;
@@ -78,7 +78,7 @@ async fn a_job_that_sluice_remembers_is_not_said_to_be_missing() {
     .await;
 }
 
-/// The caller may read only pods and the workloads above them.
+/// `status` of a caller that may read only pods, ConfigMaps and the workloads above pods tells what the caller may not see.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_the_caller_may_not_see_is_said() {
@@ -110,7 +110,7 @@ async fn what_the_caller_may_not_see_is_said() {
     .await;
 }
 
-/// Waits until the role counts: the API server reads of it some time after it has taken it.
+/// Waits until the API server lets the account of the test list Deployments: it reads a new role with a delay.
 async fn may_read_deployments(ns: &Namespace) {
     let account = format!("system:serviceaccount:{}:default", ns.name);
     let question = [
@@ -130,7 +130,7 @@ async fn may_read_deployments(ns: &Namespace) {
     .await;
 }
 
-/// The command's answer for a pod, with a token instead of the rights of an administrator.
+/// Runs `kubectl sluice status` for a pod with the rights of a token instead of those of an administrator.
 async fn as_somebody(ns: &Namespace, pod: &Pod, token: &str) -> Outcome {
     let view = [
         "config",

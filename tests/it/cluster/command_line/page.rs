@@ -10,7 +10,7 @@ const SELECTED: &str = "document.querySelector('.box[aria-pressed=true]')?.datas
 const FOCUSED: &str = "document.activeElement.dataset.id ?? null";
 const BACKGROUND: &str = "getComputedStyle(document.body).backgroundColor";
 
-/// The ids of the boxes of a class, sorted.
+/// Returns the JavaScript expression for the sorted IDs of the boxes of a class.
 pub(super) fn boxes(class: &str) -> String {
     format!("[...document.querySelectorAll('.box.{class}')].map(it => it.dataset.id).sort().join()")
 }
@@ -182,7 +182,7 @@ async fn by_keys(browser: &mut Browser) {
         .await;
 }
 
-/// The colours of the system, and those of the switch.
+/// Checks that the page follows the colour scheme of the system, and that the key `t` changes it.
 async fn colours(browser: &mut Browser) {
     browser.prefers("light");
     let light = browser.value(BACKGROUND);
@@ -195,7 +195,7 @@ async fn colours(browser: &mut Browser) {
     browser.until(BACKGROUND, dark).await;
 }
 
-/// A page from elsewhere in the same browser reads nothing, even if it knows the address.
+/// Checks that another page in the same browser cannot read the graph, even if it knows the address.
 async fn elsewhere(address: &str, browser: &mut Browser) {
     browser.open("about:blank");
     browser

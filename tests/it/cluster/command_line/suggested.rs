@@ -1,11 +1,11 @@
-//! Charts of `fixtures/suggest` with the annotations that `kubectl sluice suggest` proposes, and without their wait loops: the
-//! order holds.
+//! Charts of `fixtures/suggest` with the annotations that `kubectl sluice suggest` proposes, and without their wait loops: their pods start in the
+//! right order.
 
 use crate::cli::suggest::proposed;
 use harness::cluster::{Chart, LIMIT, Namespace, await_until, with_namespace};
 use std::fs;
 
-/// The containers that run in place of each image: each prints `started`, and is ready, or as a Job done, once it is told.
+/// The container that runs in place of each one of a chart: it prints `started`, and is ready once the test creates `/tmp/ready`.
 const LASTS: &str = "- name: app
           image: docker.io/library/busybox:1.35
           imagePullPolicy: IfNotPresent
@@ -16,7 +16,7 @@ const ENDS: &str = "- name: app
           imagePullPolicy: IfNotPresent
           command: [sh, -c, \"echo started; until [ -e /tmp/ready ]; do sleep 0.2; done\"]";
 
-/// A workload's template without its wait loops, with an image that the test cluster has.
+/// Returns the template of a workload without its wait loops, with an image that the test cluster has.
 fn stand_in(template: &str) -> String {
     let container = if template.contains("kind: Job") {
         ENDS
@@ -58,8 +58,8 @@ async fn install(ns: &Namespace, name: &str) {
     Chart::of("helm", &files).upgrade(ns, &[]).await.ok();
 }
 
-/// Installs a chart, then tells what the dependent waits for that it is ready: the first workloads, and once the gate says
-/// that it waits for nothing but the dependency of the last one, and with which reason, that one.
+/// Installs a chart, and makes the workloads `first` ready. Once the gate of `dependent` waits for the dependency of `last` alone, and with its
+/// reason, makes that workload ready, too.
 async fn in_order(name: &str, dependent: &str, first: &[&str], last: [&str; 3]) {
     let [last, dependency, reason] = last;
     with_namespace("suggested", async |ns| {

@@ -1,9 +1,9 @@
-//! The charts of the pages about public charts, installed by Helm with the values or the plan that their page prints: what a page
-//! says of the order holds by the times that the kubelet wrote.
+//! The charts of the pages about public charts, installed by Helm with the values or the plan that their page prints. The order on the page must hold
+//! by the times that the kubelet wrote.
 //!
-//! Charts of the same shape stand in `fixtures/docs`. Where `SLUICE_TEST_CHARTS` names a folder, the real ones are installed as well:
-//! `SECTION.tgz`, by the section of the page, with the values of `SECTION.yaml` where that is there. A post-renderer has their
-//! pods run another image and leaves alone what order rests on.
+//! Charts of equal shape are in `fixtures/docs`. Where `SLUICE_TEST_CHARTS` names a folder, the public ones are installed as well: `SECTION.tgz`, by
+//! the section of the page, with the values of `SECTION.yaml` where that is there. A post-renderer gives their pods another image and leaves alone
+//! the fields on which the order rests.
 
 mod drawn; // the waits, by the cluster's own report
 mod family; // a chart, and what its page says of it
@@ -24,10 +24,10 @@ use tokio::time::sleep;
 
 const PLUGINS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/helm-plugins");
 
-/// How often the test looks for running Jobs.
+/// The pause between two looks for running Jobs.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// A test for each chart, and what the pages have to have.
+/// Makes a test for each chart, and the list of all of them, each with its page and its section.
 macro_rules! families {
     ($($test:ident: $page:literal, $section:literal;)*) => {
         const FAMILIES: &[(&str, &str)] = &[$(($page, $section)),*];
@@ -99,7 +99,7 @@ async fn comes_in_order(page: &str, section: &str) {
     .await;
 }
 
-/// The fetched chart of `SLUICE_TEST_CHARTS`, and its values; else why there is none.
+/// Returns the chart of a section in the folder `SLUICE_TEST_CHARTS`, and its values; else the cause why there is none.
 fn real(section: &str) -> Result<(PathBuf, Option<String>), String> {
     let folder = env::var_os("SLUICE_TEST_CHARTS").ok_or("SLUICE_TEST_CHARTS names no folder")?;
     let file = |ending: &str| Path::new(&folder).join(format!("{section}.{ending}"));
@@ -111,7 +111,7 @@ fn real(section: &str) -> Result<(PathBuf, Option<String>), String> {
     Ok((chart, values))
 }
 
-/// Installs a chart as its page says, and fails where not everything waits for what the page says, or something started too early.
+/// Installs a chart as its page says. Fails where an object waits for other dependencies than the page says, or where one started too early.
 async fn installed(family: &Family, ns: &Namespace, chart: &Path, args: &[String]) {
     let (lived, drawn) = (
         RefCell::new(Lived::default()),
@@ -154,7 +154,7 @@ async fn install(family: &Family, ns: &Namespace, chart: &Path, args: &[String])
     install.input(values).run().await.ok();
 }
 
-/// Ends each running Job, once the graph with its waits is read: many Jobs are removed as soon as they are complete.
+/// Ends each running Job once the graph of the moment is noted: many Jobs are removed as soon as they are complete. Never returns.
 async fn end_jobs(ns: &Namespace, lived: &RefCell<Lived>, drawn: &RefCell<Drawn>) -> Infallible {
     let mut told = BTreeSet::new();
     loop {

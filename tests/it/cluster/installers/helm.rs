@@ -9,7 +9,7 @@ const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/shop/chart
 const UMBRELLA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/umbrella");
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/seeds");
 
-/// Why the shop cannot run here, if so. Its image is put on the node on the way, once.
+/// Loads the shop's image onto the node, once in a run of the tests. Returns the cause why the shop cannot run here; `None` where it can.
 pub(in crate::cluster) async fn missing() -> Option<&'static str> {
     static LOADED: OnceCell<Option<&'static str>> = OnceCell::const_new();
     *LOADED.get_or_init(load).await
@@ -41,8 +41,8 @@ async fn load() -> Option<&'static str> {
     None
 }
 
-/// Install, then an upgrade for which the database needs another migration. The API of the shop exits where its database
-/// does not have the schema that it needs, so that nothing was started too early where nothing was started twice.
+/// Installs the shop, then upgrades it to a release whose database needs another migration. The API of the shop exits where its database does not
+/// have the schema that it needs, so an API that was started only once was not started too early.
 async fn installs_and_upgrades(helm: &str) {
     if let Some(reason) = missing().await {
         eprintln!("skipped: {reason}");
@@ -105,7 +105,8 @@ async fn the_shop_with_helm_3() {
     installs_and_upgrades("helm3").await;
 }
 
-/// The front exits where the store does not serve. In the upgrade, where both have new pods, the old store serves at first.
+/// Installs and upgrades the umbrella chart, whose front exits where the store does not serve. In the upgrade both have new pods, and the old store
+/// serves at first.
 async fn the_umbrella(helm: &str) {
     with_namespace(&format!("example-{helm}"), async |ns| {
         release(ns, helm, ["install", "umbrella", UMBRELLA]).await;
@@ -155,7 +156,7 @@ async fn the_umbrella_with_helm_3() {
     the_umbrella("helm3").await;
 }
 
-/// Shows the effect of the umbrella's annotation by leaving it out.
+/// The umbrella chart's front crashes and restarts where its annotation is left out.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_umbrella_without_its_annotation_crashes_first() {

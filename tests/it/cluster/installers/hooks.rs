@@ -1,11 +1,12 @@
-//! A migration that is a hook of Helm's: a Job of the same name in each release, deleted before the next is made.
+//! Migrations that are hooks of Helm: a Job of one name in each release, deleted before the next is made.
 
 use harness::cluster::{Chart, Pod, deployment, job, with_namespace};
 
 const REVISION: &str = "sluice.dev/revision";
 const RELEASE: &str = "{{ .Release.Revision }}";
 
-/// An install and an upgrade: each API starts after its own migration, and the old one serves until the new one does.
+/// Installs and upgrades a chart whose API waits for such a Job. Each API starts after its own migration, and the old one serves until the new one
+/// does.
 async fn migrates_before_it_starts(
     helm: &'static str,
     hook: &str,
@@ -53,8 +54,8 @@ async fn goes_first(migrate: &Pod, api: &Pod) {
     assert!(done <= starts, "{starts} is before {done}");
 }
 
-/// Helm runs the hook once everything else is applied, so that the new API meets the completed Job of the release before.
-/// (With `--wait` it would wait for the API before it makes the Job.)
+/// A hook of `post-upgrade` runs after Helm has applied everything else, so the new API meets the completed Job of the release before. (With `--wait`
+/// it would wait for the API before it makes the Job.)
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn after_the_upgrade_with_helm_4() {

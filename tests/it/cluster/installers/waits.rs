@@ -1,4 +1,4 @@
-//! Helm 3 and 4 over a release whose workloads wait, in every way in which they write.
+//! Helm 3 and 4, in every way in which they write, upgrade a release whose workloads wait, and no workload is rolled.
 
 use harness::cluster::{
     Chart, LIMIT, Manifest, Namespace, await_until, config_map, cron_job, deployment, job,
@@ -9,7 +9,8 @@ use serde_json::json;
 const LIST: &str = "configmap/go";
 const REVISION: &str = "{{ .Release.Revision }}";
 
-/// Each kind once, on what is there. A Job names its pods itself, so that the release can put it whole, as `--force` does.
+/// Returns a Deployment, a StatefulSet, a Job and a CronJob that wait for a ConfigMap, and the ConfigMap. The Job names its pods itself, so that Helm
+/// can replace it as a whole, as `--force` does.
 fn release() -> [Manifest; 5] {
     let labels = json!({"matchLabels": {"app": "seed"}});
     let seed = job("seed")
@@ -24,7 +25,7 @@ fn release() -> [Manifest; 5] {
     ]
 }
 
-/// The kinds that the release makes, and those that come of them.
+/// The kinds of the release's objects, and of the objects that Kubernetes makes for them.
 const KINDS: [&str; 6] = [
     "deployment",
     "statefulset",
@@ -34,7 +35,7 @@ const KINDS: [&str; 6] = [
     "pod",
 ];
 
-/// The fields that a rollout, a restart or a replacement would change.
+/// Returns the UID and the generation of each object of these kinds: a rollout, a restart or a replacement would change one of them.
 async fn identities(ns: &Namespace, kinds: &[&str]) -> Vec<String> {
     let mut seen = vec![];
     for kind in kinds {
@@ -100,7 +101,7 @@ async fn a_release_of_helm_3_comes_changes_nothing_and_goes() {
     comes_changes_nothing_and_goes("helm3", &["--wait", "--force"]).await;
 }
 
-/// The second revision comes up whole, and then its own check refuses it.
+/// Returns the manifests of a chart whose second revision becomes ready as a whole, and whose check, a hook after the upgrade, then fails.
 fn refused_by_its_check() -> [Manifest; 3] {
     let tagged = |manifest: Manifest| {
         manifest

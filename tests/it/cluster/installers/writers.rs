@@ -1,4 +1,4 @@
-//! `kubectl`, in the ways in which it writes that are not a plain apply.
+//! Tests of `kubectl` on gated workloads, by the ways of writing other than a plain apply.
 
 use harness::cluster::{
     config_map, deployment, items, job, pod, stateful_set, text, with_namespace, yaml,
@@ -8,7 +8,7 @@ use serde_json::Value;
 const LIST: &str = "configmap/never";
 const MARKER: &str = "f:sluice.dev/gated";
 
-/// The owners of the marker in an object's pod template, by the record of the API server.
+/// Returns the field managers that own the marker in an object's pod template.
 fn owners(object: &Value) -> Vec<&str> {
     let fields = items(object, "/metadata/managedFields").iter();
     let owns = |entry: &&Value| {
@@ -51,7 +51,7 @@ async fn two_field_managers_meet_no_conflict() {
     .await;
 }
 
-/// Applies from the client's side, then from the server's side, and back: each way takes over the fields of the other.
+/// Client-side and server-side apply in turns: each takes over the fields of the other, and no object is rolled.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn client_side_and_server_side_apply_take_turns() {
@@ -78,7 +78,7 @@ async fn client_side_and_server_side_apply_take_turns() {
     .await;
 }
 
-/// An object that passed its gate has nothing to do with a new object of its name.
+/// An object that is replaced by `kubectl replace --force` waits again, although the former object of its name has passed its gate.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_has_passed_and_is_replaced_by_force_waits() {

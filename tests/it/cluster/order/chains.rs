@@ -1,6 +1,6 @@
 use harness::cluster::{Manifest, Namespace, deployment, job, stateful_set, with_namespace};
 
-/// c waits for b, b waits for a, each of another kind.
+/// Returns a chain of three objects of different kinds: the Deployment `c` waits for the StatefulSet `b`, which waits for the Job `a`.
 fn chain(tag: &str) -> [Manifest; 3] {
     let [a, b, c] = ["a", "b", "c"].map(|link| format!("{link}-{tag}"));
     [

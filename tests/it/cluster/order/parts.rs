@@ -1,12 +1,11 @@
-//! Sub-charts, groups and releases.
+//! Tests of `subchart/`, `group/` and `release/` in lists.
 
 use harness::cluster::{Chart, Namespace, Pod, config_map, deployment, with_namespace, yaml};
 
 const GROUP: &str = "sluice.dev/group";
 
-/// A chart as third parties publish them: nothing in it knows sluice, and its values take annotations for its pods. It is
-/// ready `values.ready` seconds after its start, and rolled where `values.stamp` changes, which every revision does that
-/// says none.
+/// A chart as third parties publish it: nothing in it knows sluice, and its values take annotations for its pods. Its pod is ready `values.ready`
+/// seconds after its start, and is rolled when `values.stamp` changes; without that value every revision changes it.
 const SERVICE: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
@@ -34,17 +33,17 @@ spec:
 const SERVICE_VALUES: &str = "podAnnotations: {}\nready: 1\n";
 const SERVICE_CHART: &str = "apiVersion: v2\nname: service\nversion: 1.0.0\n";
 
-/// A sub-chart that has nothing that could be waited for.
+/// The template of a sub-chart that has only a ConfigMap, without anything to wait for.
 const CONFIG: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Release.Name }}-config\"}\n";
 const CONFIG_CHART: &str = "apiVersion: v2\nname: config\nversion: 1.0.0\n";
 
-/// A sub-chart that only holds another one.
+/// The Chart.yaml of a sub-chart that only holds another sub-chart.
 const NEST_CHART: &str = "apiVersion: v2\nname: nest\nversion: 1.0.0
 dependencies: [{name: service, alias: inner, version: 1.0.0}]\n";
 
-/// The umbrella, which is a service too, and starts last. Helm writes Deployments in the order of their names, so `early`
-/// and `first` before what they wait for.
+/// The Chart.yaml of the umbrella, which has a Deployment of its own that starts last. Helm writes Deployments in the order of their names, so
+/// `early` and `first` come before the ones that they wait for.
 const UMBRELLA_CHART: &str = "apiVersion: v2\nname: umbrella\nversion: 1.0.0
 dependencies:
   - {name: service, alias: early, version: 1.0.0}
@@ -87,7 +86,7 @@ fn umbrella(helm: &'static str) -> Chart {
     Chart::of(helm, &files)
 }
 
-/// Each dependent, and its dependency, which takes longer than a release that is quiet.
+/// Pairs of a dependent and its dependency, which becomes ready later than a release counts as quiet.
 const PAIRS: [(&str, &str); 4] = [
     ("release-early", "release-late"),
     ("release-first", "release-inner"),
@@ -104,7 +103,7 @@ async fn pairs(ns: &Namespace) -> Vec<(Pod, Pod)> {
     pods
 }
 
-/// An install, an upgrade and a rollback of the umbrella, in each of which every pod is a new one.
+/// Installs, upgrades and rolls back the umbrella, with new pods each time, and checks the order of the pairs.
 async fn comes_in_order(helm: &'static str) {
     with_namespace(&format!("umbrella-{helm}"), async |ns| {
         let chart = umbrella(helm);
@@ -230,7 +229,7 @@ async fn a_group_is_what_says_that_it_is_in_it_and_at_least_one() {
     .await;
 }
 
-/// A release of one Deployment that is ready when it is told.
+/// Installs the release `store` with one Deployment, `db`, which is ready once the test says so.
 async fn install_store(ns: &Namespace) {
     let store = Chart::new("helm", &[deployment("db").ready_when_told()]);
     store.called("store").upgrade(ns, &[]).await.ok();
@@ -283,7 +282,7 @@ async fn a_release_of_another_namespace_counts_where_that_consents() {
     .await;
 }
 
-/// A sub-chart whose objects are in a namespace of its own, as a chart of an operator or of monitoring has them.
+/// An entry `NAMESPACE/subchart/NAME` waits for a sub-chart whose objects are in another namespace, as with an operator or monitoring.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_sub_chart_in_a_namespace_of_its_own_is_waited_for_there() {

@@ -6,7 +6,7 @@ use harness::cluster::{
 };
 use serde_json::json;
 
-/// A workload as the charts of others have it: nothing in it knows sluice.
+/// Returns a Deployment as a third-party chart has it, with a label of its name and no key of sluice.
 fn part(name: &str) -> Manifest {
     deployment(name).with("/metadata/labels/app.kubernetes.io~1name", name)
 }
@@ -50,7 +50,8 @@ async fn a_plan_puts_parts_in_order_that_know_nothing_of_it() {
     .await;
 }
 
-/// Charts of before `helm.sh/chart`, a migration whose name no values file can know, and one object of several.
+/// A plan puts a Job, found by its labels, before the other objects of its own chart, and one Deployment before another. The chart has the older
+/// label `chart`.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_plan_puts_a_migration_before_the_rest_of_its_own_chart() {
@@ -81,7 +82,8 @@ async fn a_plan_puts_a_migration_before_the_rest_of_its_own_chart() {
     .await;
 }
 
-/// The agent of the node is of no release, and neither is the plan.
+/// A plan with `everyPod` holds the pods of every release, and of none, until the agent on their node is ready. Neither the agent nor the plan is
+/// part of a release.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_plan_holds_every_pod_until_the_agent_of_its_node_is_ready() {
@@ -106,7 +108,7 @@ async fn a_plan_holds_every_pod_until_the_agent_of_its_node_is_ready() {
     .await;
 }
 
-/// The messages of a plan's Events with this reason.
+/// Returns the messages of the Events on the plan with this reason.
 async fn told(ns: &Namespace, reason: &str) -> String {
     let selector = format!("--field-selector=involvedObject.name=plan,reason={reason}");
     let messages = "--output=jsonpath={.items[*].message}";
@@ -114,7 +116,7 @@ async fn told(ns: &Namespace, reason: &str) -> String {
     ns.kubectl(events).await.ok()
 }
 
-/// Waits for an Event on the plan.
+/// Waits for an Event on the plan with this reason, whose message contains `message`.
 async fn is_told(ns: &Namespace, reason: &str, message: &str) {
     await_until(
         &format!("the plan is told {message:?}"),

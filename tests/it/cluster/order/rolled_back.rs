@@ -1,4 +1,4 @@
-//! A rollback of a workload whose versions are ControllerRevisions: the one that comes back is the object of before.
+//! A rollback of a StatefulSet or a DaemonSet: the revision that comes back is the ControllerRevision of before, not a new object.
 
 use harness::cluster::{
     Manifest, Namespace, Pod, config_map, daemon_set, stateful_set, text, with_namespace,

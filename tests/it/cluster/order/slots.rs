@@ -1,4 +1,4 @@
-//! Caps: `sluice.dev/parallelism`.
+//! Tests of caps, `sluice.dev/parallelism`: the number of workloads that run at the same time.
 
 use harness::cluster::{
     LIMIT, Manifest, Namespace, Pod, Program, Runs, UNTIL_ENOUGH, await_until, config_map,
@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 
 const PARALLELISM: &str = "sluice.dev/parallelism";
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
-/// The edge of a Job of one release whose turn has not come.
+/// The text in a gate's line about a Job that has no slot yet under a cap of 1.
 const SLOT: &str = "one of 1 slots";
 
-/// `count` Jobs of one wave under a cap, each of which runs for `seconds`.
+/// Returns `count` Jobs under a cap, each of which runs for `seconds`.
 pub(crate) fn seeds(count: usize, seconds: u32, cap: usize) -> Vec<Manifest> {
     let script = format!("sleep {seconds}");
     (0..count)
@@ -36,7 +36,7 @@ async fn ten(cap: usize) {
     .await;
 }
 
-/// Ten Jobs with a cap; `own` gives each a field of its own.
+/// Applies ten Jobs with a cap, each changed by `own`, and checks that as many run at once as the cap allows.
 pub(crate) async fn ten_of(ns: &Namespace, cap: usize, own: impl Fn(usize, Manifest) -> Manifest) {
     let job = |number| until_told(&format!("seed-{number}"), 0);
     let job = |number| own(number, job(number).annotated(PARALLELISM, &cap.to_string()));
@@ -45,8 +45,8 @@ pub(crate) async fn ten_of(ns: &Namespace, cap: usize, own: impl Fn(usize, Manif
     run_at_once(ns, "", JOBS, cap).await;
 }
 
-/// Sees that `count` Jobs, whose pods have these labels and run [`UNTIL_ENOUGH`], run as many at once as their cap lets, and one
-/// more never. Each runs until it was seen beside the others, however long a pod takes to start.
+/// Checks that `count` Jobs, whose pods have these labels and run [`UNTIL_ENOUGH`], run as many at once as their cap allows, and never one more. Each
+/// runs until it was seen beside the other ones, however long a pod takes to start.
 pub(crate) async fn run_at_once(ns: &Namespace, selector: &str, count: usize, cap: usize) {
     let mut seen = BTreeSet::new();
     while seen.len() < count {
@@ -69,7 +69,7 @@ pub(crate) async fn run_at_once(ns: &Namespace, selector: &str, count: usize, ca
     }
 }
 
-/// The Jobs whose application runs.
+/// Returns the names of the Jobs with these labels on their pods whose application runs.
 async fn running(ns: &Namespace, selector: &str) -> Vec<String> {
     let pods = ns.look.list("pod", selector).await;
     let runs = |pod: &&Value| {
@@ -104,13 +104,13 @@ async fn a_cap_beyond_all_of_them_holds_nobody_back() {
     ten(10_000).await;
 }
 
-/// A Job that runs until `/tmp/enough` is there, and then ends with this code.
+/// Returns a Job with a cap of 1 that runs until `/tmp/enough` is there, and then exits with this code.
 fn until_told(name: &str, code: u8) -> Manifest {
     let script = format!("{UNTIL_ENOUGH}; exit {code}");
     capped(job(name), 1).runs(&script)
 }
 
-/// Applies a Job whose turn has not come.
+/// Applies a Job, checks that it waits for a slot, and returns its pod.
 async fn waits(ns: &Namespace, manifest: Manifest) -> Pod {
     let name = manifest.name().to_owned();
     ns.apply([manifest]).await.ok();
@@ -173,7 +173,7 @@ async fn a_suspended_job_keeps_its_slot() {
     .await;
 }
 
-/// A Deployment has its slot until it is rolled out.
+/// A Deployment keeps its slot until it is rolled out, so under a cap of 1 the next one starts only then.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn deployments_with_a_cap_of_one_become_ready_one_after_another() {
@@ -195,7 +195,7 @@ async fn deployments_with_a_cap_of_one_become_ready_one_after_another() {
     .await;
 }
 
-/// The object is ready only with its new pods; the first pods do not matter.
+/// A new revision of a Deployment takes over the slot of a revision that never becomes ready: the Deployment is ready once its new pods are.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_new_revision_shares_the_slot_of_one_that_never_gets_ready() {
@@ -213,7 +213,7 @@ async fn a_new_revision_shares_the_slot_of_one_that_never_gets_ready() {
     .await;
 }
 
-/// The CronJob above the Job is always ready.
+/// A Job of a CronJob keeps its slot until it is complete, although the CronJob counts as ready all the time.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_job_of_a_cron_job_has_its_slot_until_it_is_complete() {
@@ -238,7 +238,7 @@ async fn a_job_of_a_cron_job_has_its_slot_until_it_is_complete() {
     .await;
 }
 
-/// Weights and caps together, and a smaller cap beside greater ones, as long as its Job waits.
+/// Each wave has slots of its own. Within one, the smallest cap counts for as long as its Job waits.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn each_wave_has_slots_of_its_own_and_the_smallest_cap_counts() {

@@ -13,7 +13,7 @@ fn changed(manifest: Manifest) -> Manifest {
         .template_annotated("example.com/release", "2")
 }
 
-/// With strategy `OnDelete` a pod is replaced when a user deletes it: the old pod does not wait, the new one does.
+/// A pod of strategy `OnDelete` is replaced only when a user deletes it: the old pod does not wait for the changed list, the new one does.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_updated_on_delete_waits_from_its_next_pod_on() {
@@ -50,7 +50,8 @@ async fn what_is_updated_on_delete_waits_from_its_next_pod_on() {
     .await;
 }
 
-/// Below the partition the old revision stays, also where its pod is made anew; that revision has waited before.
+/// A StatefulSet with a partition keeps the old revision below it. A pod of the old revision that is made anew does not wait, since that revision has
+/// waited before; pods of the new one wait.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_partition_holds_the_old_revision_and_only_the_new_one_waits() {
@@ -84,8 +85,8 @@ async fn a_partition_holds_the_old_revision_and_only_the_new_one_waits() {
     .await;
 }
 
-/// A StatefulSet leaves a pod that is not ready as it is, so its status names the pod's revision no more; the pod is no
-/// younger than what the status names, and what it waits for counts.
+/// The list counts for a pod whose revision its StatefulSet no longer names: the StatefulSet keeps a pod that is not ready while its template changes
+/// twice.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_pod_that_waits_while_its_template_changes_twice_opens_all_the_same() {
@@ -113,7 +114,7 @@ async fn a_pod_that_waits_while_its_template_changes_twice_opens_all_the_same() 
     .await;
 }
 
-/// The pod of a StatefulSet in the place of one that is gone, or about to go.
+/// Waits until the StatefulSet `db` has another pod of the old pod's name, and returns it.
 async fn another_of_its_name(ns: &Namespace, old: &Pod) -> Pod {
     let what = format!("{} is another pod", old.name);
     await_until(&what, LIMIT, async || {
@@ -125,7 +126,7 @@ async fn another_of_its_name(ns: &Namespace, old: &Pod) -> Pod {
     .await
 }
 
-/// The kubelet runs a static pod without the API server, which has only a copy of the pod.
+/// A static pod starts although its annotations ask for a gate: the kubelet runs it without the API server, which has only a copy of it.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_static_pod_runs_whatever_it_asks_for() {

@@ -3,7 +3,7 @@ use serde_json::Value;
 
 const LIST: &str = "configmap/never";
 
-/// How often the Deployment was changed, its annotations counting too, and how many revisions its pods have.
+/// Returns the generation of the Deployment `api`, which each change raises, and the number of its ReplicaSets.
 async fn rolled(ns: &Namespace) -> (i64, usize) {
     let api = ns.look.get("deployment/api").await;
     let generation = api["metadata"]["generation"].as_i64();

@@ -1,17 +1,17 @@
-//! Weights: what weighs less comes first, within one release.
+//! Tests of weights: within one release, objects of less weight come first.
 
 use harness::cluster::{
     Chart, Manifest, Namespace, Pod, config_map, deployment, job, pod, service, with_namespace,
 };
 
 const WEIGHT: &str = "sluice.dev/weight";
-/// The label by which objects that kubectl applies belong together.
+/// The JSON pointer of the label by which objects that kubectl applies belong to one release.
 const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
 const RELEASE: &str = "{{ .Release.Name }}";
 const REVISION: &str = "{{ .Release.Revision }}";
 
-/// A database that says no weight, a migration of weight 1, an API and a web front of weight 2. Each release runs another
-/// migration and rolls the Deployments.
+/// Returns a chart with a database without a weight, a migration of weight 1, an API and a web front of weight 2, and a test of Helm that never
+/// succeeds. Each release runs another migration and rolls the Deployments.
 fn shop(helm: &'static str) -> Chart {
     let rolls = |it: Manifest| it.template_annotated("example.com/release", REVISION);
     // A test of Helm's that never succeeds.
@@ -30,7 +30,7 @@ fn shop(helm: &'static str) -> Chart {
     Chart::new(helm, &manifests.map(|it| it.with(INSTANCE, RELEASE)))
 }
 
-/// One pod of each workload of the shop.
+/// One pod of each workload of the chart.
 struct Pods {
     db: Pod,
     migrate: Pod,
@@ -98,7 +98,7 @@ async fn waves_follow_one_another_in_an_install_and_an_upgrade_with_helm_3() {
     installs_and_upgrades("helm3").await;
 }
 
-/// For `kubectl apply` a test hook is an object like any other: it exists, it has failed, and it holds nothing back.
+/// Objects that kubectl applies come in waves too. For kubectl a test hook of Helm is an object like any other; it fails, and holds nothing back.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_kubectl_applies_comes_in_waves_too_and_a_test_hook_counts_for_none() {
@@ -145,7 +145,7 @@ async fn a_test_of_helm_is_held_by_its_own_list_alone() {
     .await;
 }
 
-/// A Service has no pods to hold back, and holds others back where it says a weight.
+/// A weight may be below zero. A Service has no pods to hold back, and with a weight it holds back heavier objects.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn weights_below_zero_come_first_and_what_has_no_pods_counts() {
@@ -186,7 +186,7 @@ async fn a_pod_of_its_own_is_in_the_wave_whose_weight_it_says() {
     .await;
 }
 
-/// The heaviest comes first, so that nothing lighter is there to be waited for.
+/// An API of weight 2 is created first, and still waits for the lighter objects that come a moment later.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_wave_that_is_empty_so_far_is_not_passed() {

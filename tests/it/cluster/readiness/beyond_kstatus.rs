@@ -6,7 +6,8 @@ use harness::cluster::{
 };
 use serde_json::{Value, json};
 
-/// A StorageClass for one test, with its name. It is cluster-scoped, so it is named after the test's namespace.
+/// Returns the name and the manifest of a StorageClass with this binding mode. It has no namespace, so it is named after the test's, and deleted with
+/// it.
 fn class(ns: &Namespace, binding: &str) -> (String, Manifest) {
     let name = format!("{}-{}", ns.name, binding.to_lowercase());
     ns.takes_along(&format!("storageclass/{name}"));
@@ -112,7 +113,8 @@ async fn a_service_without_a_selector_only_has_to_exist() {
     .await;
 }
 
-/// kstatus calls such a StatefulSet current before it has a pod, and such a DaemonSet never again after a change.
+/// A StatefulSet or DaemonSet with update strategy `OnDelete` is ready when its pods are, of any revision. kstatus calls such a StatefulSet current
+/// before it has a pod, and such a DaemonSet never again after a change.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn under_on_delete_the_pods_have_to_be_ready_whatever_their_revision() {

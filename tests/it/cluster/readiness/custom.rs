@@ -5,10 +5,10 @@ use harness::cluster::{Defined, Namespace, Pod, deployment, with_namespace};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-/// A wait is judged anew after this time even without an event of a watch.
+/// The time after which a wait is judged again even without an event of a watch.
 const ANEW: SignedDuration = SignedDuration::from_mins(1);
 
-/// A status whose summary is this.
+/// Returns a status of a custom resource whose condition `Ready` has this value.
 fn ready(status: &str) -> Value {
     let condition = json!({"type": "Ready", "status": status, "reason": "Test", "message": ""});
     json!({"conditions": [condition]})

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Upgrades `api` first and then what it depends on, and returns the pod of the new revision.
+/// Changes the template of `api` first and then its dependency, by `patch`, and returns the pod of the new revision.
 async fn upgrade(ns: &Namespace, old: &Pod, dependency: &str, patch: Value) -> Pod {
     // An object that is made within five seconds of a revision counts as made with it.
     tokio::time::sleep(Duration::from_secs(6)).await;
@@ -16,7 +16,8 @@ async fn upgrade(ns: &Namespace, old: &Pod, dependency: &str, patch: Value) -> P
     ns.next_pod_of("api", old).await
 }
 
-/// The endpoints of a Service follow its selector some milliseconds later.
+/// A Service whose selector changes after its dependent was applied holds the dependent back, although its endpoints follow only some milliseconds
+/// later.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_service_whose_selector_changes_after_its_dependent_was_applied_holds_it_back() {
@@ -42,7 +43,7 @@ async fn a_service_whose_selector_changes_after_its_dependent_was_applied_holds_
     .await;
 }
 
-/// A status whose summary is this, and which names no generation.
+/// Returns a status of a custom resource whose condition `Ready` has this value, and which names no generation.
 fn ready(status: &str) -> Value {
     let condition = json!({"type": "Ready", "status": status, "reason": "Test", "message": ""});
     json!({"conditions": [condition]})
@@ -84,7 +85,7 @@ fn of_shop(manifest: Manifest) -> Manifest {
     manifest.with(INSTANCE, "shop")
 }
 
-/// A first installation by a tool that takes a second between two objects.
+/// An optional dependency that is created a moment after its dependent holds the dependent back, as when a tool takes a second between two objects.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_optional_may_come_a_moment_after_its_dependent() {

@@ -3,7 +3,7 @@ use harness::cluster::{
     with_namespace,
 };
 
-/// A Job that completes and is removed at once.
+/// Makes the Job `seed`, which completes, and waits until it is removed.
 pub(in crate::cluster) async fn seeded(ns: &Namespace) {
     let seed = job("seed").with("/spec/ttlSecondsAfterFinished", 0);
     ns.apply([seed]).await.ok();
@@ -39,7 +39,7 @@ async fn a_job_that_was_removed_after_it_completed_goes_on_counting() {
     .await;
 }
 
-/// The Job of the same name is in another namespace.
+/// A completed Job is not remembered beyond its namespace: after that is deleted and made anew, a list waits for a new Job of the name.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_job_is_not_remembered_beyond_its_namespace() {

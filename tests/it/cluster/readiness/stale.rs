@@ -1,4 +1,4 @@
-//! Traces of an older state, which an upgrade, a rollback or a late controller leaves behind.
+//! Traces of an older state, which an upgrade, a rollback or a late controller leaves behind, open no gate.
 
 use harness::cluster::{
     Chart, LIMIT, Manifest, TIMEOUT, await_until, config_map, daemon_set, deployment, items, job,
@@ -39,7 +39,7 @@ async fn a_completed_job_of_the_revision_before_is_not_fresh() {
     .await;
 }
 
-/// The revisions of a StatefulSet and of a DaemonSet are ControllerRevisions, which each kind names in its own way.
+/// `fresh: true` works for StatefulSets and DaemonSets too: their revisions are ControllerRevisions, which each kind names in its own way.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_stateful_set_and_a_daemon_set_know_what_is_fresh_too() {
@@ -116,8 +116,8 @@ async fn a_dependency_that_waited_beyond_its_deadline_counts_when_it_recovers() 
     .await;
 }
 
-/// Helm writes a Deployment before a StatefulSet, so the old database is still there, and ready, when the new pod of
-/// the API asks.
+/// In lockstep the API of a rollback waits for the rolled-back database. Helm writes a Deployment before a StatefulSet, so the database of the newer
+/// release is still there, and ready, when the API's new pod asks.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn in_lockstep_a_rollback_waits_for_what_is_rolled_back() {
@@ -173,7 +173,7 @@ async fn out_of_lockstep_an_object_counts_only_where_the_list_says_so() {
     .await;
 }
 
-/// A Job is removed one second after it completes, long before the next revision asks.
+/// A completed and removed Job counts also for the next revision of its dependent, which asks long after the removal.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_removed_job_counts_for_the_next_revision_too() {
@@ -198,9 +198,9 @@ async fn a_removed_job_counts_for_the_next_revision_too() {
     .await;
 }
 
-/// An installer that takes its time: it writes the API first, something else next, again and again, and the database last. Only
-/// the age of the old database, which is ready, tells that it is about to be replaced. A rollback only takes away the changes of
-/// the upgrade, which leaves no time behind in an object.
+/// In an upgrade or a rollback by a slow installer, the API waits until the database is replaced too. The installer writes the API first, other
+/// objects next, and the database last; only the age of the old, ready database tells that it is about to be replaced. A rollback leaves no time of
+/// its change in an object.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback() {
@@ -243,7 +243,8 @@ async fn an_old_database_does_not_count_for_the_api_of_an_upgrade_or_a_rollback(
     .await;
 }
 
-/// The installer goes on writing until the gate has said that it waits for that, so a pod may take its time to start.
+/// In an upgrade that leaves the database alone, the API waits until the installer has stopped writing for a moment. It writes until the gate has
+/// said that it waits for that, so a pod may take its time to start.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_unchanged_database_counts_for_the_api_of_an_upgrade_after_a_moment() {
@@ -272,5 +273,5 @@ async fn an_unchanged_database_counts_for_the_api_of_an_upgrade_after_a_moment()
     .await;
 }
 
-/// An object that is younger than this is part of the same installation.
+/// The age below which an object counts as part of the same installation.
 const TOGETHER: Duration = Duration::from_secs(6);

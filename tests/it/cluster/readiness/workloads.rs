@@ -89,7 +89,8 @@ async fn the_pod_template_of_each_kind_is_marked_and_those_of_controllers_are_le
     .await;
 }
 
-/// Only the definition is there: what its controller would make is made by hand.
+/// The pods of an Argo Rollout wait for its list. Only the definition is installed: the test makes by hand the objects that Argo's controller would
+/// make.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_pods_of_an_argo_rollout_wait_for_its_list() {

@@ -7,7 +7,7 @@ use webhook::{
     Authority, AuthorityConfig as Config, AuthorityMetrics as Metrics, Clock, Readiness,
 };
 
-/// A chart with a configuration of these webhooks, called after the namespace, in which none of them is ever called.
+/// Returns a chart with a webhook configuration that is named after the namespace and has webhooks of these names. None of them is ever called.
 fn chart(helm: &'static str, ns: &Namespace, names: &[&str]) -> Chart {
     let webhook = |name: &&str| {
         json!({
@@ -36,7 +36,7 @@ fn chart(helm: &'static str, ns: &Namespace, names: &[&str]) -> Chart {
     Chart::of(helm, &files)
 }
 
-/// A writer of the `caBundle`, as in the controller.
+/// Returns the controller's part that writes the `caBundle`, for the configuration named after the namespace.
 async fn authority(ns: &Namespace) -> Authority {
     let client = Client::try_default().await.expect("a cluster");
     let day = SignedDuration::from_hours(24);
@@ -57,7 +57,7 @@ async fn authority(ns: &Namespace) -> Authority {
     Authority::new(&client, config, resolver, &readiness, Metrics::default()).0
 }
 
-/// The webhooks that are there, once each has its `caBundle`.
+/// Writes the `caBundle` once, checks that each webhook of the configuration has it, and returns the names of the webhooks.
 async fn trusted(ns: &Namespace, authority: &mut Authority) -> Vec<String> {
     authority
         .round(&Clock::new(Timestamp::now))

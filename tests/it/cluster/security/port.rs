@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 const PORT: u16 = 10250;
 const PATHS: [&str; 3] = ["/admit/pods", "/admit/workloads", "/admit/every-pod"];
 
-/// Requests that no API server sends, to each replica.
+/// Each replica refuses requests that are no review, and no replica is restarted by them.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn what_is_no_review_is_refused_and_leaves_every_replica_as_it_was() {
@@ -57,7 +57,7 @@ fn no_reviews() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// A review that there is nothing to do about: neither a patch nor its type.
+/// Returns a review of a plain pod, whose answer has neither a patch nor its type.
 fn no_operation() -> Vec<u8> {
     let pod = json!({"metadata": {"name": "plain"}, "spec": {"containers": [{"name": "app"}]}});
     let review = json!({

@@ -1,4 +1,4 @@
-//! Beside sluice's webhook there is another one in the namespace, called before or after it.
+//! Tests of sluice's webhook beside another one in the namespace, which is called before or after it.
 
 use harness::cluster::{
     LIMIT, Manifest, Mutator, Namespace, Node, Pod, await_until, config_map, items, pod, sluice,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const LIST: &str = "configmap/go";
 
-/// "sluice" is between the two.
+/// The name of a webhook that the API server calls before `sluice`: it calls them in the order of their names.
 const BEFORE: &str = "a-first";
 const AFTER: &str = "z-last";
 
@@ -16,7 +16,7 @@ fn container(name: &str, script: &str) -> Value {
     json!({"name": name, "image": "docker.io/library/busybox:1.35", "command": ["sh", "-c", script]})
 }
 
-/// Operations that put init containers at the front, the first of them first.
+/// Returns JSON patch operations that put these init containers before all others, in this order.
 fn at_the_front(pod: &Value, added: &[Value]) -> Vec<Value> {
     let add = |path: &str, value: Value| json!({"op": "add", "path": path, "value": value});
     if pod["spec"]["initContainers"].is_null() {
@@ -32,15 +32,14 @@ fn prepare(pod: &Value) -> Vec<Value> {
     at_the_front(pod, &[container("prepare", "true")])
 }
 
-/// The init containers of a mesh: one that redirects, and a proxy that stays.
+/// Returns JSON patch operations that add the init containers of a mesh: one that redirects, and a proxy that stays.
 fn mesh(pod: &Value) -> Vec<Value> {
     let mut proxy = container("istio-proxy", "trap exit TERM; sleep 100000 & wait");
     proxy["restartPolicy"] = json!("Always");
     at_the_front(pod, &[container("istio-init", "true"), proxy])
 }
 
-/// The pod of a manifest with another webhook in place, once the API server knows that webhook; with the names of its init
-/// containers.
+/// Creates the pod of a manifest again and again until the other webhook was called for it. Returns the pod and the names of its init containers.
 async fn made(ns: &Namespace, other: &Mutator, manifest: Manifest) -> (Pod, Vec<String>) {
     loop {
         let before = other.calls();
@@ -59,7 +58,8 @@ async fn made(ns: &Namespace, other: &Mutator, manifest: Manifest) -> (Pod, Vec<
     (pod, names)
 }
 
-/// The other one has changed the pod, so sluice is called once more, and that time leaves it alone.
+/// Waits until sluice's log says that it has left the pod alone at its last call: the other webhook has changed the pod, so sluice is called once
+/// more.
 async fn the_second_call_adds_nothing(ns: &Namespace) {
     await_until("sluice has been called a second time", LIMIT, async || {
         let log = sluice::log().await;

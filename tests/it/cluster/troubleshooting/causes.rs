@@ -1,4 +1,4 @@
-//! Root causes: the reason why the pods of a dependency do not become ready, in every place that tells of a wait.
+//! Tests of root causes: the reason why the pods of a dependency do not become ready is in every message about the wait.
 
 use harness::cluster::{
     Defined, LIMIT, Manifest, Namespace, Program, TIMEOUT, await_until, config_map, deployment,
@@ -11,8 +11,8 @@ use std::time::Duration;
 /// An image that no registry has, on a port where nothing listens.
 const NO_IMAGE: &str = "127.0.0.1:1/shop/db:17.2";
 
-/// Applies these objects and a Deployment that waits for one of them, and holds all that tells of a wait to what they must say of
-/// `object`.
+/// Applies these objects and a Deployment with this list. Fails unless its gate names `object`, and the gate, `status`, `graph` and the Event say
+/// `cause`.
 async fn is_told<const N: usize>(
     ns: &Namespace,
     objects: [Manifest; N],
@@ -259,7 +259,7 @@ async fn a_condition_of_a_custom_resource() {
     .await;
 }
 
-/// A namespace that agrees to be depended on still tells of no more than kind, name, status and reason.
+/// The cause is not told for a dependency in another namespace, even with that namespace's consent: only kind, name, status and reason are.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn of_another_namespace_the_cause_is_not_told() {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const LIST: &str = "configmap/go";
 
-/// Limits that count containers one by one find nothing new in the gate.
+/// A pod that just fits a LimitRange and a quota fits with its gate too: limits that count containers one by one find no more in it.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_gate_fits_where_its_pod_fits() {
@@ -30,7 +30,7 @@ async fn a_gate_fits_where_its_pod_fits() {
     .await;
 }
 
-/// Bounds of a namespace, each with resources of pods, and whether a pod with its gate fits.
+/// Returns LimitRanges and quotas, each with resources of pods and whether a pod of these resources fits with its gate.
 fn bounds() -> [(Value, Vec<(Value, bool)>); 4] {
     let range = |item: Value| json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "narrow"}, "spec": {"limits": [item]}});
     let requests = |memory: &str| json!({"requests": {"memory": memory}});
@@ -101,7 +101,7 @@ async fn lint_knows_which_pods_do_not_fit() {
     .await;
 }
 
-/// A backup from another cluster has such a pod: the addresses in its gate do not exist.
+/// A pod that is restored from a backup of another cluster, with the gate of there, gets a gate of today: it waits and starts.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_restored_pod_waits_and_starts() {
@@ -127,7 +127,8 @@ async fn a_restored_pod_waits_and_starts() {
     .await;
 }
 
-/// A controller has the template from a time before sluice; its pod goes away and has to come back.
+/// A node can be drained of a pod whose stored list cannot be read: its controller makes a new pod, which admission does not refuse. The template may
+/// be from a time before sluice.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_workload_whose_stored_list_cannot_be_read_is_drained() {

@@ -1,4 +1,4 @@
-//! Dependencies that never come: the gate, the Event and `kubectl sluice status` say why, soon and in the same words.
+//! Tests of dependencies that can never come: the gate, the Event and `kubectl sluice status` say why, soon and in the same words.
 
 use crate::cluster::command_line::judged::status;
 use harness::cluster::{
@@ -14,7 +14,7 @@ const POST_INSTALL: &str = "Job/migrate is a post-install hook, which runs only 
 const LATER_WAVE: &str = "Job/migrate is in sync wave 1 of Argo CD, which comes only once wave 0, where this one is, is healthy: \
      neither comes; put it into an earlier wave";
 
-/// Asserts that gate, Event and command say this of the only dependency of a pod.
+/// Fails unless the Event, the gate and `kubectl sluice status` say these words of the only dependency of a pod, and `status` ends with code 3.
 async fn all_say(ns: &Namespace, pod: &Pod, event: &str, words: &str) {
     pod.has_event(event, words).await;
     pod.gate_says(words).await;
@@ -70,7 +70,7 @@ async fn a_hook_that_failed_is_made_again_only_after_its_dependent() {
     .await;
 }
 
-/// Argo CD reads the waves from annotations alone.
+/// A dependency in a later sync wave of Argo CD can never come. The waves count by their annotations, without Argo CD.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_later_sync_wave_never_comes() {

@@ -1,9 +1,9 @@
-//! Room on the nodes: a pod at its gate holds what it requests, and what it waits for may need just that.
+//! Room on the nodes: a pod at its gate holds the resources that it requests, and its dependency may need just those.
 
 use harness::cluster::{Manifest, Namespace, deployment, finally, text, with_namespace};
 use serde_json::{Value, json};
 
-/// A resource of which one node has a known amount, and that no other pod in the cluster asks for.
+/// An extended resource with a known amount on one node, for which no other pod in the cluster asks.
 pub(crate) struct Room {
     pub(crate) node: String,
     pub(crate) resource: String,
@@ -18,14 +18,14 @@ impl Room {
         }
     }
 
-    /// Gives the node so much of it, or takes it away. A kubelet leaves alone what it does not know.
+    /// Sets the amount of the resource on the node; null removes it. A kubelet leaves alone a resource that it does not know.
     pub(crate) async fn is(&self, ns: &Namespace, amount: Value) {
         let amount = json!({self.resource.as_str(): amount});
         let status = json!({"capacity": amount, "allocatable": amount});
         ns.set_status(&format!("node/{}", self.node), &status).await;
     }
 
-    /// Lets each pod of a workload have one of it.
+    /// Gives the application's container of a workload a limit of one unit of the resource.
     pub(crate) fn taken_by(&self, manifest: Manifest) -> Manifest {
         manifest.in_app("/resources/limits", json!({self.resource.as_str(): "1"}))
     }

@@ -1,7 +1,8 @@
 use harness::cluster::{alone, deployment, other};
 use serde_json::{Value, json};
 
-/// An API that does not answer slows the discovery of every client.
+/// An APIService of another server counts as ready when it is available. The test runs alone, because an API that does not answer slows the discovery
+/// of every client.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn an_api_of_somebody_elses_server_counts_when_it_is_available() {

@@ -36,7 +36,7 @@ async fn an_application_of_argo_cd_counts_when_it_is_healthy_and_synced_and_stil
     .await;
 }
 
-/// The controller of Argo Rollouts writes the generation that it has seen as a text.
+/// A Rollout whose `observedGeneration` is older than its generation does not count as ready. Argo Rollouts writes that number as a text.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_rollout_of_argo_that_is_behind_does_not_count() {

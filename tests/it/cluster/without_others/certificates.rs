@@ -1,4 +1,4 @@
-//! The CA and the `caBundle`: rotated, lost, overwritten.
+//! Tests of the CA and the `caBundle`: when they are rotated, lost or overwritten.
 
 mod handed; // on by kubelets, from a ClusterTrustBundle
 mod issued; // by cert-manager
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 const CONFIGURATION: &str = "mutatingwebhookconfiguration/sluice";
 const SECRET: &str = "secret/sluice-ca";
 
-/// The CA's certificate; empty while there is none.
+/// Returns the CA's certificate in base64, as the Secret has it; empty while there is none.
 async fn ca(look: &Look) -> String {
     let secret = look.find(SECRET).await.unwrap_or_default();
     text(&secret, "/data/ca.crt").to_owned()
 }
 
-/// A pod of this name, whose gate waits for a ConfigMap of that one.
+/// Makes a Deployment of this name that waits for the ConfigMap `on`, and returns its pod once its gate waits.
 async fn waits(ns: &Namespace, name: &str, on: &str) -> Pod {
     let workload = deployment(name).depends_on(&format!("configmap/{on}"));
     ns.apply([workload]).await.ok();
@@ -27,7 +27,7 @@ async fn waits(ns: &Namespace, name: &str, on: &str) -> Pod {
     pod
 }
 
-/// `kubectl delete` in the namespace of sluice.
+/// Runs `kubectl delete` in the namespace of sluice.
 async fn delete(reference: &str) {
     let delete = ["--namespace", sluice::NAMESPACE, "delete", reference];
     Program::new("kubectl").args(delete).run().await.ok();

@@ -1,4 +1,4 @@
-//! The condition `sluice.dev/Released`, which the chart's value `podConditions.enabled` asks for.
+//! Tests of the pod condition `sluice.dev/Released`, which the chart's value `podConditions.enabled` turns on.
 
 use harness::cluster::{
     LIMIT, Namespace, Pod, Program, TIMEOUT, alone, await_until, config_map, deployment, sluice,
@@ -61,7 +61,8 @@ async fn a_pod_says_by_a_condition_what_it_waits_for() {
     .await;
 }
 
-/// Each change is one that a thief of the account's token would try. `kubectl patch` would have to read the status first.
+/// Checks that the controller's account may change nothing else of a pod's status: tries changes that a thief of its token would try, as dry runs.
+/// `kubectl patch` would have to read the status first.
 async fn the_account_may_write_nothing_else(ns: &Namespace, pod: &Pod) {
     let mut proxy = Process::start(Command::new("kubectl").args(["proxy", "--port=0"]));
     let line = proxy.line("127.0.0.1:");

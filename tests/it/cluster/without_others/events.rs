@@ -3,8 +3,7 @@ use harness::cluster::{
 };
 use serde_json::Value;
 
-/// Each of three pods asks, and asks the replicas that follow those that it had asked; a reader of the workload's Events sees the
-/// wait once.
+/// The wait of three pods of a workload is one Event on each pod and one on the workload, also after all replicas were replaced.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn one_wait_is_one_event_on_the_pod_and_one_on_the_workload() {
@@ -48,7 +47,7 @@ async fn one_wait_is_one_event_on_the_pod_and_one_on_the_workload() {
     .await;
 }
 
-/// The reasons of our events about objects of a kind, sorted.
+/// Returns the sorted reasons of sluice's Events about objects of a kind.
 async fn told(ns: &Namespace, kind: &str) -> Vec<String> {
     let events = ns.look.list("event", "").await;
     let ours = |event: &&Value| {

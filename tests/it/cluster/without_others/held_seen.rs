@@ -1,4 +1,4 @@
-//! Held pods as the command line shows them and lets them go.
+//! A test of held pods as the command line shows them and lets them go.
 
 use harness::cluster::{Namespace, Outcome, alone, deployment, sluice, text};
 use harness::process::binary;
@@ -12,7 +12,8 @@ async fn ask<const N: usize>(ns: &Namespace, args: [&str; N]) -> Outcome {
     program.args(args).run().await
 }
 
-/// The dependency of the held pod never exists, so the pod can start only because a user releases it.
+/// The command line shows held pods and lets them go, while sluice holds pods and after holds are turned off. Their dependency never exists, so they
+/// start only when released.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_held_pod_is_shown_and_let_go_with_sluice_and_after_its_holds() {

@@ -1,4 +1,4 @@
-//! Rules of the administrator, in the chart's value `nodeRules`: pods of every labelled namespace wait for an agent of their node.
+//! Tests of the administrator's rules for nodes, the chart's value `nodeRules`: pods of every labelled namespace wait for an agent of their node.
 
 use harness::cluster::{Manifest, Namespace, Program, alone, daemon_set, deployment, sluice};
 use harness::process::binary;
@@ -15,7 +15,7 @@ fn apart(name: &str) -> Manifest {
     deployment(name).in_pod("/metadata/labels/apart", "yes")
 }
 
-/// The graph has the rule as an edge of the one workload that it holds.
+/// Fails unless the graph has exactly one edge: the rule, from the one Deployment that it holds to the agent.
 async fn is_drawn(ns: &Namespace, home: &Namespace) {
     let ran = Program::new(binary("kubectl-sluice"))
         .args(["graph", "--namespace", &ns.name, "-o", "json"])
@@ -31,7 +31,8 @@ async fn is_drawn(ns: &Namespace, home: &Namespace) {
     assert_eq!(edges, [expected], "{ran}");
 }
 
-/// The pods of two labelled namespaces wait for the late agent, and those that are none of its business start.
+/// Checks that the pods of labelled namespaces that the rule means wait until the agent is ready, and that all other pods start. `more` are further
+/// values of the chart.
 async fn holds_until_the_agent_is_ready(ns: &Namespace, more: &[&str]) {
     let home = ns.another("agents").await;
     let shop = ns.another("shop").await;

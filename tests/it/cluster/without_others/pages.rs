@@ -3,7 +3,7 @@ use crate::docs::Stage;
 use harness::cluster::alone;
 use tokio::task::spawn_blocking;
 
-/// A command about the whole cluster prints something else while other tests run.
+/// The commands of the documentation about the whole cluster give their printed output. They run alone, because other tests would change the output.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_pages_hold_while_nobody_else_is_there() {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 const CONFIGURATION: &str = "mutatingwebhookconfiguration/sluice";
 
-/// Asks with the rights of the account itself, without writing anything.
+/// The arguments by which kubectl acts with the rights of sluice's account, as a dry run that writes nothing.
 const AS_SLUICE: [&str; 2] = [
     "--as=system:serviceaccount:sluice-system:sluice",
     "--dry-run=server",
@@ -50,7 +50,7 @@ async fn sluices_account_may_write_the_ca_bundle_of_its_webhooks_and_nothing_els
     .await;
 }
 
-/// Kubernetes gives sluice every right of such a role.
+/// A ClusterRole with the label `sluice.dev/aggregate-to-watch` may only grant reading: Kubernetes gives sluice every right of such a role.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_role_that_is_handed_on_to_sluice_lets_it_read_and_nothing_else() {
@@ -88,7 +88,8 @@ async fn a_role_that_is_handed_on_to_sluice_lets_it_read_and_nothing_else() {
     .await;
 }
 
-/// `make install` labels the namespace. Whether the replicas came before or after that, one more may come now.
+/// A pod like a replica's is admitted in sluice's namespace, which enforces the Pod Security level `restricted`. `make install` sets that label,
+/// perhaps after the replicas came.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn sluice_runs_in_a_namespace_that_enforces_restricted() {

@@ -1,4 +1,4 @@
-//! Rules of the administrator, in CEL.
+//! Tests of the administrator's health rules, in CEL.
 
 use crate::cluster::command_line::judged::assert_told;
 use harness::cluster::{Defined, Namespace, Program, alone, deployment, finally, sluice};
@@ -6,7 +6,8 @@ use serde_json::json;
 
 const CONFIG_MAP: &str = "health-of-a-test";
 
-/// Writes the ConfigMap of the value `healthRules.configMap`.
+/// Writes the ConfigMap that the value `healthRules.configMap` names, with one rule for the test's kind Widget: `current` is the expression of
+/// readiness.
 async fn rules(ns: &Namespace, current: &str) {
     let api_version = format!("{}/v1", Defined::widget(ns).group);
     let rules = json!([{"apiVersion": api_version, "kind": "Widget", "current": current}]);

@@ -1,11 +1,11 @@
 use harness::cluster::{Pod, UNTIL_ENOUGH, alone, config_map, deployment, job};
 use jiff::{SignedDuration, Timestamp};
 
-/// The most time from a change to the gate's opening. A gate that is not told of the change asks again after minutes.
+/// The most time from a change to the opening of a gate that is told of it. A gate that is not told asks again only after minutes.
 const TOLD: SignedDuration = SignedDuration::from_secs(50);
 
-/// The application did not start before `happened`, which is exact, and its gate, which was seen to wait, has opened
-/// because it was told of what the API server `recorded`.
+/// Checks that the application started no earlier than `happened`, and that its gate opened within [`TOLD`] of the time that the API server
+/// `recorded`: it was told of the change.
 async fn api_follows(api: &Pod, happened: Timestamp, recorded: Option<&str>) {
     let starts = api.starts().await;
     assert!(starts >= happened, "{starts} is before {happened}");

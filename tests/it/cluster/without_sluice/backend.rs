@@ -15,7 +15,7 @@ const KINDS: [&str; 6] = [
 /// A list with a variable that no container of its pod has.
 const MISSING_VARIABLE: &str = "- tcp: $(NOWHERE)";
 
-/// Whether the API server can inject by itself.
+/// Whether the API server can give pods their gates itself; if not, prints that the test is skipped.
 pub(crate) async fn is_served() -> bool {
     let resources = ["get", "--raw", "/apis/admissionregistration.k8s.io/v1"];
     let served = Program::new("kubectl").args(resources).run().await.ok();
@@ -26,7 +26,7 @@ pub(crate) async fn is_served() -> bool {
     served
 }
 
-/// The fields that a rollout, a replacement or an edit of a workload changes. The status of a workload is no part of it.
+/// Returns name, UID and generation of each workload: a rollout, a replacement or an edit changes one of them, and a new status does not.
 async fn revisions(ns: &Namespace) -> Vec<[String; 3]> {
     let mut revisions = vec![];
     for kind in KINDS {
@@ -43,7 +43,7 @@ async fn gate_of(pod: &Pod) -> Value {
     pod.now().await["spec"]["initContainers"][0].take()
 }
 
-/// The injector may change while pods wait and workloads run, there and back.
+/// The injector may change from the webhook to policies and back while pods wait and workloads run: no workload is rolled, and no gate is lost.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn who_injects_may_change() {
@@ -90,7 +90,7 @@ async fn who_injects_may_change() {
     .await;
 }
 
-/// While no replica runs, the API server makes the same gate. No program checks a list then, and the gate says what is wrong with it.
+/// Checks that the API server gives pods an equal gate while no replica runs. No program checks a list then, and the gate reports its error later.
 async fn nobody_waits_for_the_webhook(ns: &Namespace, waiting: &Pod) {
     let late = deployment("late").depends_on("configmap/go");
     let lost = deployment("lost").depends_on(MISSING_VARIABLE);
@@ -119,8 +119,8 @@ async fn nobody_waits_for_the_webhook(ns: &Namespace, waiting: &Pod) {
     }
 }
 
-/// Whether the API server finds what it puts into gates. Where it was running when the last policy with parameters went, it
-/// does not before it is restarted; `make test` sees to it that none is the last.
+/// Whether the API server finds the parameters of the policies. An API server that was running when the last policy with parameters was deleted does
+/// not find them before its restart; `make test` leaves always one.
 async fn parameters_are_read(ns: &Namespace) -> bool {
     let probe = [pod("probe").depends_on("configmap/go")];
     let made = ns.pipe("create", &probe, &["--dry-run=server"]).await;

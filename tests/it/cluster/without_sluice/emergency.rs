@@ -1,6 +1,7 @@
 use harness::cluster::{LIMIT, Program, alone, await_until, pod, sluice};
 
-/// The emergency exit of docs/operating.md: every object is let through, and the chart puts the configuration back.
+/// The emergency exit of docs/operating.md: once the webhook configuration is deleted, every pod starts without a gate, and the chart puts the
+/// configuration back.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn without_the_configuration_everything_is_let_through() {

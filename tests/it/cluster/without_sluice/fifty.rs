@@ -4,7 +4,7 @@ use harness::cluster::{
 };
 use serde_json::Value;
 
-/// How many workloads of each kind.
+/// The number of workloads of each kind.
 const EACH: usize = 10;
 type Make = fn(&str) -> Manifest;
 const KINDS: [(&str, Make); 5] = [
@@ -15,7 +15,8 @@ const KINDS: [(&str, Make); 5] = [
     ("pod", pod),
 ];
 
-/// The lists of the fifty workloads name missing objects, so that every new pod would wait.
+/// Fifty annotated workloads are not rolled or restarted when sluice is installed, their chart is upgraded without a change, and sluice is removed.
+/// Their lists name missing objects, so every new pod would wait.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn fifty_annotated_workloads_run_on_while_sluice_comes_and_goes() {
@@ -49,8 +50,7 @@ fn fifty() -> Vec<Manifest> {
     KINDS.into_iter().flat_map(named).collect()
 }
 
-/// Every pod by its UID and every workload by its name, with what a restart or a rollout would change, once all pods are
-/// ready.
+/// Waits until all pods are ready, and returns a line for each pod and workload with the fields that a restart or a rollout would change.
 async fn running(ns: &Namespace) -> Vec<String> {
     let pods = await_until("fifty pods are ready", LIMIT, async || {
         let pods = ns.look.list("pod", "").await;

@@ -79,7 +79,7 @@ async fn new_pods_start_at_once(ns: &Namespace) {
     }
 }
 
-/// A workload that ran before sluice came goes on running when it is applied again.
+/// Checks that a workload that was applied while sluice was away is not rolled when it is applied again.
 async fn what_came_in_between_is_not_rolled(ns: &Namespace) {
     let before = ns.pod_of("early").await;
     let early = deployment("early").depends_on("configmap/never");
@@ -89,7 +89,7 @@ async fn what_came_in_between_is_not_rolled(ns: &Namespace) {
     before.is_ready().await;
 }
 
-/// A list that was stored while sluice was away is no reason to refuse a change of another field.
+/// Checks that an unreadable list that was stored while sluice was away does not block a change of another field: there is only a warning.
 async fn what_came_in_between_is_not_blocked(ns: &Namespace) {
     for unread in [unread(), unread_inside()] {
         let applied = ns
@@ -120,7 +120,8 @@ async fn what_comes_now_waits(ns: &Namespace) {
     api.starts().await;
 }
 
-/// The parts that an upgrade without a change leaves as they are: the number of writes, and the writer of the CA.
+/// Returns the generation of the webhook configuration and the writers of its `caBundle`: an upgrade that changes no value leaves both as they are.
+/// Fails if a webhook has no `caBundle`, or Helm owns one.
 async fn configuration(look: &Look) -> (Value, Vec<String>) {
     let object = look.get("mutatingwebhookconfiguration/sluice").await;
     for webhook in items(&object, "/webhooks") {

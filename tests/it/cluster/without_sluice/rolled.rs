@@ -21,7 +21,7 @@ async fn a_rollout_of_sluice_refuses_nobody_and_opens_nothing() {
     .await;
 }
 
-/// Asks for admission again and again, each time on a connection of the API server's choice.
+/// Creates a pod and a Deployment, as dry runs, until the API server refuses one, and returns the refusal.
 async fn first_refusal(ns: &Namespace) -> String {
     let asked = [pod("probe"), deployment("probe")].map(|it| it.depends_on("configmap/go"));
     loop {

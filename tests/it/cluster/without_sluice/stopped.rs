@@ -42,7 +42,7 @@ async fn what_is_not_annotated_does_not_notice_and_the_rest_recovers() {
     .await;
 }
 
-/// Everything but annotated workloads is made, changed and deleted as in a cluster without sluice.
+/// Checks that objects without annotations of sluice are made, changed and deleted while sluice is stopped, as in a cluster without it.
 async fn nobody_else_notices(ns: &Namespace) {
     let plain = [
         pod("plain-pod"),
@@ -89,7 +89,8 @@ async fn an_annotated_object_is_refused_by_name(ns: &Namespace) {
     }
 }
 
-/// Scales and deletes annotated workloads, and removes an annotation, by hand and by the controllers of Kubernetes.
+/// Checks that annotated workloads can be scaled and deleted, and lose an annotation, while sluice is stopped: by hand, and by the controllers of
+/// Kubernetes.
 async fn an_annotated_workload_scales_and_goes(ns: &Namespace) {
     ns.kubectl(["scale", "deployment/grows", "--replicas=2"])
         .await
@@ -124,7 +125,7 @@ fn finalizers(list: &Value) -> Value {
     json!({"metadata": {"finalizers": list}})
 }
 
-/// An autoscaler to two replicas at least, which needs no metrics.
+/// Returns an autoscaler for a Deployment with a minimum of two replicas, which needs no metrics for that.
 fn autoscaler(deployment: &str) -> Manifest {
     let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment});
     other(json!({

@@ -3,10 +3,11 @@ use harness::cluster::{
     Defined, Manifest, Namespace, Program, alone, cron_job, deployment, job, pod, rollout, sluice,
 };
 
-/// How many of each kind.
+/// The number of objects of each kind.
 const MANY: usize = 100;
 
-/// The API server's own figures count its calls.
+/// A hundred objects of each kind without annotations of sluice come, change and go without a call of sluice's webhooks, by the API server's own
+/// counters.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn a_hundred_of_each_kind_come_change_and_go_without_a_call() {
@@ -49,7 +50,7 @@ async fn come_change_and_go(ns: &Namespace, kind: fn(&str) -> Manifest) {
     ns.pipe("delete", &all, &["--wait=false"]).await.ok();
 }
 
-/// The API server's counters of calls to each of our webhooks.
+/// Returns the lines of the API server's metrics that count calls of sluice's webhooks.
 async fn calls() -> Vec<String> {
     let metrics = Program::new("kubectl").args(["get", "--raw", "/metrics"]);
     let metrics = metrics.run().await.ok();
@@ -64,7 +65,7 @@ async fn calls() -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// A pod that no node takes, since the test is about admission alone.
+/// Returns a pod that no node takes, since the test is about admission alone.
 fn plain_pod(name: &str) -> Manifest {
     pod(name).in_pod("/spec/nodeSelector/example.com~1none", "here")
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 const CHART: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../charts/sluice");
 
-/// The gate's image is in no workload, so another one is no difference to any tool that compares.
+/// Another image of the gate changes no workload, and no tool that compares finds a difference: the image is in pods alone.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn another_image_of_the_gate_changes_no_workload() {
@@ -51,7 +51,7 @@ async fn another_image_of_the_gate_changes_no_workload() {
     .await;
 }
 
-/// `caBundle` and the certificates are sluice's own: no upgrade meets them as a conflict, or takes them back.
+/// An upgrade neither conflicts with nor takes back the `caBundle` and the certificates, which sluice writes itself.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn upgrades_leave_alone_what_sluice_writes() {
@@ -74,7 +74,7 @@ async fn upgrades_leave_alone_what_sluice_writes() {
     .await;
 }
 
-/// The webhooks, and the version of what holds the certificates.
+/// Returns the webhooks of the configuration, and the resource version of the Secret with the certificates.
 async fn written() -> [Value; 2] {
     let look = Look::at(sluice::NAMESPACE).await;
     let configuration = look.get("mutatingwebhookconfiguration/sluice").await;

@@ -1,4 +1,4 @@
-//! An API server of this test's own, on loopback: real admission and validation of Kubernetes, without controllers.
+//! An API server of this test's own, on loopback: real admission and validation of Kubernetes, without controllers or nodes.
 
 use crate::chart::program;
 use harness::cluster::LIMIT;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const TOKEN: &str = "of-this-test";
 
-/// Ends with the value.
+/// The API server and its etcd as processes. Dropping this ends them.
 pub(super) struct ApiServer {
     folder: TempDir,
     kubeconfig: PathBuf,
@@ -115,7 +115,7 @@ impl ApiServer {
         &self.kubeconfig
     }
 
-    /// The output of kubectl, or its error.
+    /// Runs kubectl on this API server, with this input. Returns its standard output, or its standard error if it fails.
     pub(super) fn kubectl(&self, args: &[&str], input: Vec<u8>) -> Result<String, String> {
         let mut command = Command::new(&self.kubectl);
         command
@@ -141,7 +141,7 @@ impl Drop for ApiServer {
     }
 }
 
-/// Free a moment ago.
+/// Returns ports that were free a moment ago. Another process may take one meanwhile.
 fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
     listeners.map(|it| it.local_addr().expect("bound").port())

@@ -21,7 +21,7 @@ pub(in super::super) fn of_what_counts_at_once() -> Vec<Case> {
     ]
 }
 
-/// A Deployment that others may wait for, with this many replicas.
+/// Returns the Deployment `db` as a dependency, with this many replicas and a readiness probe.
 fn scaled(replicas: u32) -> Value {
     let pods = json!({"spec": {"containers": [{"readinessProbe": {"exec": {}}}]}});
     let spec = json!({"replicas": replicas, "template": pods});

@@ -1,4 +1,4 @@
-//! The waits of a cluster, by `kubectl sluice graph`.
+//! The dependencies in a cluster, as `kubectl sluice graph` prints them.
 
 use super::family::Row;
 use super::lived::Lived;
@@ -7,12 +7,12 @@ use harness::process::binary;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The results of all runs of the command.
+/// The results of all runs of the command, put together.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     /// The entries of each object, as they are written.
     entries: BTreeMap<String, Vec<String>>,
-    /// Each dependent, and an object that it waits for.
+    /// Pairs of a dependent and an object that it must wait for.
     edges: BTreeSet<(String, String)>,
 }
 
@@ -28,7 +28,7 @@ struct Drawing {
 struct Point {
     id: String,
     missing: bool,
-    /// A Job that is remembered is drawn, too; what it waited for is not known any more.
+    /// The reason of a node. A Job that is `Remembered` is drawn although it is gone, and the command no longer knows its dependencies.
     reason: Option<String>,
     waits_for: Vec<String>,
 }
@@ -41,7 +41,7 @@ struct Arrow {
 }
 
 impl Drawn {
-    /// Draws the graph of the objects that are in the namespace now.
+    /// Runs the command, and returns the graph of the objects that are in the namespace now.
     pub(super) async fn of(ns: &Namespace) -> Self {
         let graph = Program::new(binary("kubectl-sluice"));
         let graph = graph.args(["graph", "--namespace", &ns.name, "-o", "json"]);
@@ -62,7 +62,7 @@ impl Drawn {
         self.edges.extend(other.edges);
     }
 
-    /// Fails where an object waits for anything else than its line of the page says, or an entry means no object.
+    /// Fails where the entries of an object differ from its line on the page, or where it has fewer edges than entries.
     pub(super) fn is_what_the_page_says(&self, rows: &[Row]) {
         for Row { object, waits_for } in rows {
             let entries = self.entries.get(object);
@@ -74,7 +74,7 @@ impl Drawn {
         }
     }
 
-    /// Fails where something started before what it waits for was ready.
+    /// Fails where an object started before an object that it waits for was ready. An object without pods never starts.
     pub(super) fn held(&self, lived: &Lived) {
         for (from, to) in &self.edges {
             // Of what has no pods, such as a Service, nothing starts.

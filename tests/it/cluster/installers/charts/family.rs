@@ -1,4 +1,4 @@
-//! A chart of a page, and what the page says of it.
+//! A chart of a page, and the order that the page prints for it.
 
 use crate::docs::{Block, Kind, Stage, blocks, root};
 use std::collections::BTreeSet;
@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 /// A chart, and its order.
 pub(super) struct Family {
-    /// The chart of our own that stands for it.
+    /// The chart in `fixtures/docs` that stands for the public one.
     pub(super) chart: PathBuf,
-    /// Called like the chart, as the pages say.
+    /// The name of the release, which the pages call like the chart.
     pub(super) release: String,
     pub(super) order: Order,
-    /// The table that the page shows.
+    /// The lines of the table of objects that the page shows.
     pub(super) rows: Vec<Row>,
 }
 
@@ -23,15 +23,15 @@ pub(super) enum Order {
     Plan(String),
 }
 
-/// A line of the table.
+/// A line of the table: an object and its dependencies.
 pub(super) struct Row {
-    /// `Deployment/api`
+    /// The kind and the name of the object, such as `Deployment/api`.
     pub(super) object: String,
     /// The entries of the object as `graph` prints them; empty where the object waits for nothing.
     pub(super) waits_for: String,
 }
 
-/// The sections of a page that have a chart.
+/// Returns the sections of a page that have commands for a chart.
 pub(super) fn sections(page: &str) -> BTreeSet<String> {
     let blocks = blocks(&root().join("docs").join(page)).into_iter();
     let charts = blocks.filter(|it| it.kind == Kind::Commands(Stage::Offline));
@@ -62,7 +62,7 @@ impl Family {
     }
 }
 
-/// `STEP  OBJECT  WAITS FOR`, each below its heading.
+/// Reads the lines of a table that `graph` has printed, with the columns STEP, OBJECT and WAITS FOR.
 fn rows(table: &str) -> Vec<Row> {
     let mut lines = table.lines();
     let heading = lines.next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! When pods started and were ready, by what the kubelet wrote into their status; in whole seconds, rounded down.
+//! The times at which pods started and became ready, as the kubelet wrote them into their status; in whole seconds, rounded down.
 
 use harness::cluster::{items, text};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The pods of a namespace as they were last seen, also of those that are gone.
+/// The pods of a namespace as they were last seen, also those that are deleted.
 #[derive(Default)]
 pub(super) struct Lived(BTreeMap<String, Value>);
 
@@ -15,18 +15,18 @@ impl Lived {
         self.0.insert(uid, pod.clone());
     }
 
-    /// When the first pod of a workload started its own container: `Deployment/api`.
+    /// Returns the time at which the first pod of a workload, such as `Deployment/api`, started its own container; `None` while none has.
     pub(super) fn started(&self, workload: &str) -> Option<Timestamp> {
         self.pods_of(workload).filter_map(started).min()
     }
 
-    /// When the last pod of a workload was ready, or had done its work; `None` while one is not.
+    /// Returns the time at which the last pod of a workload was ready, or had completed; `None` while one is neither.
     pub(super) fn ready(&self, workload: &str) -> Option<Timestamp> {
         let ready: Option<Vec<_>> = self.pods_of(workload).map(ready).collect();
         ready?.into_iter().max()
     }
 
-    /// The Jobs whose pod runs its own container.
+    /// Returns the Jobs with a pod that runs its own container, such as `Job/migrate`.
     pub(super) fn running_jobs(&self) -> BTreeSet<String> {
         let runs = |pod: &&Value| !state(pod, "running").is_null();
         let running = self.0.values().filter(runs).map(workload);
@@ -38,7 +38,7 @@ impl Lived {
     }
 }
 
-/// The workload above a pod.
+/// Returns the workload above a pod, such as `Deployment/api`: the owner, or the Deployment of a ReplicaSet.
 fn workload(pod: &Value) -> String {
     let owner = |field: &str| text(pod, &format!("/metadata/ownerReferences/0/{field}"));
     let (kind, name) = (owner("kind"), owner("name"));
@@ -49,7 +49,7 @@ fn workload(pod: &Value) -> String {
     }
 }
 
-/// One of the states in the status of its first container.
+/// Returns a state, such as `running`, from the status of a pod's first container; null where it is not in that state.
 fn state<'p>(pod: &'p Value, state: &str) -> &'p Value {
     &pod["status"]["containerStatuses"][0]["state"][state]
 }

@@ -1,4 +1,4 @@
-//! Custom kinds that come to an end as a Job does.
+//! Tests of custom kinds that complete or fail as a Job does.
 
 use harness::cluster::{Defined, deployment, with_namespace};
 use jiff::Timestamp;

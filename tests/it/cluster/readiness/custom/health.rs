@@ -1,9 +1,9 @@
-//! The object's own word, and the library's.
+//! Health of custom resources by their own annotations, and by the library of health rules.
 
 use harness::cluster::{Defined, Namespace, deployment, with_namespace};
 use serde_json::json;
 
-/// The health annotations of an object. kstatus is content with each.
+/// Health annotations of an object whose kind kstatus always takes for current.
 struct Form {
     name: &'static str,
     annotations: &'static [(&'static str, &'static str)],
@@ -124,7 +124,7 @@ async fn health_on_a_kind_of_kubernetes_takes_the_place_of_its_rule() {
     .await;
 }
 
-/// kstatus takes this kind for current as soon as it exists, and no generic rule knows its field.
+/// The library knows the status field of a known kind: kstatus takes its objects for current as soon as they exist.
 #[tokio::test]
 #[ignore = "needs a cluster with sluice: make test"]
 async fn the_library_knows_the_fields_of_known_kinds() {

@@ -1,4 +1,4 @@
-//! A new CA that no old CA has signed.
+//! Waiting gates go on under a new CA that no old CA has signed, because kubelets hand on a ClusterTrustBundle.
 
 use super::{SECRET, ca, delete, waits};
 use base64::Engine;
@@ -8,7 +8,8 @@ use serde_json::Value;
 
 const BUNDLE: &str = "clustertrustbundle/sluice";
 
-/// Whether the API server has what kubelets hand on. Not asked of every group: a test may have one without a server.
+/// Whether the API server serves ClusterTrustBundles; if not, prints that the test is skipped. Asks for one group alone: another test may have a
+/// group without a server.
 async fn are_served() -> bool {
     for version in ["v1", "v1beta1"] {
         let group = format!("/apis/certificates.k8s.io/{version}");
@@ -21,7 +22,7 @@ async fn are_served() -> bool {
     false
 }
 
-/// Waits until the ClusterTrustBundle has a certificate, which is given as a Secret has it.
+/// Waits until the ClusterTrustBundle contains a certificate, given in base64 as a Secret has it.
 async fn has(certificate: &str) {
     let certificate = BASE64_STANDARD.decode(certificate).expect("base64");
     let certificate = String::from_utf8(certificate).expect("PEM");

@@ -1,4 +1,4 @@
-//! An issuer of cert-manager that signs: the test, in its place.
+//! Certificates of an issuer of cert-manager: the test signs them in its place.
 
 use super::{CONFIGURATION, delete, waits};
 use base64::Engine;
@@ -9,7 +9,7 @@ use harness::cluster::{
 use harness::status::Authority;
 use serde_json::{Value, json};
 
-/// The kind Certificate of cert-manager, with the fields that the chart writes.
+/// Returns the definition of cert-manager's kind Certificate, with only the fields that the chart writes.
 fn certificates() -> Defined {
     let word = json!({"type": "string"});
     let words = json!({"type": "array", "items": word});
@@ -24,7 +24,7 @@ fn certificates() -> Defined {
     Defined::new("cert-manager.io", "v1", "Certificate").with_schema(schema)
 }
 
-/// Writes what sluice's Certificate asks for, once there is one, into the Secret that it names.
+/// Waits for sluice's Certificate, signs a certificate for its names, and writes it into the Secret that it names.
 async fn sign(authority: &Authority, look: &Look) {
     let asks = async || {
         let found = look.find("certificate/sluice").await;
@@ -50,12 +50,12 @@ async fn sign(authority: &Authority, look: &Look) {
     kubectl.input(secret.to_string()).run().await.ok();
 }
 
-/// How often a replica has begun to serve another certificate.
+/// Returns the number of times, over all replicas, that the log tells of a new certificate.
 async fn taken() -> usize {
     sluice::log().await.matches("Took a certificate").count()
 }
 
-/// Has another certificate signed, and waits until both replicas serve it.
+/// Signs another certificate, and waits until both replicas serve it.
 async fn renew(authority: &Authority, look: &Look) {
     let before = taken().await;
     sign(authority, look).await;
@@ -70,7 +70,7 @@ async fn renew(authority: &Authority, look: &Look) {
     .await;
 }
 
-/// The `caBundle`.
+/// Returns the `caBundle` of the webhook configuration, PEM.
 async fn published(look: &Look) -> String {
     let found = look.get(CONFIGURATION).await;
     let bundle = text(&found, "/webhooks/0/clientConfig/caBundle");

@@ -1,4 +1,4 @@
-//! Objects whose creation is held (`sluice.dev/hold: create`), which the chart's value `creationHolds.enabled` turns on.
+//! Tests of held creations (`sluice.dev/hold: create`), which the chart's value `creationHolds.enabled` turns on.
 
 use futures::future::join_all;
 use harness::cluster::creations::{ON, held, is_asked, is_told};
@@ -33,7 +33,7 @@ async fn kubectl_waits_until_the_list_is_satisfied() {
     .await;
 }
 
-/// By `create`, by `apply` and by `apply --server-side`: each waits in silence, and then succeeds.
+/// Creates ConfigMaps by `kubectl create`, `apply` and `apply --server-side`: each command waits in silence, and succeeds once the list is satisfied.
 async fn kubectl_creates_and_applies(ns: &Namespace) {
     let names = ["made", "merged", "by-server"];
     let [made, merged, by_server] = names.map(|name| [held(config_map(name), "configmap/go")]);
@@ -64,7 +64,8 @@ async fn kubectl_creates_and_applies(ns: &Namespace) {
     }
 }
 
-/// A dry run passes, and so does a change of an object that exists.
+/// Checks that only a creation with `sluice.dev/hold` is held: not a dry run, not a change of an object, and not the creation of an object with a
+/// list alone.
 async fn only_a_creation_waits(ns: &Namespace) {
     let waits = [held(config_map("dry"), "configmap/never")];
     ns.pipe("create", &waits, &["--dry-run=server"]).await.ok();
@@ -102,7 +103,7 @@ async fn a_timeout_ends_the_wait(ns: &Namespace) {
         .ok();
 }
 
-/// Five hundred creations at once: each is told to try again, and is created once the list is satisfied.
+/// Tries five hundred creations at once: each is told to try again, and succeeds once the list is satisfied.
 async fn a_crowd(ns: &Namespace) {
     let names: Vec<String> = (0..500).map(|it| format!("crowd-{it}")).collect();
     let all = async || {
@@ -131,7 +132,7 @@ async fn a_crowd(ns: &Namespace) {
     .await;
 }
 
-/// While no replica answers, an object that asks is refused, and no other one notices.
+/// Checks the time in which no replica answers: the creation of an object that asks for a hold is refused, and no other request is.
 async fn nothing_else_notices(ns: &Namespace) {
     let late = held(config_map("late"), "configmap/go");
     let (code, message) = ns.look.try_to_create(&late.clone().into_object()).await;
@@ -159,7 +160,8 @@ async fn helm_3_and_4_install_what_waits_for_its_operator() {
     .await;
 }
 
-/// Helm sends kinds that it does not know last, so the operator of a custom resource is on its way before the resource.
+/// Helm installs an operator and its custom resource, whose creation is held until the operator is ready. Helm sends kinds that it does not know
+/// last, so the operator is on its way by then.
 async fn by_helm(ns: &Namespace, helm: &'static str) {
     let widget = Defined::widget(ns);
     widget.define(ns).await;

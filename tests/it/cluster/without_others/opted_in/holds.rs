@@ -1,4 +1,4 @@
-//! Pods that are held before they take a node, which the chart's value `holds.enabled` allows.
+//! Tests of pods that are held before they take a node, which the chart's value `holds.enabled` allows.
 
 use crate::cluster::order::slots::ten_of;
 use crate::cluster::readiness::memory::seeded;
@@ -13,11 +13,11 @@ use std::pin::Pin;
 
 const BY_POLICY: &str = "holds.enabled=true,injection.backend=policy";
 
-/// One thing that holds have to do, in a namespace of its own.
+/// A promise about holds: its name, and the function that checks it in a namespace of its own.
 type Promise = (&'static str, fn(&Namespace) -> Kept<'_>);
 type Kept<'n> = Pin<Box<dyn Future<Output = ()> + 'n>>;
 
-/// The promises that hold for any injector.
+/// The promises that hold whether the webhook or the API server's policies put the gate in.
 const PROMISES: [Promise; 3] = [
     ("named", |ns| Box::pin(each_says_who_is_held(ns))),
     ("refused", |ns| Box::pin(a_refusal_is_said_by_the_gate(ns))),
@@ -60,7 +60,7 @@ async fn the_api_server_holds_pods_as_the_webhook_does() {
     .await;
 }
 
-/// The pod template, before the namespace.
+/// Checks which pods are held: those whose template says so, then with the label of the namespace all but those whose template says no.
 async fn each_says_who_is_held(ns: &Namespace) {
     let waits = |name| deployment(name).depends_on("configmap/go");
     let own = pod("own").depends_on("configmap/go").held("true");
@@ -91,7 +91,7 @@ async fn each_says_who_is_held(ns: &Namespace) {
     }
 }
 
-/// A pod at its gate has the room that its dependency needs, and a held one has not.
+/// Checks a node with room for one pod: a pod at its gate holds the room that its dependency needs, and a held pod leaves it free.
 async fn one_room_is_enough_for_two(ns: &Namespace) {
     let room = Room::on_a_node(ns).await;
     let train = |name| room.taken_by(job(name).depends_on("job/prepare"));
@@ -117,7 +117,7 @@ async fn one_room_is_enough_for_two(ns: &Namespace) {
     finally(test, async |_| room.is(ns, Value::Null).await).await;
 }
 
-/// A refusal releases the pod, so that its gate prints the reason and ends.
+/// Checks that a refusal after a timeout or a failure lets the held pod go, so that its gate prints the reason and ends.
 async fn a_refusal_is_said_by_the_gate(ns: &Namespace) {
     let fail = |name, list, when| {
         let waits = deployment(name).depends_on(list).held("true");
@@ -140,7 +140,7 @@ async fn a_refusal_is_said_by_the_gate(ns: &Namespace) {
     late.has_event("TimedOut", "refused").await;
 }
 
-/// A word of the user's, or what is remembered.
+/// Checks that a held pod is let go by a user's annotation, by a timeout that proceeds, and by a remembered Job or revision.
 async fn what_opens_a_gate_lets_go(ns: &Namespace) {
     seeded(ns).await;
     let waits = |name, list| deployment(name).depends_on(list).held("true");
@@ -172,7 +172,7 @@ async fn what_opens_a_gate_lets_go(ns: &Namespace) {
     skipped.starts().await;
 }
 
-/// Half of ten Jobs are held, and no more of all ten run at once than the cap says.
+/// Checks that a cap counts held pods too: half of ten Jobs are held, and never more of all ten run at once than the cap allows.
 async fn a_cap_counts_who_is_held(ns: &Namespace) {
     ten_of(ns, 3, |number, job| match number % 2 {
         0 => job.held("true"),
@@ -184,7 +184,7 @@ async fn a_cap_counts_who_is_held(ns: &Namespace) {
     assert_eq!(pods.iter().filter(held).count(), 5);
 }
 
-/// A held pod has no node, so its hold waits for every entry but `sameNode`, and its gate waits for that one.
+/// Checks an entry with `sameNode`: a held pod has no node, so its hold waits for all other entries, and its gate for that one.
 async fn the_node_is_left_to_the_gate(ns: &Namespace) {
     let csi = daemon_set("csi").ready_when_told();
     let list = "[{kind: DaemonSet, name: csi, sameNode: true}, configmap/go]";

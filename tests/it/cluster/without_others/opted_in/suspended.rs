@@ -1,4 +1,4 @@
-//! Jobs that are created suspended (`sluice.dev/hold: suspend`), which the chart's value `holds.enabled` turns on.
+//! Tests of Jobs that are created suspended (`sluice.dev/hold: suspend`), which the chart's value `holds.enabled` turns on.
 
 use crate::cluster::order::slots::run_at_once;
 use harness::cluster::{
@@ -19,7 +19,7 @@ fn note(job: &Value) -> Value {
     job["metadata"]["annotations"][NOTE].clone()
 }
 
-/// Waits until the Job's own controller has seen that it is suspended: until then it may yet make a pod.
+/// Waits until a Job carries sluice's note, and its own controller has reported that it is suspended: until then that may yet make a pod.
 async fn is_suspended(ns: &Namespace, name: &str) {
     let job = format!("job/{name}");
     ns.until(&job, "is suspended, and noted", |job| {
@@ -35,7 +35,7 @@ async fn pods_of(ns: &Namespace, name: &str) -> usize {
     ns.look.list("pod", &selector).await.len()
 }
 
-/// `kubectl sluice status` says this of a waiting Job.
+/// Waits until `kubectl sluice status` of a Job prints this text and ends with code 3, which means that it waits.
 async fn status_says(ns: &Namespace, name: &str, part: &str) {
     await_until(part, LIMIT, async || {
         let program = Program::new(binary("kubectl-sluice"));
@@ -90,7 +90,7 @@ async fn a_job_has_no_pod_before_its_list_is_satisfied() {
     .await;
 }
 
-/// A user resumes a Job early: its pod then waits at its gate, and sluice does not suspend the Job again.
+/// Checks a Job that a user resumes early: its pod waits at its gate, the note goes, and sluice does not suspend the Job again.
 async fn somebody_else_resumes(ns: &Namespace) {
     ns.apply([held("early", "configmap/never")]).await.ok();
     is_suspended(ns, "early").await;
@@ -126,7 +126,7 @@ async fn a_wait_that_takes_too_long(ns: &Namespace) {
     assert!(ended - began < 8, "{gate}");
 }
 
-/// No more are resumed than may run.
+/// Checks suspended Jobs under a cap: sluice never resumes more of them than may run.
 async fn caps(ns: &Namespace) {
     let names = ["seed-1", "seed-2", "seed-3", "seed-4", "seed-5"];
     let seed = |name: &&str| {
@@ -167,7 +167,8 @@ async fn helm_3_and_4_wait_for_it_and_leave_it_alone() {
     .await;
 }
 
-/// An install that waits for all of it, and upgrades: the Job is there once, and one that waits still is left as it is.
+/// Installs a chart with suspended Jobs by a Helm that waits for all objects, and upgrades it: each Job runs once, and a Job that still waits is left
+/// as it is.
 async fn by_helm(ns: &Namespace, helm: &'static str) {
     let hook = |job: Manifest, weight: &str| {
         job.annotated("helm.sh/hook", "pre-install,pre-upgrade")
