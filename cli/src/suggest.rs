@@ -223,8 +223,8 @@ fn of_compose(path: &Path, additions: &Additions, report: &mut Report) {
     }
 }
 
-/// Adds the charts in a folder, and in the folders below it, to `charts`. Hidden folders are left out, and so are the sub-charts of a chart,
-/// because Helm renders them with the chart.
+/// Adds the chart at `path`, or else the charts in the folders below it, to `charts`. Hidden folders below it are left out, and so are the
+/// sub-charts of a chart, because Helm renders them with the chart.
 fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     if path.join("Chart.yaml").is_file() {
         charts.push(path.to_owned());
@@ -241,8 +241,8 @@ fn find_charts(path: &Path, charts: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Renders a chart, and proposes lists for its wait loops. A chart that does not render is read as text, which proposes no list. Even a chart
-/// without a wait in its own templates is rendered, since a helper of a library may hold the wait.
+/// Renders a chart, and proposes lists for its wait loops. Where that fails and a template looks like a wait, the report gets the error and the
+/// waits in the text, without a list. Even a chart without a wait in its own templates is rendered, since a helper of a library may hold one.
 fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report) -> Result<()> {
     let mut given: Vec<String> = Vec::new();
     for file in &asked.values {
@@ -267,7 +267,8 @@ fn of_chart(chart: &Path, texts: &Texts, asked: &Suggesting, report: &mut Report
     Ok(())
 }
 
-/// Proposes lists for the wait loops in plain manifests, which need no rendering. A template among the manifests is read as text.
+/// Proposes lists for the wait loops in plain manifests, which need no rendering. A file with `{{` is a template: it is read as text, and gets
+/// no list.
 fn of_manifests(folder: &Path, texts: &Texts, report: &mut Report) -> Result<()> {
     let (templates, plain): (Vec<_>, Vec<_>) =
         texts.files.iter().partition(|it| it.text.contains("{{"));

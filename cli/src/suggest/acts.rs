@@ -93,8 +93,8 @@ pub(super) fn runs_a_script(program: &str) -> bool {
     is_script || matches!(program, "sh" | "bash" | "ash" | "dash" | "zsh" | "ksh")
 }
 
-/// Whether a command is known to change nothing that another container can see: it runs a program of `HARMLESS`, and writes no file outside of
-/// `/dev` and `/tmp`. Such a command stops no proposal even if it is no wait.
+/// Whether a command is known to change nothing that another container can see: it runs a program that only looks, prints or steers (but no
+/// `sed -i`), or is a redirection alone, and writes no file outside of `/dev` and `/tmp`. Such a command stops no proposal.
 pub(super) fn is_harmless(call: &Call) -> bool {
     let first = call.words[0].as_str();
     let program = call.program();

@@ -19,7 +19,7 @@ use anyhow::Result;
 use further::question;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A further set of values with the groups about which it tells something.
+/// A further set of values with the groups (workloads in templates) about whose lists it tells something.
 struct Refutation {
     set: Vec<Switch>,
     /// The numbers of the groups whose list says something else than the loops with this set.
@@ -58,7 +58,7 @@ struct Audit<'a, 'k> {
     known: &'a mut Known<'k>,
     source: &'a mut ObjectSource,
     groups: &'a mut [Group],
-    /// The lists that the audit judges, by the number of their group.
+    /// The lists that the audit judges, by the number of their group, which is a workload in a template.
     lists: BTreeMap<usize, Vec<Listed>>,
     /// The renders that the audit may spend.
     share: RenderShare,
@@ -137,8 +137,9 @@ pub(super) fn run(
 }
 
 impl Audit<'_, '_> {
-    /// Renders sets of values with and without the lists, and tells which lists each refutes. `None` for a set with which the chart does not
-    /// render; the answer is shorter than `sets` once the renders of audits are spent.
+    /// Renders sets of values with and without the lists, and tells which lists each refutes: all of them, where the chart renders only without
+    /// them. `None` for a set with which the chart does not render, and for each set where there is no list. The answer is shorter than `sets`
+    /// once the renders of audits are spent.
     fn judge(&mut self, sets: Vec<Vec<Switch>>) -> Result<Vec<Option<Judged>>> {
         if self.lists.is_empty() {
             return Ok(sets.iter().map(|_| None).collect());
@@ -175,7 +176,8 @@ impl Audit<'_, '_> {
         Ok(judged.collect())
     }
 
-    /// Whether the list of the group number `at` says the same as the loops with the last set, whose number is `number`.
+    /// Whether the list of the group number `at` says the same as the loops with the last set, whose number is `number`; `false` where the chart does
+    /// not render with the lists. Where a loop waits for something that no list says, the list only must not name more than the loops.
     fn says(&self, at: usize, number: usize, with_lists: Option<&ObjectList>) -> bool {
         let group = &self.groups[at];
         let is_told = !of_set(self.known, group, number).any(has_rest);
@@ -205,8 +207,8 @@ impl Audit<'_, '_> {
         Some(targets.map(|it| it.plain().text).collect())
     }
 
-    /// The judged set without the switches that can be left out, one after the other, while the set still tells about each group what it told.
-    /// The marks stay, because without them nothing tells how a list can name an address.
+    /// The judged set of values without the switches that can be left out, one after the other, while the set still tells about each workload what it
+    /// told. Made-up addresses (marks) stay, because without them nothing tells how a list can name an address.
     fn shrunk(&mut self, mut judged: Judged) -> Result<Judged> {
         if judged.refutation.is_empty() {
             return Ok(judged);
@@ -234,7 +236,7 @@ impl Audit<'_, '_> {
         Ok(judged)
     }
 
-    /// Adds a judged set to the knowledge, and returns what it refutes; `None` for a set that tells about no group.
+    /// Adds a judged set to the knowledge, and returns what it refutes; drops a set that tells about no group, and returns `None`.
     fn kept(&mut self, judged: Judged) -> Option<Refutation> {
         let Judged {
             refutation,
@@ -281,8 +283,8 @@ fn has_rest(seen: &SeenContainer) -> bool {
     seen.found.iter().any(|it| it.target.is_err())
 }
 
-/// Whether a container of the group waits with a set for something that no list says, and for more than an address of the user: a set with
-/// fewer switches and with marks shows such an address.
+/// Whether a container of the group waits with a set for something that no list says. A container does not count that only lacks an address from
+/// the user: a set with made-up addresses (marks), and with no switch that this set lacks, shows that a list can say its waits.
 fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
     of_set(known, group, set).any(|seen| {
         let is_marked = |it: &&SeenContainer| {

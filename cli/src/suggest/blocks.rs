@@ -113,8 +113,8 @@ fn is_init(lines: &[&str], first: usize) -> bool {
     above.is_none_or(|line| line.to_lowercase().contains("init"))
 }
 
-/// The lines of an item as YAML. Where actions of the template make branches inside of the item, only the branch with the number `branch` is
-/// taken, or the last one where there are fewer.
+/// The lines of an item as YAML, in which comments and lines of actions are empty. Where actions of the template make branches inside of the item,
+/// only the branch with the number `branch`, from 0, is taken, or the last one where there are fewer.
 fn text_of(template: &Template, block: &[&str], first: usize, branch: usize) -> String {
     let depth = inside(block[0]);
     let outer = template.around(first).len();

@@ -21,8 +21,8 @@ pub(super) fn file(texts: &Texts, file: &File, report: &mut Report) {
     unrendered(texts, file, is_of_none, report);
 }
 
-/// Reports the waits of a workload's document as left, with the entry that might replace each. Proposes no list, since a list can be tried only
-/// where the template renders.
+/// Reports the waits of a workload's document as left, each with the entry that might replace it, or with the reason that the workload has a list
+/// already. Proposes no list, since a list can be tried only where the template renders.
 fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut Report) {
     let edit = edits::annotate(texts, document, &[String::new()]);
     let at = edit.map_or(document.first, |it| it.at.saturating_sub(1));
@@ -48,7 +48,8 @@ fn of_document(texts: &Texts, file: &File, document: &Document<'_>, report: &mut
     }
 }
 
-/// Reports the waits of those containers of a file for whose first line `is_new` holds, and those containers whose waits cannot be read.
+/// Reports the waits of the containers in a file for whose first line, from 0, `is_new` holds; among these also a container that seems to wait
+/// although no wait can be read from it. Proposes nothing.
 pub(super) fn unrendered(
     texts: &Texts,
     file: &File,

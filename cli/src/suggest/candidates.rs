@@ -1,16 +1,19 @@
 //! Makes the lists that may replace the waits of one document (a workload in a template), the best first. Each list is tried by rendering.
 
 use super::document::Document;
-use super::in_text::Context;
+use super::in_text::{self, Context};
 use super::list::Listed;
 use super::mask::{is_masked, mask};
 use super::object::ChartObject;
 use super::object::text;
+use super::operands;
 use super::outcome::{ListEntry, Outcome};
 use super::release::{self, RELEASE};
+use super::render::Stubs;
 use super::target::Target;
 use super::texts::{File, Texts};
 use super::wait::Wait;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A wait in the text of a template, and its outcome.
@@ -24,7 +27,8 @@ pub(super) struct WaitInText {
 }
 
 /// Makes a list from the text of a document alone, with each entry in the branch of its wait. Also returns the outcome of each wait in the text.
-/// `at` is the line above the list. `by_address`: a host from a value becomes an address that the gate tries, and no Service.
+/// `at` is the line above the list, from 0 and in the file. `by_address`: a host from a value becomes an address that the gate tries, and no
+/// Service.
 pub(super) fn of_text(
     texts: &Texts,
     file: &File,
@@ -85,8 +89,8 @@ pub(super) fn of_text(
     (list, told)
 }
 
-/// The number of the line in the file on which the target of a container's wait stands: the line with the most words of the wait, or else the
-/// container's first line, `first`.
+/// The number of the line in the file, from 0, on which the target of a container's wait stands: the container's line with the most words of the
+/// wait, or else its first line, `first`. Words up to three letters and options do not count.
 fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
     let words: Vec<&str> = wait
         .what
@@ -105,8 +109,8 @@ fn line_of(file: &File, first: usize, length: usize, wait: &Wait) -> usize {
             .map_or(0, |(at, _)| at)
 }
 
-/// The document of a template from which an object was rendered. Where several documents fit the object's kind, the one fits whose name shares
-/// the most literal text with the object's. `None` where no document fits.
+/// The document of a template from which an object was rendered: the only one that may have the object's kind, with any name. Of several such
+/// documents it is the one with the most literal text in its name, among those whose name may render to the object's. `None` where none fits.
 pub(super) fn document_of<'f>(file: &'f File, kind: &str, name: &str) -> Option<Document<'f>> {
     let same: Vec<Document<'f>> = file
         .documents()
@@ -125,7 +129,8 @@ pub(super) fn document_of<'f>(file: &'f File, kind: &str, name: &str) -> Option<
     }
 }
 
-/// Whether the text `written` in a template may render to `name`.
+/// Whether the text `written` in a template may render to `name`: it is that name, or it has an action, and its literal parts stand in the name
+/// in their order.
 pub(super) fn fits(written: &str, name: &str) -> bool {
     let mut rest = name;
     for part in parts(written) {
@@ -157,8 +162,8 @@ pub(super) fn literal(written: &str) -> usize {
     parts(written).iter().map(String::len).sum()
 }
 
-/// The entries for a target that hold for a release of any name. The first has the name that the target's own template writes; the second
-/// has the rendered name, with `.Release.Name` in place of the release's name.
+/// The entries for a target that hold for a release of any name: one with the name that the target's own template writes, where another template
+/// may write it too, and last one with the rendered name, with `.Release.Name` in place of the release's name. Equal entries count once.
 pub(super) fn names(
     texts: &Texts,
     chart: &Path,
@@ -180,8 +185,8 @@ pub(super) fn names(
     entries
 }
 
-/// The entry for a target whose name a helper of the chart makes, by the name of the helper: `shop.db.fullname` for `RELEASE-db-primary`. Only a
-/// render shows whether the helper makes that name. `None` where no helper is called so.
+/// The entry for a target whose name a helper of the chart may make, guessed from the name of the helper: `shop.db.fullname` for
+/// `RELEASE-db-primary`. Only a render shows whether it does. `None` where no helper is called so, or the name does not begin with the release's.
 pub(super) fn by_helper(texts: &Texts, target: &Target, root: &str) -> Option<ListEntry> {
     let rest = target.name.strip_prefix(RELEASE)?.strip_prefix('-')?;
     let made = texts.helpers.keys().filter_map(|helper| {
@@ -201,6 +206,31 @@ pub(super) fn by_helper(texts: &Texts, target: &Target, root: &str) -> Option<Li
     let namespace = target.namespace.as_deref().map(release::shown);
     let name = format!("{{{{ include \"{helper}\" {root} }}}}{behind}");
     Some(target.entry(&name, namespace.as_deref()))
+}
+
+/// The entry for a target whose name a helper prints that no chart at hand defines, by that helper with the argument that the templates give
+/// it: `service/{{ include "mariadb.fullname" .Subcharts.mariadb }}`. `None` where the templates give it several arguments, or one that is not
+/// of the root.
+pub(super) fn by_missing_helper(
+    texts: &Texts,
+    stubs: &Stubs,
+    target: &Target,
+) -> Option<ListEntry> {
+    let (helper, rest) = stubs.printer(&target.name)?;
+    let named = format!("\"{helper}\" ");
+    let templates = texts.files.iter().filter(|it| !it.is_values());
+    let actions = templates.flat_map(|it| in_text::actions(&it.text));
+    let given = actions.filter_map(|it| {
+        let behind = it.split_once(&named)?.1.trim_start();
+        let argument = operands::operands(behind).first()?.trim_end_matches(')');
+        Some(argument.to_owned())
+    });
+    let given: BTreeSet<String> = given.collect();
+    let argument = given.first().filter(|_| given.len() == 1)?;
+    let is_plain = operands::is_of_root(argument) && !argument.contains(['(', '"']);
+    let name = format!("{{{{ include \"{helper}\" {argument} }}}}{rest}");
+    let namespace = target.namespace.as_deref().map(release::shown);
+    is_plain.then(|| target.entry(&name, namespace.as_deref()))
 }
 
 /// The name that an object has in its own template, as template text. `None` where that text may mean something else in another template of the
@@ -245,7 +275,7 @@ fn own_name(texts: &Texts, chart: &Path, object: &ChartObject) -> Option<String>
     actions.iter().all(known).then_some(name)
 }
 
-/// Whether an action reads a variable that its template sets.
+/// Whether an action reads a variable that its template sets, such as `$name`; the root `$` is none.
 fn variable(action: &str) -> bool {
     action
         .match_indices('$')

@@ -33,8 +33,8 @@ type WaitKey = (String, usize, usize);
 /// The texts to which forms were rendered, by the number of the form, the number of the set of values, and the name of the workload.
 type Rendered = BTreeMap<(usize, usize, String), String>;
 
-/// Renders all forms of the entries of the groups with the numbers `open`, with the renders of `share`, and chooses a form for each wait. Leaves
-/// out a group whose list cannot be written into a template.
+/// Renders all forms (template texts) of the entries of the groups with the numbers `open`, with the renders of `share`, and chooses a form for
+/// each wait where one fits. Leaves out a group whose list cannot be written into a template.
 pub(super) fn of(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -72,7 +72,7 @@ pub(super) fn of(
     Ok(choice)
 }
 
-/// Renders forms in the templates of groups.
+/// Renders the forms of entries, which are template texts, in the templates of their workloads.
 struct Trial<'t, 'k> {
     known: &'t Known<'k>,
     source: &'t mut ObjectSource,
@@ -130,7 +130,7 @@ impl Trial<'_, '_> {
         }
     }
 
-    /// Reads the rendered forms from the list of a rendered object, which has `NUMBER=FORM` as each entry, into `rendered`.
+    /// Reads the rendered forms from the list of a rendered object, which has `NUMBER=FORM` as each entry, into `rendered`. Other lines are left out.
     fn take(&mut self, set: usize, object: &ChartObject) {
         let name = text(&object.value, "/metadata/name");
         let said = tried::said(&object.value).unwrap_or_default();
@@ -153,7 +153,7 @@ struct Shown<'k> {
     target: &'k Target,
 }
 
-/// The forms of the waits of one group, and the sets of values that tell them apart.
+/// The forms (template texts for an entry) of the waits of one workload, and the sets of values that tell them apart.
 struct Pool {
     group: usize,
     forms: BTreeMap<WaitKey, Vec<ListEntry>>,
@@ -196,7 +196,8 @@ impl Pool {
         })
     }
 
-    /// Chooses the form of each wait. A set and its variations are one case. `first` is the number of the pool's first form.
+    /// Adds the form of each wait to `choice`, by case: a set of values and its variations are one case. A wait that no form fits goes to `without`.
+    /// Adds nothing for a group in which no form was chosen. `first` is the number of the pool's first form.
     fn choose(
         &self,
         known: &Known<'_>,
@@ -247,8 +248,9 @@ impl Pool {
     }
 }
 
-/// The form of each case of a wait: the form that fits most cases counts for these, then the form that fits most of the rest. A form that fits
-/// a set and not a variation of it keeps a literal, so it counts for no case. `first` is the number of the first form.
+/// The form of each case of a wait: the form that fits most cases counts for these, then the form that fits most of the other cases. A form that
+/// fits a set and not a variation of it keeps a literal, so it counts for no case. A case that no form fits is left out. `first` is the number of
+/// the first form.
 fn by_case<'f>(
     known: &Known<'_>,
     (first, forms): (usize, &'f [ListEntry]),

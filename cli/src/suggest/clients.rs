@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 use table::{CLIENTS, Client, Plain};
 
 /// Reads the waits of a command; `None` where the command is no known client, and empty where it is one that waits for nothing. `looks`: the
-/// command stands where a wait is likely, such as in a loop or in an init container.
+/// command stands where a wait is likely, such as in a loop or in an init container; elsewhere only `/dev/tcp`, tools that do nothing but wait,
+/// and programs with `wait_for_` in their name count.
 pub(super) fn of(call: &Call, looks: bool, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let program = call.program().trim_start_matches(['(', '!']);
     let arguments: Vec<&str> = call.words[1..].iter().map(String::as_str).collect();
@@ -195,7 +196,8 @@ fn listens(arguments: &[&str]) -> bool {
     short.any(|it| it.contains('l')) || arguments.contains(&"--listen")
 }
 
-/// The addresses that a look at a port names, such as `nc -z -w3 db 5432`.
+/// The waits for the addresses that a look at a port names, such as `nc -z -w3 db 5432`; empty without a host. A look by SCTP becomes a wait that
+/// no list can say.
 fn port(arguments: &[&str]) -> Vec<For> {
     if arguments.iter().any(|it| it.contains("sctp")) {
         return vec![For::Nothing(Reason::Sctp)];
@@ -208,8 +210,8 @@ fn port(arguments: &[&str]) -> Vec<For> {
     }
 }
 
-/// The name that a look-up asks for, such as `nslookup db` or `getent hosts db`; `None` where a look-up asks for something else than a
-/// host.
+/// The wait for the name that a look-up asks for, such as `nslookup db` or `getent hosts db`; without a name, a wait that no list can say. `None`
+/// where a look-up asks for something else than a host.
 fn name(arguments: &[&str]) -> Option<Vec<For>> {
     let databases = ["hosts", "ahosts", "ahostsv4", "ahostsv6"];
     let others = ["passwd", "group", "services"];
@@ -227,7 +229,7 @@ fn name(arguments: &[&str]) -> Option<Vec<For>> {
     })
 }
 
-/// The first address that MinIO's client names, such as `mc alias set store http://minio:9000 KEY SECRET`.
+/// The wait for the first address that MinIO's client names, such as `mc alias set store http://minio:9000 KEY SECRET`; empty without one.
 fn minio(arguments: &[&str]) -> Vec<For> {
     let mut urls = arguments
         .iter()
@@ -275,7 +277,7 @@ fn socat(arguments: &[&str]) -> Vec<For> {
     addresses.collect()
 }
 
-/// The address that a scan of ports asks, such as `nmap -p 5432 db`.
+/// The wait for the address that a scan of one port asks, such as `nmap -p 5432 db`; without a host and a port, a wait that no list can say.
 fn scanned(arguments: &[&str]) -> Vec<For> {
     let host = last(arguments);
     match option(arguments, &["-p"]).filter(|it| is_port(it)) {
@@ -286,7 +288,8 @@ fn scanned(arguments: &[&str]) -> Vec<For> {
     }
 }
 
-/// The address that Confluent's tool asks: `cub kafka-ready -b kafka:9092 1 60`, `cub zk-ready zk:2181 60`, `cub sr-ready registry 8081 60`.
+/// The waits for the addresses that Confluent's tool asks: `cub kafka-ready -b kafka:9092 1 60`, `cub zk-ready zk:2181 60`,
+/// `cub sr-ready registry 8081 60`. Without an address, a wait that no list can say.
 fn of_confluent(arguments: &[&str]) -> Vec<For> {
     if let Some(found) = option(arguments, &["-b", "-z"]) {
         return each(&found, Asks::Protocol);
@@ -300,8 +303,8 @@ fn of_confluent(arguments: &[&str]) -> Vec<For> {
     }
 }
 
-/// The address of the server whose status `vault status` asks for. A wait for the content of Vault becomes no entry, because that content
-/// is no object of the cluster.
+/// The wait for the server whose status `vault status` asks for, at the address of an option or of `VAULT_ADDR`. Any other command of `vault`
+/// becomes a wait that no list can say, because the content of Vault is no object of the cluster, and so does `vault status` without an address.
 fn of_vault(arguments: &[&str], env: &BTreeMap<String, String>) -> Vec<For> {
     if positional(arguments).first() != Some(&"status") {
         return vec![For::Nothing(Reason::Vault)];

@@ -45,7 +45,7 @@ pub(super) fn of_sets(
         if single.is_empty() {
             return None;
         }
-        // What holds where the only condition fails need not say so.
+        // A set that has the opposite of the only condition need not test that opposite.
         failing = single
             .first()
             .filter(|it| single.iter().all(|other| other == *it))

@@ -76,8 +76,8 @@ impl Container {
         Ok(known)
     }
 
-    /// Reads a container of a pod with the spec `pod`, without its hooks; `None` for a container without a name. `pod` is null for an item of a
-    /// list in a template's text, which may belong to any pod.
+    /// Reads a container of a pod with the spec `pod`, without its hooks; `None` for a container without a name. Where it has arguments alone and its
+    /// image is known to take them, the image's program stands in front. `pod` is null for an item of a list in a template's text.
     pub(super) fn of(value: &Value, init: bool, pod: &Value) -> Option<Self> {
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let name = value.get("name")?.as_str()?.to_owned();
@@ -180,7 +180,7 @@ impl Container {
     }
 }
 
-/// The texts of a list; a single text counts as a list of one.
+/// The texts, numbers and flags of a list, as texts; a single one counts as a list of one. Empty for a value of another type.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().filter_map(said).collect(),
@@ -198,7 +198,7 @@ pub(super) fn said(value: &Value) -> Option<String> {
     }
 }
 
-/// The paths at which the container mounts folders of the node.
+/// The paths at which the container mounts folders of the node: a volume with a `hostPath`, or any mount that is propagated.
 fn node_paths(container: &Value, pod: &Value) -> Vec<String> {
     let volumes = pod["volumes"].as_array().into_iter().flatten();
     let of_node: Vec<&str> = volumes
@@ -217,7 +217,7 @@ fn node_paths(container: &Value, pod: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The ConfigMaps that a container mounts.
+/// The ConfigMaps that a container mounts as volumes of their own; one in a projected volume is left out.
 fn config_maps(container: &Value, pod: &Value) -> Vec<MountedMap> {
     let mounts = container["volumeMounts"].as_array().into_iter().flatten();
     let of_map = |mount: &Value| {

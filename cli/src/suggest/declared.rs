@@ -84,13 +84,14 @@ fn entrypoint(container: &Container) -> Vec<Wait> {
     waits
 }
 
-/// The items of a variable that holds a list in JSON.
+/// The items of a variable that holds a list in JSON; empty where the variable is not set, or holds something else.
 fn items(container: &Container, variable: &str) -> Vec<Value> {
     let text = container.env.get(variable).map_or("", String::as_str);
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// The wait for one custom resource: `{"apiVersion": "example.com/v1", "kind": "Flow", "name": "load"}`.
+/// The wait for one custom resource: `{"apiVersion": "example.com/v1", "kind": "Flow", "name": "load"}`. `None` without a kind, a name, or a
+/// group in the version.
 fn custom_resource(item: &Value) -> Option<Wait> {
     let (group, _) = item["apiVersion"].as_str()?.split_once('/')?;
     let kind = format!("{}.{group}", item["kind"].as_str()?);

@@ -23,7 +23,7 @@ pub(super) struct Document<'t> {
     pub(super) lines: &'t [String],
 }
 
-/// The numbers of the lines of each document; a line `---` separates documents.
+/// The numbers of the lines of each document, from 0 in the file; a line `---` separates documents and belongs to none.
 pub(super) fn all(lines: &[String]) -> Vec<Range<usize>> {
     let mut documents = Vec::new();
     let mut first = 0;
@@ -58,7 +58,7 @@ impl Document<'_> {
         self.line_of(key).is_some()
     }
 
-    /// The number of the line with a key, counted within the document.
+    /// The number of the first line with a key, from 0 within the document; `None` where no line has it. A comment does not count.
     pub(super) fn line_of(&self, key: &str) -> Option<usize> {
         let is_key = |line: &String| {
             let line = line.trim_start().trim_start_matches(['"', '\'']);
@@ -68,7 +68,7 @@ impl Document<'_> {
         self.lines.iter().position(is_key)
     }
 
-    /// The name of the document's object, as the template writes it.
+    /// The name of the document's object, as the template writes it. `None` where no line of a `metadata:` at the left edge has it.
     pub(super) fn name(&self) -> Option<&str> {
         let metadata = self
             .lines
@@ -85,7 +85,7 @@ impl Document<'_> {
         Some(name.trim_start()["name:".len()..].trim())
     }
 
-    /// Whether a line of the file belongs to the document.
+    /// Whether a line of the file, counted from 0, belongs to the document.
     pub(super) fn holds(&self, line: usize) -> bool {
         (self.first..self.first + self.lines.len()).contains(&line)
     }

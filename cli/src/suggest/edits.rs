@@ -8,8 +8,9 @@ const WEIGHT: &str = "sluice.dev/weight";
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 const WAVE: &str = "argocd.argoproj.io/sync-wave";
 
-/// The change that writes a list into the annotations of the workload, or else of its pod template. `None` where the annotations are
-/// computed. A list that names a variable of the pod has to stand on the pod template. `texts` has the helpers that the document includes.
+/// The change that writes a list into the annotations of the workload, or else of its pod template, or else above a helper that writes all
+/// metadata. `None` where none of them leaves a place, as computed annotations may. A list that names a variable of the pod has to stand on the
+/// pod template. `texts` has the helpers that the document includes.
 pub(super) fn annotate(texts: &Texts, document: &Document<'_>, list: &[String]) -> Option<Edit> {
     let own = document
         .lines
@@ -74,9 +75,9 @@ fn may_annotate(texts: &Texts, action: &str) -> bool {
     helper.is_none() || action.contains("nnotations") || reads(&texts.reach(action))
 }
 
-/// The change that writes the number of a workload's sync wave as its weight; `None` where it has a weight already, or no number as its wave. A
-/// hook gets no weight: it runs before or after the objects that the weight would order, and a hook before a sync would wait for the very
-/// workloads that the sync mends.
+/// The change that writes the number of a workload's sync wave as its weight; `None` for other objects, and where it has a weight already, or no
+/// number as its wave. A hook gets no weight: it runs before or after the objects that the weight would order, and a hook before a sync would
+/// wait for the very workloads that the sync mends.
 pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     let is_hook = HOOKS.iter().any(|hook| document.has(hook));
     if !document.is_workload() || document.has(WEIGHT) || is_hook {
@@ -94,8 +95,8 @@ pub(super) fn weigh(document: &Document<'_>) -> Option<Edit> {
     })
 }
 
-/// The change that puts lines among the annotations of the `metadata:` on line `at`; `None` where the annotations are computed in a form
-/// that leaves no place.
+/// The change that puts lines among the annotations of the `metadata:` on the document's line `at`, from 0, and adds the key `annotations:` where
+/// it is missing. `None` where the annotations are computed in a form that leaves no place.
 fn beneath(document: &Document<'_>, at: usize, list: &[String]) -> Option<Edit> {
     let lines = document.lines;
     let outer = indent(&lines[at]);

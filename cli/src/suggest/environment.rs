@@ -69,7 +69,7 @@ impl<'o> EnvSource<'o> {
         Some(Self { object, is_secret })
     }
 
-    /// The variables that a container gets when it takes all keys of the object.
+    /// The variables that a container gets when it takes all keys of the object; of a Secret only those whose names tell an address.
     fn all(&self) -> Vec<(String, String)> {
         let maps = ["data", "stringData"].map(|it| self.object[it].as_object());
         let keys = maps.into_iter().flatten().flat_map(Map::keys);
@@ -101,7 +101,8 @@ impl<'o> EnvSource<'o> {
     }
 }
 
-/// A URL without its user and password: `postgres://db:5432/shop` for `postgres://user:password@db:5432/shop`.
+/// A URL without its user, its password and its query: `postgres://db:5432/shop` for `postgres://user:password@db:5432/shop?a=b`. Any other text
+/// stays as it is.
 fn without_credentials(value: &str) -> String {
     let Some((scheme, rest)) = value.split_once("://") else {
         return value.to_owned();
@@ -111,7 +112,8 @@ fn without_credentials(value: &str) -> String {
     format!("{scheme}://{host}")
 }
 
-/// The part of the pods' spec that defines the container, found by its name.
+/// The part of the pods' spec that defines the container, found by its name among the init containers and then the containers; `None` where it is
+/// not there.
 fn own<'p>(container: &Container, pods: &'p Value) -> Option<&'p Value> {
     let lists = ["initContainers", "containers"].map(|it| pods["spec"][it].as_array());
     let mut all = lists.into_iter().flatten().flatten();

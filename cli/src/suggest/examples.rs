@@ -7,7 +7,7 @@ use super::target::{Form, Target};
 use super::traces;
 use std::collections::BTreeSet;
 
-/// A target of a group's loops with its entry.
+/// A target of the wait loops of a workload, with its entry.
 pub(super) struct FoundEntry<'k> {
     /// The number of the set of values with which the loop waits for the target.
     pub(super) set: usize,
@@ -19,7 +19,7 @@ pub(super) struct FoundEntry<'k> {
 
 /// The examples for the condition of one entry.
 pub(super) struct Examples {
-    /// The sets of values, each with the switches and marks that may decide about the entry.
+    /// The sets of values, each with the switches and the made-up addresses (marks) that may decide about the entry.
     pub(super) sets: Vec<Vec<Switch>>,
     /// The numbers of the sets that count.
     pub(super) tried: Vec<usize>,
@@ -51,8 +51,8 @@ impl Examples {
         }
     }
 
-    /// Adds the hints of a group. `own` are the rendered entries of the targets that the entry names, and `found` are the targets of all
-    /// entries: a hint with a further one tells nothing.
+    /// Adds the hints of a group: the sets that its audits rendered, each with the entries of its waits. `own` are the rendered entries of the
+    /// targets that the entry names, and `found` are the targets of all entries: a hint with a further one tells nothing and is left out.
     pub(super) fn with_hints(
         mut self,
         group: &Group,
@@ -88,8 +88,8 @@ fn is_address(target: &Target) -> bool {
     matches!(target.form, Form::Address { .. })
 }
 
-/// The switches of each set that decide about the entry of a target. The marks in a set decide only as far as the addresses of the set have
-/// them: an address needs its own marks, and no others. `found` has the targets, each with the number of its set.
+/// The switches of each set that decide about the entry of a target: all but some marks, which are made-up hosts and ports. A mark decides only as
+/// far as an address of the set, or of one with fewer switches, has it; an address needs its own marks alone. `found` has the targets of all sets.
 pub(super) fn decisive(
     known: &Known<'_>,
     found: &[FoundEntry<'_>],

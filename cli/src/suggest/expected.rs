@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 /// The lists of workloads. A key is the number of the set of values with which the chart was rendered, and the workload's name.
 pub(super) type Lists = BTreeMap<(usize, String), Vec<String>>;
 
-/// For each workload of a group, the list that means the same as its wait loops, with the rendered names of the targets.
+/// For each workload of a group, the list that means the same as its wait loops, with the rendered names of the targets. Waits that no list can
+/// say are left out.
 pub(super) fn of(known: &Known<'_>, group: &Group) -> Lists {
     by(known, group, |target, _| target.plain().text)
 }
 
-/// For each workload of a group, the list that means the same as its wait loops. `entry` writes the entry of a target; its second argument is
-/// the number of the set of values with which the workload was rendered.
+/// For each workload of a group, the list that means the same as its wait loops, each entry once. Waits that no list can say are left out.
+/// `entry` writes the entry of a target; its second argument is the number of the set of values with which the workload was rendered.
 pub(super) fn by(
     known: &Known<'_>,
     group: &Group,

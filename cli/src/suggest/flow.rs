@@ -15,6 +15,7 @@ use super::values;
 use super::varied::{self, Variation};
 use super::ways;
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -44,8 +45,8 @@ fn first_pairs(pairs: Vec<Pair>) -> (Vec<Pair>, Vec<Pair>) {
     })
 }
 
-/// Renders the sets in which a container may wait for the elements of a list, with marks in that list. An element may have several forms; the
-/// first form counts with which each waited-for address shows its mark.
+/// Renders the sets in which a container may wait for the elements of a list of addresses, with a made-up address (a mark) for each element. An
+/// element may have several forms, such as with a port; the first form counts with which each waited-for address shows its mark.
 fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
     let mut open = tried.lists();
     while !open.is_empty() {
@@ -68,7 +69,7 @@ fn mark_lists(tried: &mut TriedSets<'_>, source: &mut ObjectSource) {
 }
 
 /// Renders the variations of the sets of values, which have other names and texts. Of one that does not render, or with which a loop never ends,
-/// the halves are tried. Returns the paths of the values that were not varied, and the sets without variations.
+/// the halves are tried. Returns the paths of the values that were not varied, and the sets without variations; both empty for plain manifests.
 fn vary(
     tried: &mut TriedSets<'_>,
     source: &mut ObjectSource,
@@ -107,7 +108,7 @@ fn vary(
     (untried, others)
 }
 
-/// The first items of a list, for a note.
+/// The first [`MOST_TOLD`] items of a list, with commas, and the number of the others, for a note.
 fn first_of(all: impl ExactSizeIterator<Item = String>) -> String {
     let more = all.len().saturating_sub(MOST_TOLD);
     let mut some: Vec<String> = all.take(MOST_TOLD).collect();
@@ -117,7 +118,8 @@ fn first_of(all: impl ExactSizeIterator<Item = String>) -> String {
     some.join(", ")
 }
 
-/// The texts that name the switches of each set of values, for a note; marks are left out.
+/// The texts that name the switches of each set of values, for a note, such as `a=true and b=x`. Made-up addresses (marks) are left out, and so is
+/// a set with nothing else.
 fn told<'s>(sets: impl Iterator<Item = &'s Vec<Switch>>) -> BTreeSet<String> {
     let told = sets.map(|set| {
         let switches = set.iter().filter(|it| !it.follows()).map(Switch::told);
@@ -223,7 +225,8 @@ fn bring_workloads(source: &mut ObjectSource, switched: &[Vec<Switch>]) -> Optio
     Some(needed.clone())
 }
 
-/// Proposes lists for the workloads of a chart, or of a folder of manifests, and reports the waits that stay.
+/// Proposes lists for the workloads of a chart, or of a folder of manifests, and reports the waits that stay. Fails where Helm cannot run, or where
+/// the chart does not render with its own values, even with made-up ones added.
 pub(super) fn run(
     folder: &Path,
     texts: &Texts,
@@ -284,6 +287,7 @@ pub(super) fn run(
         varied: tried.varied,
         missing: source.missing().to_vec(),
         stubs: source.stubs(),
+        given_up: BTreeMap::new(),
     };
     if let Some(names) = known.stubs.names().filter(|_| !known.seen.is_empty()) {
         let note = format!(

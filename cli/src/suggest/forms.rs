@@ -48,9 +48,9 @@ pub(super) type Names = BTreeMap<String, Vec<ListEntry>>;
 /// The entry that was chosen for each wait, by the number of the wait's container in [`Known::seen`], and the wait's number there.
 pub(super) type ChosenForms = BTreeMap<(usize, usize), Listed>;
 
-/// The forms of the entry of one wait.
+/// The forms of the entry of one wait: the template texts that may name its target in a list.
 pub(super) struct EntryForms {
-    /// The entry with the values from which the address comes.
+    /// The entry with the values from which the address comes; `None` where no values are known.
     of_values: Option<NamedValues>,
     /// The further forms, by the way in which they name the target. A target may lack some.
     of_ways: BTreeMap<Way, ListEntry>,
@@ -92,7 +92,14 @@ impl EntryForms {
         let changes = |it: &ListEntry| known.texts.reach(&it.text).contains(REVISION);
         let of_text = text.map(|it| ListEntry::new(from_root(it)));
         let of_template = names.first().filter(|_| names.len() > 1).cloned();
-        let of_helper = candidates::by_helper(known.texts, target, dot);
+        let of_missing = || {
+            let entry = candidates::by_missing_helper(known.texts, &known.stubs, target)?;
+            Some(ListEntry {
+                text: from_root(entry.text),
+                ..entry
+            })
+        };
+        let of_helper = candidates::by_helper(known.texts, target, dot).or_else(of_missing);
         let of_ways = [
             (Way::AsWritten, of_text),
             (Way::ByTemplate, of_template),
@@ -157,8 +164,8 @@ fn host_of_url(entry: &ListEntry) -> Option<ListEntry> {
     is_whole.then(|| ListEntry::new(format!("{kind}{{{{ {action} | {host} }}}}{behind}")))
 }
 
-/// The entries of the wait number `at` of a container with the values that its target follows in the variations of a set: where another
-/// text of a value stands in the target's name, an action with that value takes its place.
+/// The entries of the wait number `at` of a container with the values that its target follows when they change: where the other text of a value
+/// stands in the target's name, an action with that value takes its place. Empty for a container whose text stands in the chart's values.
 pub(super) fn of_variations(
     known: &Known<'_>,
     group: &Group,

@@ -54,7 +54,7 @@ pub(super) fn is_number(host: &str) -> bool {
     !host.is_empty() && host.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Whether a text, such as a URL or a list of addresses, names this host.
+/// Whether a text names this host among its addresses, such as a URL or `host:port`. A text without a colon is no address.
 pub(super) fn is_within(text: &str, host: &str) -> bool {
     let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '.' | '_');
     let is_address = text.contains("://") || text.contains(':');

@@ -50,7 +50,7 @@ impl HostList {
         self.elements.iter().flatten()
     }
 
-    /// The marks, each with the action that prints it within the `range` and with the chart's own value.
+    /// The made-up hosts and ports (marks) of all elements, each with the action that prints it within the `range`, and with the chart's own value.
     pub(super) fn marks(&self) -> impl Iterator<Item = (&str, String, &str)> {
         let (is_text, has_urls) = (self.is_text, self.has_urls);
         let marks = self.parts().filter(|it| it.is_mark);
@@ -64,7 +64,7 @@ impl HostList {
         })
     }
 
-    /// The hosts of the chart's own elements.
+    /// The chart's own hosts and ports in whose places there are made-up ones (marks); empty ones are left out.
     pub(super) fn own(&self) -> impl Iterator<Item = &str> {
         let own = self.parts().filter(|it| it.is_mark).map(|it| &it.own);
         own.map(String::as_str).filter(|it| !it.is_empty())

@@ -11,9 +11,9 @@ use super::texts::{File, Texts, end_of, value_at};
 use super::traces;
 use serde_json::Value;
 
-/// The most elements of a chart's own list that are set to marks.
+/// The most elements of a chart's own list that are set to made-up addresses (marks). A list with more elements gets none.
 const MOST: usize = 6;
-/// The number below those of the marks for elements of lists; the marks for single values have lower numbers.
+/// The number below those of the made-up addresses (marks) for elements of lists; those for single values have lower numbers.
 const FIRST: usize = 200;
 /// The made-up text for an empty value of an element that is neither the element's host nor its port.
 const FILLER: &str = "sluice";
@@ -141,7 +141,7 @@ fn walk(range: &str, body: &str, is_around: bool) -> Option<Walked> {
     })
 }
 
-/// The path of a value, where an expression is nothing but that value: `$.Values.kafka.brokers`.
+/// The path of a value, where an expression is nothing but that value: `kafka.brokers` of `$.Values.kafka.brokers`. `None` for any other expression.
 fn path_alone(expression: &str) -> Option<String> {
     let (before, path) = expression.split_once(".Values.")?;
     let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '$' | '.');
@@ -150,7 +150,8 @@ fn path_alone(expression: &str) -> Option<String> {
     (is_plain && !path.is_empty()).then(|| path.to_owned())
 }
 
-/// The list whose elements an action joins with commas: `join "," .Values.brokers`, `.Values.brokers | join ","`.
+/// The path of the list whose elements an action joins with commas: `join "," .Values.brokers`, `.Values.brokers | join ","`. `None` for any other
+/// action.
 fn joined(action: &str) -> Option<String> {
     let (before, behind) = action.split_once("join \",\"")?;
     let piped = before.trim_end().strip_suffix('|');
@@ -205,7 +206,7 @@ fn keys_of(body: &str, element: &str) -> Vec<String> {
 }
 
 /// The switches that set the elements of a list to marks, one switch for each form that the elements may have. `number` is that of the last
-/// mark. Empty where the chart's own value has another type or more than [`MOST`] elements.
+/// mark, and is raised. Empty where the chart's own value has another type or more than [`MOST`] elements, or where an element has no address.
 fn forms(texts: &Texts, walked: &Walked, number: &mut usize) -> Vec<Switch> {
     let own = value_at(&texts.values, &walked.path);
     let split = |it: &str| {

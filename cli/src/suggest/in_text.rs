@@ -43,8 +43,8 @@ pub(super) fn port_there(context: &Context<'_>, wait: &Wait) -> Option<String> {
     context.expression(&known).ok()
 }
 
-/// The entry of a wait as an address that the gate tries. `None` for an address without a port, for a text that means something else in the
-/// list, and for a wait that is for no host.
+/// The entry of a wait as an address that the gate tries, or `dns://NAME` for the look-up of a name. `None` for an address without a port, for an
+/// HTTP request that logs in, for a text that means something else in the list, and for a wait that is for no host.
 pub(super) fn as_address(context: &Context<'_>, wait: &Wait) -> Option<String> {
     match &wait.for_what {
         For::Address(address) => context.outside(address).ok()?,
@@ -114,7 +114,8 @@ impl Context<'_> {
         }))
     }
 
-    /// The entry for an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one.
+    /// The entry for an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one. An error for an
+    /// HTTP request that logs in, and for a text that means something else in the list.
     fn outside(&self, address: &Address) -> Result<Option<String>, Reason> {
         if address.logs_in && address.succeeds {
             return Err(Reason::LogsIn(self.masked.seen(&address.host)));
@@ -134,7 +135,8 @@ impl Context<'_> {
         Ok(entry.map(ListEntry::new))
     }
 
-    /// The entry for the Service of a host; `None` where the host is the pod itself.
+    /// The entry for the Service of a host, or for the one pod that the host names; `None` where the host is the pod itself. An error for a host
+    /// outside of the cluster, for one of two parts that may be a domain, and for one from an empty value.
     fn host(&self, text: &str, state: Option<&str>) -> Result<Option<String>, Reason> {
         let own = self.container.known(text)?;
         let shown = self.masked.seen(&own);
@@ -322,7 +324,7 @@ pub(super) fn actions(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The variable of the template that an action reads; `$` itself does not count.
+/// The first variable of the template that an action reads, with its `$`; `None` without one. `$` itself does not count.
 fn variable(action: &str) -> Option<&str> {
     let at = action
         .match_indices('$')
@@ -351,8 +353,8 @@ fn seen(reason: &Reason, masked: &Masked) -> Reason {
     }
 }
 
-/// The outcome of a wait for which `entry` was found. The outcome is the entry if the parser of admission accepts it; for that test a name
-/// takes the place of each action.
+/// The outcome of a wait for which `entry` was found: the entry if the parser of admission accepts it, or else the reason why the wait is left.
+/// For that test a name takes the place of each action.
 fn tried(entry: ListEntry) -> Outcome {
     let text = super::mask::mask(&entry.text).stand_in();
     let text = match text.strip_prefix("x://") {

@@ -13,6 +13,7 @@ use super::edits;
 use super::list::{self, Listed};
 use super::object::{ChartObject, ObjectList};
 use super::places;
+use super::reason::Reason;
 use super::release::{RELEASE, RELEASE_NAME};
 use super::render::Stubs;
 use super::survey::SeenContainer;
@@ -30,13 +31,14 @@ pub(super) struct Group {
     /// The path of the template, below the folder.
     pub(super) source: PathBuf,
     pub(super) kind: String,
-    /// The first line of the workload's document; `None` where no document of the template shows the workload.
+    /// The first line of the workload's document, from 0 in the file; `None` where no document of the template shows the workload.
     pub(super) document: Option<usize>,
     /// The numbers of the group's containers in [`Known::seen`].
     pub(super) seen: Vec<usize>,
-    /// The numbers, in [`Known::seen`], of the group's containers in the variations of the sets. They tell what a list has to say there.
+    /// The numbers, in [`Known::seen`], of the group's containers in the variations of the sets, which have other names and texts. They tell which
+    /// entries a list has to have there.
     pub(super) varied: Vec<usize>,
-    /// The numbers of the sets of values that do not count for the group's list.
+    /// The numbers of the sets of values that do not count for the group's list, because the search has given them up.
     pub(super) forgotten: Vec<usize>,
     /// The mixtures of switches with which audits rendered the group.
     pub(super) hints: Vec<Hint>,
@@ -70,6 +72,8 @@ pub(super) struct Known<'f> {
     pub(super) missing: Vec<String>,
     /// The made-up helpers, in place of helpers that no chart at hand defines.
     pub(super) stubs: Stubs,
+    /// The reasons of the waits that were given up, each by the template, the name of the container and the rendered entry of the wait.
+    pub(super) given_up: BTreeMap<(PathBuf, String, String), Reason>,
 }
 
 impl Known<'_> {
@@ -96,7 +100,8 @@ impl Known<'_> {
         named.map_or(RELEASE, |it| it.value.as_str())
     }
 
-    /// The numbers of the sets of values that render a workload of the group and that count for its list, without the variations.
+    /// The numbers of the sets of values that render a workload of the group and that count for its list, without the variations, which have other
+    /// names and texts.
     pub(super) fn tried(&self, group: &Group) -> Vec<usize> {
         let mut shown = self.shown_in(group);
         shown.retain(|it| !self.varied.contains_key(it));
@@ -140,7 +145,8 @@ impl Known<'_> {
         })
     }
 
-    /// The place of a container for messages, and the place of its text in the folder, as a file and a line.
+    /// The place of a container for messages, and the place of its text in the folder, as a file and the number of a line, from 0. `None` in place of
+    /// the latter where no text is like the container.
     pub(super) fn place(&self, seen: &SeenContainer) -> (String, Option<(PathBuf, usize)>) {
         let found = || places::of(self.texts, &self.folder.join(&seen.source), seen);
         seen.place.get_or_init(found).clone()

@@ -29,7 +29,8 @@ pub(super) fn of(call: &Call, looks: bool, image: &str) -> Option<Vec<For>> {
     of_waiter(arguments)
 }
 
-/// The waits of `k8s-wait-for`, by its arguments: `job NAME`, `pod-wr -lSELECTOR`, `service NAME`. Its image may have any name.
+/// The waits of `k8s-wait-for`, by its arguments: `job NAME`, `pod-wr -lSELECTOR`, `service NAME`. Its image may have any name. `None` for other
+/// arguments.
 fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     let (kind, rest) = arguments.split_first()?;
     let kind = match *kind {
@@ -47,8 +48,8 @@ fn of_waiter(arguments: &[&str]) -> Option<Vec<For>> {
     Some(vec![object(kind, name, namespace, None)])
 }
 
-/// The waits of a `kubectl` command; empty for one that does not wait. `looks`: the command stands where a wait is likely. `is_read`: another
-/// command reads its output.
+/// The waits of a `kubectl` command; empty for one that does not wait. A wait for a deletion, or for something inside of a pod, becomes one that
+/// no list can say. `looks`: the command stands where a wait is likely, so that `get` counts too. `is_read`: another command reads its output.
 fn of_kubectl(arguments: &[&str], looks: bool, is_read: bool) -> Vec<For> {
     let namespace = value(arguments, &["-n", "--namespace"]);
     let plain = plain(arguments);
@@ -106,7 +107,8 @@ fn is_formatted(arguments: &[&str]) -> bool {
     })
 }
 
-/// The waits for the objects that words name: `KIND NAME ...`, `KIND/NAME ...`, or a kind and a selector.
+/// The waits for the objects that words name: `KIND NAME ...`, `KIND/NAME ...`, or a kind and a selector. Without a name and a selector, a wait
+/// that no list can say.
 fn named(
     words: &[&str],
     selector: Option<String>,
@@ -165,7 +167,8 @@ fn selected(kind: &str, selector: String, namespace: Option<String>) -> For {
     }
 }
 
-/// The wait for the object that a URL of the API server names; `None` for another URL. The API server itself is a Service of every cluster.
+/// The wait for the object that a URL of the API server names; `None` for another URL. A Service or a Secret, and a URL that names no object in a
+/// namespace, become waits that no list can say.
 pub(super) fn of_url(url: &str) -> Option<For> {
     let is_api = [
         "//kubernetes.default",

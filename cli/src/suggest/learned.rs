@@ -20,12 +20,13 @@ const MOST_CLAUSES: usize = 6;
 struct Clause {
     text: String,
     sets: BTreeSet<usize>,
-    /// Whether the loop's own text reads the value. Of two clauses that tell the same, such a clause counts.
+    /// Whether the loop's own text reads the value. A condition of such clauses is preferred to any other.
     is_read: bool,
 }
 
-/// The condition, as template actions, under which an entry stands. `values` are the chart's own, and `read` is the text of the loop with its
-/// helpers. `None` where no short condition of the examples' switches tells the sets with the entry from those without it.
+/// The condition, as template actions, under which an entry stands; empty where each tried set shows the entry. `values` are the chart's own, and
+/// `read` is the text of the loop with its helpers: a condition on values in it is preferred. `None` where no short condition of the examples'
+/// switches tells the sets with the entry from those without it.
 pub(super) fn of_examples(
     examples: &Examples,
     values: &Value,
@@ -45,16 +46,29 @@ pub(super) fn of_examples(
     let mut open = seen.clone();
     // The set with the fewest switches tells most about each of them.
     open.sort_by_key(|it| (sets[*it].len(), *it));
+    let is_read = |it: &&Clause| it.is_read;
+    let all: Vec<&Clause> = clauses.iter().collect();
+    let read: Vec<&Clause> = all.iter().copied().filter(is_read).collect();
+    condition(&read, &open, &absent).or_else(|| condition(&all, &open, &absent))
+}
+
+/// The condition of these clauses that holds with the sets `seen` and with none of `absent`. `None` where no short condition does.
+fn condition(
+    clauses: &[&Clause],
+    seen: &[usize],
+    absent: &BTreeSet<usize>,
+) -> Option<Vec<Vec<String>>> {
+    let mut open = seen.to_vec();
     let mut terms: Vec<Vec<&Clause>> = Vec::new();
     while let Some(first) = open.first() {
-        let term = term(&clauses, *first, &open, &absent, &terms)?;
+        let term = term(clauses, *first, &open, absent, &terms)?;
         open.retain(|set| !term.iter().all(|it| it.sets.contains(set)));
         terms.push(term);
         if terms.len() > MOST_TERMS {
             return None;
         }
     }
-    join(&mut terms, seen, &absent);
+    join(&mut terms, seen, absent);
     // A clause of all terms stands once.
     let all = terms.clone();
     let is_common = |it: &&Clause| all.iter().all(|term| term.contains(it));
@@ -129,7 +143,7 @@ fn clauses(
 /// A conjunction that holds with the set `first` and with no set of `absent`, and that holds with as many sets of `open` as it can; `None` where
 /// no clauses tell these sets apart.
 fn term<'p>(
-    clauses: &'p [Clause],
+    clauses: &[&'p Clause],
     first: usize,
     open: &[usize],
     absent: &BTreeSet<usize>,
@@ -142,10 +156,15 @@ fn term<'p>(
         let best = fitting.max_by_key(|it| {
             let without = rest.iter().filter(|set| !it.sets.contains(set)).count();
             let covered = open.iter().filter(|set| it.sets.contains(set)).count();
-            let is_read = it.is_read && without > 0;
             // Clauses that all terms have stand once.
-            let is_used = earlier.iter().flatten().any(|used| used == it);
-            (is_read, without, is_used, covered, Reverse(it.text.len()))
+            let is_used = earlier.iter().flatten().any(|used| used == *it);
+            (
+                without,
+                it.is_read,
+                is_used,
+                covered,
+                Reverse(it.text.len()),
+            )
         })?;
         let before = rest.len();
         rest.retain(|set| best.sets.contains(set));
@@ -206,7 +225,7 @@ fn is_as_set(switch: &Switch, given: Option<&str>, own: &str) -> bool {
     }
 }
 
-/// A value as a text that is empty where a template takes the value for false.
+/// A value as a text. An unset value, and an empty list or map, which a template takes for false, are an empty text; `false` stays `false`.
 fn text_of(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

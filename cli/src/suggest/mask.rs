@@ -144,7 +144,7 @@ impl Masked {
     }
 }
 
-/// An action without the `quote` at the end of its pipeline.
+/// An action without the `quote` or `squote` at the end of its pipeline.
 fn unquoted(action: &str) -> &str {
     let mut action = action.trim();
     for function in ["quote", "squote"] {

@@ -77,7 +77,7 @@ pub(super) fn from_root(text: &str) -> String {
     found + rest
 }
 
-/// A condition without the pair of parentheses around it.
+/// A condition without the pair of parentheses around it; the condition itself where it has none.
 pub(super) fn bare(condition: &str) -> &str {
     let inner = condition.strip_prefix('(');
     let inner = inner.and_then(|it| it.strip_suffix(')'));

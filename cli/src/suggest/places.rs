@@ -99,8 +99,8 @@ fn likeness(file: &File, written: &Container, rendered: &Container) -> usize {
     1 + 2 * literal + 4 * same.count()
 }
 
-/// The variants of the container in the text that begins on `line`, with the waits of each; the variant that is most like the rendered
-/// container comes first.
+/// The variants of the container in the text that begins on `line`, from 0, with the waits of each; the variant that is most like the rendered
+/// container comes first. Empty where no container begins there.
 pub(super) fn variants<'f>(
     file: &'f File,
     line: usize,

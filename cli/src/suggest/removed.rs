@@ -121,7 +121,7 @@ pub(super) fn consent(target: &Target, entry: &ListEntry) -> Option<String> {
     ))
 }
 
-/// The remark about a loop that waits until a server has elected a leader; `None` for any other loop.
+/// The remark about a loop that waits until a server has elected a leader, where the entry is an object; `None` for any other loop.
 pub(super) fn leads(target: &Target, entry: &ListEntry, container: &Container) -> Option<String> {
     let mut words = container.words.iter();
     let asks = words.any(|it| it.to_lowercase().contains("leader"));
@@ -134,8 +134,8 @@ pub(super) fn leads(target: &Target, entry: &ListEntry, container: &Container) -
     })
 }
 
-/// The remark about a loop that asks by HTTP for a path for which no readiness probe behind the target asks. `what` is the loop's command.
-/// `None` for any other loop.
+/// The remark about a loop that asks by HTTP for a path for which no readiness probe behind the target's Service asks. `what` is the loop's
+/// command. `None` for any other loop, and where there is no probe at all.
 pub(super) fn path(
     target: &Target,
     entry: &ListEntry,

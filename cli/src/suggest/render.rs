@@ -70,8 +70,8 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// Copies a chart, and takes the sub-charts that it lacks from the folders around it. `given` are the options of Helm with the user's
-    /// values.
+    /// Copies a chart into a folder for temporary files, which is emptied before and goes with the value, and takes the sub-charts that it lacks from
+    /// the folders around it. `given` are the options of Helm with the user's values. Renders nothing yet.
     pub(super) fn of(folder: &Path, given: Vec<String>, budget: RenderBudget) -> Result<Self> {
         let root = std::env::temp_dir().join(format!("kubectl-sluice-{}", std::process::id()));
         let chart = root.join("chart");

@@ -27,16 +27,17 @@ fn open(
     ways.filter(|(_, ways)| !ways.is_empty()).collect()
 }
 
-/// A part of the knowledge about the groups without a list that the search gives up, so that a list may be found for the waits that remain.
+/// A part of the knowledge about the groups (workloads in templates) without a list that the search gives up, so that a list may be found for the
+/// waits that remain.
 #[derive(Debug, Clone, Copy)]
 enum GiveUp<'s> {
-    /// The containers that the sets of values with these numbers show; these sets mark several values at once.
+    /// The containers that the sets of values with these numbers show; these sets have made-up addresses in several values at once.
     Joined(&'s [usize]),
     /// The waits whose address comes from values that no list can name.
     Unwritable,
-    /// The waits whose targets a variation changes, and whose entries cannot follow that.
+    /// The waits whose targets change with other names or texts (a variation), and whose entries cannot follow that.
     Changing,
-    /// The waits of whose entry no form names the target.
+    /// The waits whose target no form of an entry, which is a template text, names.
     Unformed,
 }
 
@@ -83,7 +84,7 @@ struct Search<'s, 'k> {
 }
 
 impl Search<'_, '_> {
-    /// Tries the lists of the groups that have none yet.
+    /// Tries the lists of the groups (workloads in templates) that have none yet, and adds those that fit to the settled ones.
     fn settle(&mut self, share: RenderShare) -> Result<()> {
         let open = open(self.known, self.groups, &self.settled, &self.choice);
         let found = settle::settle(self.known, self.source, self.groups, open, share)?;
@@ -111,8 +112,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// Finds the lists of all groups, and audits them. A list that an audit refutes is sought again, beside the set that refutes it. `joined` are
-/// the sets of values that mark several values at once.
+/// Finds the lists of all groups (workloads in templates), and audits them. A list that an audit refutes is sought again, beside the set that
+/// refutes it; that list is dropped where no render is left to audit it. `joined` are the sets with made-up addresses in several values at once.
 pub(super) fn lists(
     known: &mut Known<'_>,
     source: &mut ObjectSource,

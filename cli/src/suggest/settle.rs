@@ -25,7 +25,7 @@ pub(super) struct Settled {
 }
 
 impl Settled {
-    /// Whether a group has its list, or no render was left to try one.
+    /// Whether a group (a workload in a template) has its list, or no render was left to try one.
     pub(super) fn has(&self, group: usize) -> bool {
         self.lists.contains_key(&group) || self.late.contains(&group)
     }
@@ -48,8 +48,8 @@ enum TryEnd {
     Late,
 }
 
-/// Finds for each group the first of its lists that means the same as its wait loops. `open` has the number of each group, and the lists to
-/// try for it, the best first; `share` has the renders that the tries may spend.
+/// Finds for each group the first of its lists that means the same as its wait loops. A group that still has lists when no render is left is
+/// returned as late. `open` has the number of each group, and the lists to try for it, the best first; `share` has the renders for the tries.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -192,7 +192,8 @@ impl<'t, 'k> Trials<'t, 'k> {
         self.fits.remove(&group);
     }
 
-    /// Renders the folder with these lists in it, and then restores the templates. `open` has the numbers of the groups whose lists are tried.
+    /// Renders the folder with these lists in it, and then restores the templates. Only the lists of the groups with the numbers `open` are judged;
+    /// the others stand in the templates, too.
     fn run(
         &mut self,
         lists: &BTreeMap<usize, Vec<Listed>>,

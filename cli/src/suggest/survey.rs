@@ -33,14 +33,16 @@ pub(super) struct SeenContainer {
     pub(super) waits: usize,
     /// Whether the container looks like a wait by its name or by a loop, even if no wait was found in it.
     pub(super) looks: bool,
-    /// The first command of the container that does something else than wait.
+    /// The first command of the container that does something else than wait; `None` where all of them wait or are harmless.
     pub(super) does: Option<String>,
-    /// The place of the container's text, once it was looked up: a text for messages, and the file and the line.
+    /// The place of the container's text, once it was looked up: a text for messages, and the file and the line, from 0, where a text is like the
+    /// container.
     pub(super) place: OnceCell<(String, Option<(PathBuf, usize)>)>,
 }
 
 impl SeenContainer {
-    /// Whether `other` is the same container of the same workload, perhaps rendered with another set of values.
+    /// Whether `other` is the same container of the same workload, perhaps rendered with another set of values. The command of a hook is another
+    /// container than the container itself.
     pub(super) fn is_the_same(&self, other: &Self) -> bool {
         self.source == other.source
             && self.workload == other.workload
@@ -175,7 +177,7 @@ pub(super) fn of(
     seen
 }
 
-/// The target, if the parser of admission accepts its entry; otherwise the reason why the parser refuses it.
+/// The target, if the parser of admission accepts its entry; otherwise the reason why the parser refuses it. `None` stays `None`.
 fn tried(target: Option<Target>) -> Result<Option<Target>, Reason> {
     if let Some(target) = &target {
         super::tried::entry(&target.plain().text)?;

@@ -36,7 +36,7 @@ pub(super) enum Tested {
     /// The template tests nothing. The value of the switch is a mark, which is a made-up host or port: an address with the mark comes from
     /// this value. `own` is the chart's own value.
     Follows { own: String },
-    /// The template walks through the value, a list. Each element has marks of its own; the value of the switch is empty.
+    /// The template walks through the value, a list. Each element has made-up hosts and ports (marks) of its own; the value of the switch is empty.
     Each(HostList),
 }
 
@@ -58,7 +58,7 @@ impl Switch {
         }
     }
 
-    /// The marks of the switch: its value, or those of the elements of its list.
+    /// The marks of the switch, which are made-up hosts and ports: those of the elements of its list, or else its value, which may be no mark.
     pub(super) fn marks(&self) -> Vec<&str> {
         match &self.tested {
             Tested::Each(list) => list.marks().map(|it| it.0).collect(),
@@ -66,7 +66,7 @@ impl Switch {
         }
     }
 
-    /// The list whose elements the switch marks.
+    /// The list whose elements the switch sets to made-up addresses; `None` for a switch of a single value.
     pub(super) fn list(&self) -> Option<&HostList> {
         match &self.tested {
             Tested::Each(list) => Some(list),
@@ -103,7 +103,7 @@ impl Switch {
         self.tested == Tested::Varied { is_name: true }
     }
 
-    /// Whether a text of a template reads the value of the switch.
+    /// Whether a text of a template reads the value of the switch, or a value whose path begins with the switch's path.
     pub(super) fn is_read_in(&self, text: &str) -> bool {
         text.contains(&format!(".Values.{}", self.path))
     }
@@ -126,14 +126,14 @@ impl Switch {
         matches!(self.tested, Tested::Follows { .. } | Tested::Each(_))
     }
 
-    /// The condition, for a template, that holds while the value is as the switch sets it. `None` for a switch that no condition can test, such
-    /// as a mark in a list or a variation.
+    /// The condition, for a template, that holds while the value is as the switch sets it. `None` for a switch that no condition can test: a
+    /// variation, a mark in a list, and a mark in place of the chart's own port.
     pub(super) fn holds(&self, root: &str) -> Option<String> {
         self.condition(root, true)
     }
 
-    /// The condition, for a template, that holds while the value is as the chart has it. `None` for a switch that no condition can test, such as
-    /// a mark in a list or a variation.
+    /// The condition, for a template, that holds while the value is as the chart has it. `None` for a switch that no condition can test: a variation,
+    /// a mark in a list, and a mark in place of the chart's own port.
     pub(super) fn holds_not(&self, root: &str) -> Option<String> {
         self.condition(root, false)
     }

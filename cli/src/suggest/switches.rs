@@ -165,8 +165,8 @@ fn is_of_the_runtime(path: &str) -> bool {
     keys.any(|it| it.ends_with("ecurityContext") || it.starts_with("resources"))
 }
 
-/// The switches that change the result of a condition: for each value that the condition tests, its other settings. Values that only describe
-/// how a container runs have none.
+/// The switches that change the result of a condition: for each value that the condition tests, its other settings. Left out are values that only
+/// describe how a container runs, and overrides of names.
 pub(super) fn of_condition(condition: &str, values: &Value) -> Vec<Switch> {
     let mut found = Vec::new();
     for (at, _) in condition.match_indices(".Values.") {
@@ -200,8 +200,8 @@ pub(super) fn of_condition(condition: &str, values: &Value) -> Vec<Switch> {
     found
 }
 
-/// The setting of a value that changes the result of a condition which tests the value alone: the other flag, or a made-up text. `None` where
-/// the value is no switch.
+/// The setting of a value that changes the result of a condition which tests the value alone: `false` for `true` and the reverse, `true` or a
+/// made-up name for a value that the chart does not have, and a made-up host for an empty one. `None` for any other value.
 fn other(now: Option<&Value>, path: &str) -> Option<String> {
     match now {
         Some(Value::Bool(now)) => Some((!now).to_string()),

@@ -75,7 +75,7 @@ enum Taken {
     Untrue,
     /// No render was left to try a list.
     Late,
-    /// Each list says something else than the loops with other values or names: in the variation with this number.
+    /// A list says something else than the loops with other values or names: in the variation, a set of values, with this number.
     Varied(usize),
 }
 
@@ -235,8 +235,8 @@ fn unknown(known: &Known<'_>, group: &Group) -> Option<String> {
     (!pairs.is_empty()).then(|| pairs.join(", "))
 }
 
-/// Reports the containers in the texts that no set of values renders. `covered` are the places of the rendered containers, and `broken` the
-/// templates that do not render.
+/// Reports the containers in the texts that no set of values renders, as far as they seem to wait; for none of them a list is proposed. `covered`
+/// are the places of the rendered containers, and `broken` the templates that do not render, which are read as text.
 pub(super) fn of_the_rest(
     known: &Known<'_>,
     covered: &ContainerPlaces,

@@ -36,12 +36,12 @@ impl Template {
         self.masked.text.lines().collect()
     }
 
-    /// The actions that are open around a line; none for a line behind the end.
+    /// The actions that are open around a line of the file, counted from 0; none for a line behind the end.
     pub(super) fn around(&self, line: usize) -> &[Vec<String>] {
         self.open.get(line).map_or(&[], Vec::as_slice)
     }
 
-    /// The actions that are open around a line and not around the line `outer`.
+    /// The actions that are open around a line and not around the line `outer`, both counted from 0 in the file.
     pub(super) fn between(&self, outer: usize, line: usize) -> &[Vec<String>] {
         let around = self.around(outer);
         let within = self.around(line);

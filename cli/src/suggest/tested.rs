@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The most levels of helpers within helpers that are read.
 pub(super) const DEPTH: usize = 2;
 
-/// The conditions that are open around a line.
+/// The conditions that are open around a line, counted from 0: all branches of `if` and `with` up to the branch with the line.
 pub(super) fn conditions_at(file: &File, line: usize) -> Vec<String> {
     let open = file.template.around(line).iter();
     open.flatten().filter(|it| decides(it)).cloned().collect()
@@ -20,7 +20,7 @@ pub(super) fn decides(action: &str) -> bool {
     matches!(word(action), "if" | "else" | "with")
 }
 
-/// The conditions around a line. Where the line is in a helper, also the conditions around the places that use the helper.
+/// The conditions around a line, counted from 0. Where the line is in a helper, also the conditions around the places that use the helper.
 pub(super) fn around(texts: &Texts, file: &File, line: usize) -> Vec<String> {
     let mut around = conditions_at(file, line);
     if let Some(helper) = helper_of(file, line) {
@@ -29,7 +29,7 @@ pub(super) fn around(texts: &Texts, file: &File, line: usize) -> Vec<String> {
     around
 }
 
-/// The name of the helper that contains a line; `None` for a line outside of every helper.
+/// The name of the helper that contains a line, counted from 0; `None` for a line outside of every helper.
 pub(super) fn helper_of(file: &File, line: usize) -> Option<String> {
     let open = file.template.around(line).iter();
     let define = open.flatten().find(|it| word(it) == "define")?;
@@ -61,7 +61,7 @@ pub(super) fn around_uses(texts: &Texts, helper: &str) -> Vec<String> {
     read.found
 }
 
-/// The lines that use a helper, each with its file and its number.
+/// The lines that use a helper, each with its file and its number, from 0. A line with a `define` does not count.
 pub(super) fn uses<'t>(
     texts: &'t Texts,
     helper: &str,
@@ -107,7 +107,8 @@ impl Conditions {
         }
     }
 
-    /// Reads the conditions in the helpers that a text includes.
+    /// Reads the conditions in the helpers that a text includes, and in their helpers, `depth` levels further down. An action that reads a value
+    /// `enabled`, or that chooses between two schemes, counts as a condition.
     pub(super) fn of_helpers(&mut self, texts: &Texts, text: &str, depth: usize) {
         for action in actions(text) {
             let included = action.split("include \"");

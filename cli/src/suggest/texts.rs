@@ -13,7 +13,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The variable that a line of a template sets: `$address` of `{{- $address := .Values.address -}}`.
+/// The variable that a line of a template sets: `$address` of `{{- $address := .Values.address -}}`. `None` for a line that does not begin so.
 fn assigned(line: &str) -> Option<&str> {
     let action = line.trim_start().trim_start_matches(['{', '-', ' ']);
     let (name, behind) = action.split_once(' ')?;
@@ -28,7 +28,7 @@ pub(super) struct File {
     pub(super) text: String,
     /// The lines of the text, without their ends.
     pub(super) lines: Vec<String>,
-    /// The numbers of the lines of each document of the file.
+    /// The numbers of the lines of each document of the file, from 0.
     documents: Vec<Range<usize>>,
     pub(super) template: Template,
     pub(super) blocks: Vec<Block>,
@@ -63,7 +63,7 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Reads the files at these paths.
+    /// Reads the files at these paths, as manifests without the values of a chart.
     pub(super) fn of(paths: Vec<PathBuf>) -> Result<Self> {
         let mut texts = Self::default();
         for path in paths {
@@ -195,7 +195,8 @@ impl File {
     }
 }
 
-/// The byte at which the body of a helper or of another action ends: that of the action's own `end`. `body` begins behind the action.
+/// The byte at which the body of a helper or of another action ends: that of the action's own `end`, or the end of the text without one. `body`
+/// begins behind the action.
 pub(super) fn end_of(body: &str) -> usize {
     let mut open = 0;
     let mut at = 0;
@@ -215,7 +216,7 @@ pub(super) fn end_of(body: &str) -> usize {
     body.len()
 }
 
-/// The value at a path such as `postgresql.enabled`.
+/// The value at a path such as `postgresql.enabled`; `None` where no value is there.
 pub(super) fn value_at<'v>(values: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.')
         .try_fold(values, |value, key| value.get(key))

@@ -16,11 +16,11 @@ use paths::is_name_of_server;
 use serde_json::Value;
 use templates::default_of;
 
-/// The most values that are set to marks.
+/// The most values that are set to made-up hosts and ports (marks), to see which address comes from which value.
 const MOST: usize = 200;
 
-/// The values that may hold an address of a waiting container, each with its mark. A group has the hosts below one parent, such as
-/// `externalDatabase`, and then the ports of all parents.
+/// The values that may hold an address of a waiting container, each set to a made-up host or port (a mark). A group has the hosts below one parent,
+/// such as `externalDatabase`, and then the ports of all parents.
 pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
     let (groups, ports) = hosts_and_ports(texts);
     let with_ports = |mut group: Vec<Switch>| {
@@ -30,12 +30,12 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
     groups.into_iter().map(with_ports).collect()
 }
 
-/// The values that may hold a port of a waiting container, each with its mark.
+/// The values that may hold a port of a waiting container, each set to a made-up port (a mark).
 pub(super) fn ports(texts: &Texts) -> Vec<Switch> {
     hosts_and_ports(texts).1
 }
 
-/// The marks of hosts, those below one parent together, and the marks of all ports.
+/// The switches that set values to made-up hosts, those below one parent together, and those that set values to made-up ports.
 fn hosts_and_ports(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Switch>) {
     let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
     let mut ports = Vec::new();
@@ -67,7 +67,7 @@ fn hosts_and_ports(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Switch>) {
     (groups.into_iter().map(|it| it.1).collect(), ports)
 }
 
-/// The values of all groups with their marks, each value once.
+/// The values of all groups with their made-up hosts and ports (marks), each value once.
 pub(super) fn joined(groups: &[Vec<Switch>]) -> Vec<Switch> {
     switches::dedup(groups.concat())
 }

@@ -27,7 +27,7 @@ pub(super) fn entry(text: &str) -> Result<(), Reason> {
     }
 }
 
-/// Parses a list of these entries with the parser of admission.
+/// Parses a list of these entries with the parser of admission; its error tells why it refuses one of them.
 fn read(entries: &[&str]) -> Result<Vec<Dependency>, annotation::ParseError> {
     let long = entries.iter().any(|it| it.starts_with('{'));
     let joined = entries.join(", ");

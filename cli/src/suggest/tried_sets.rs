@@ -17,7 +17,7 @@ use super::traces;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The most sets of values that are rendered once more with marks in a list.
+/// The most sets of values that are rendered once more with made-up addresses (marks) in a list.
 const MOST_LISTS: usize = 16;
 
 /// The sets of values that were tried, with the objects and the waiting containers that each renders.
@@ -52,8 +52,9 @@ impl<'f> TriedSets<'f> {
         }
     }
 
-    /// Adds a set of values with the objects that it renders. Leaves out a set with the workloads and waits of the set number `other`, because
-    /// lists need not be tried with both, and a set with a made-up text that the chart refuses.
+    /// Adds a set of values with the objects that it renders, or with `None` where it does not render. Leaves out a set with the workloads and waits
+    /// of the set number `other`, since one of the two is enough; if that is the chart's own, the switches are noted as idle. Also leaves out a set
+    /// that does not render with a made-up text in place of those with which templates compare a value.
     pub(super) fn take(
         &mut self,
         switches: Vec<Switch>,
@@ -78,8 +79,8 @@ impl<'f> TriedSets<'f> {
         self.rendered.push(objects);
     }
 
-    /// Adds a variation of the set number `base` with the objects that it renders, unless a loop would never end with its names. Returns whether
-    /// the variation was added.
+    /// Adds a variation (other names or texts) of the set number `base` with the objects that it renders, unless it changes names alone and a loop
+    /// would never end with these. Returns whether the variation was added.
     pub(super) fn vary(
         &mut self,
         switches: Vec<Switch>,
@@ -118,7 +119,8 @@ impl<'f> TriedSets<'f> {
         own.len() == seen.len() && own.iter().zip(seen).any(is_lost)
     }
 
-    /// The waiting containers of the next set, which renders these objects.
+    /// The waiting containers of the next set, which renders these objects. Left out are those of a chart in another folder, unless their text is in
+    /// the chart's values.
     fn seen_in(
         &mut self,
         switches: &[Switch],
@@ -299,7 +301,7 @@ impl<'f> TriedSets<'f> {
     }
 
     /// The sets in which containers may wait for the elements of a list, each with its number and with the switches that mark the list and
-    /// the ports, once for each form of an element.
+    /// the ports, once for each form of an element. A list is left out that would bring the sets above [`MOST_LISTS`].
     pub(super) fn lists(&self) -> Vec<(usize, Vec<Vec<Switch>>)> {
         let lists = host_lists::of(self.texts);
         if lists.is_empty() {
@@ -349,8 +351,8 @@ impl<'f> TriedSets<'f> {
         seen.any(|it| it.found.iter().any(waits))
     }
 
-    /// Adds a set of values with marks in a list, if a target has a mark of the list, and each wait whose command has one does. Returns whether
-    /// this holds.
+    /// Adds a set of values with made-up addresses (marks) in a list, if the target of a wait has a mark of the list, and each wait whose command has
+    /// one also has one in its target. Returns whether this holds.
     pub(super) fn take_list(
         &mut self,
         switches: Vec<Switch>,

@@ -35,7 +35,7 @@ pub(super) struct Wanted {
     /// The entries with the addresses in the form in which the container's text in the values has them; `None` where not all entries are
     /// addresses.
     pub(super) written: Option<Vec<String>>,
-    /// The place of the container's text: the file, and the number of the line.
+    /// The place of the container's text: the file, and the number of the line, from 0. `None` where no text is like the container.
     pub(super) block: Option<(PathBuf, usize)>,
 }
 
@@ -102,7 +102,7 @@ fn sub_chart(source: &Path) -> Option<String> {
 }
 
 /// Writes each list into the values, and adds the changes to the report. A list stays only if, with every set of values, its workload then
-/// carries it, and no other workload does that has other waits.
+/// carries it, and no other workload does that has other waits. Does nothing for plain manifests, and without a `values.yaml`.
 pub(super) fn settle(
     known: &Known<'_>,
     source: &mut ObjectSource,
@@ -259,7 +259,8 @@ fn is(object: &ChartObject, (kind, name): &(String, String)) -> bool {
     text(&object.value, "/kind") == kind && text(&object.value, "/metadata/name") == name
 }
 
-/// The paths in the values from which a workload may take its annotations.
+/// The paths in the values from which a workload may take its annotations, guessed from the keys around its container, from its template and from the
+/// name of the workload. Only a render shows which one is right.
 fn paths(folder: &Path, texts: &Texts, lines: &[String], wanted: &Wanted) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     if let Some((path, line)) = &wanted.block
@@ -302,7 +303,8 @@ fn by_component(texts: &Texts, (kind, name): &(String, String)) -> Option<Vec<St
     declares.then(|| path.map(str::to_owned).to_vec())
 }
 
-/// The path of the value from which a template takes the annotations of a workload's pods, such as `primary.podAnnotations`.
+/// The path of the first value in a workload's document that ends in `podAnnotations`, such as `primary.podAnnotations`: the template takes the
+/// annotations of the pods from it. `None` without one.
 fn annotations_value(file: &File, kind: &str, name: &str) -> Option<String> {
     let document = super::candidates::document_of(file, kind, name)?;
     document.lines.iter().find_map(|line| {

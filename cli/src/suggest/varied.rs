@@ -14,7 +14,7 @@ use bases::{bases, literals};
 use other_values::is_within;
 use values::VariedValues;
 
-/// The most sets of values that are varied.
+/// The most sets of values that are rendered once more with other names and texts.
 const MOST_BASES: usize = 5;
 /// The most sub-charts whose names come into the name of a release.
 const MOST_PARTS: usize = 3;

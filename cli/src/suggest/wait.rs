@@ -15,7 +15,7 @@ pub(super) struct Wait {
 pub(super) enum For {
     /// The wait is for an address that answers.
     Address(Address),
-    /// The wait is for a host whose name can be looked up.
+    /// The wait is until this host name can be looked up, whether or not anything answers there.
     Name(String),
     /// The wait is for an object.
     Object(NamedObject),
@@ -103,7 +103,7 @@ pub(super) enum Asks {
 }
 
 impl Address {
-    /// Reads `host`, `host:port`, or a URL.
+    /// Reads `host`, `host:port`, or a URL, without the user and the password in it. An address that is asked by HTTP wants a status of success.
     pub(super) fn of(text: &str, asks: Asks) -> Self {
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         let scheme = scheme.rsplit(':').next().unwrap_or_default();

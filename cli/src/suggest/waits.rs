@@ -24,12 +24,13 @@ pub(super) struct Reading {
     pub(super) looks: bool,
     /// Whether a loop of the container pauses between its rounds. A server may have such a loop too.
     pub(super) pauses: bool,
-    /// The first command of the container that does something else than wait.
+    /// The first command of the container that does something else than wait; `None` where all of them wait or are harmless.
     pub(super) does: Option<String>,
 }
 
 impl Reading {
-    /// Adds the waits of a script that the container runs.
+    /// Adds the waits of a script that the container runs, unless another command waits for the same. The own command that only runs the script no
+    /// longer counts as one that does something else than wait.
     pub(super) fn join(&mut self, other: Self) {
         let is_new = |it: &Wait| self.waits.iter().all(|own| own.for_what != it.for_what);
         let new: Vec<Wait> = other.waits.into_iter().filter(is_new).collect();
@@ -83,7 +84,8 @@ fn heed_container(waits: &mut [Wait], container: &Container) {
 }
 
 /// Reads the waits of a container: those of its commands, each thing once, and those that its environment declares. A file counts only where the
-/// container waits for nothing else.
+/// container waits for nothing else. A `curl`, `wget`, `dig` or piece of code that asks only once counts in an init container that is called like
+/// a wait, and nowhere else; the endless loop of a server does not count.
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
     let mut waits = declared::of(container);
@@ -112,7 +114,7 @@ pub(super) fn of(container: &Container) -> Reading {
         if found.iter().all(is_unsaid) && !found.is_empty() {
             found = with_the_pods_variables(container, call, looks).unwrap_or(found);
         }
-        // What is done to a server, and not told which, is no wait for it.
+        // A command that changes a server, and does not tell which server, is no wait for it.
         let is_data = |it: &For| matches!(it, For::Data(_));
         found.retain(|it| !is_unsaid(it) && !is_data(it) || !acts::changes(call));
         let stops = acts::stops_a_try(call, &script.calls);

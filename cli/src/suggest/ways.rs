@@ -24,7 +24,7 @@ use super::values::{self, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The lists to try for a group in its template, the best first. `chosen` has the form of each entry as far as forms were tried. Empty where the
-/// template cannot carry a list.
+/// template cannot carry a list, or where no short condition keeps out the sets of values whose waits are unknown.
 pub(super) fn of(known: &Known<'_>, group: &Group, chosen: &ChosenForms) -> Vec<Vec<Listed>> {
     if !is_writable(known, group) {
         return Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn is_writable(known: &Known<'_>, group: &Group) -> bool {
     is_own && !known.is_listed(group) && is_told()
 }
 
-/// The number of the line above the place of a document's list; `None` where the document has no such place.
+/// The number of the line above a document's list, from 0 and in the file; `None` where the document has no place for a list.
 fn line_of_list(known: &Known<'_>, document: &Document<'_>) -> Option<usize> {
     let edit = edits::annotate(known.texts, document, &[String::new()])?;
     Some(edit.at.saturating_sub(1))
@@ -120,7 +120,7 @@ enum ToldBy {
 }
 
 /// The list in which each target is named in the way `way`. Each entry stands under the condition under which its target is rendered. `None`
-/// where a target has no form in that way, or where the sets of values tell no condition.
+/// where a target has no form in that way, where the sets of values tell no condition, or where only several switches together render the workload.
 fn by_names(
     known: &Known<'_>,
     group: &Group,
@@ -206,7 +206,7 @@ fn by_names(
 
 /// The condition on which the entry of a list's elements is rendered, but for the elements themselves: where the list is empty the `range`
 /// renders none. `seen` are those of the sets `tried` that show an element. Another set tells something only where the container waits for
-/// something else in it.
+/// something else in it. `None` where the sets tell no condition.
 fn of_list(
     known: &Known<'_>,
     group: &Group,
@@ -278,7 +278,8 @@ fn instead(known: &Known<'_>, group: &Group, listed: &Listed, root: &str) -> Vec
     conditions
 }
 
-/// The lists that only values can carry: those for sub-charts, and those for containers in the values.
+/// The lists to try in the values, one for each workload without a list: only values can carry those for sub-charts and for containers in the
+/// values. Left out is a list with a made-up name, and one with an address from a value that the container's text in the values does not write.
 pub(super) fn by_values(
     known: &Known<'_>,
     groups: &[Group],

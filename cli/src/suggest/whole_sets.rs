@@ -6,8 +6,8 @@ use super::target::{Form, Target};
 use rules::ordinals;
 use std::collections::BTreeSet;
 
-/// The waits of a container. Where the container waits for every pod of another StatefulSet that makes several pods, one wait for the
-/// StatefulSet stands for them.
+/// The waits `found` of a container, in which one wait for a StatefulSet takes the place of those for each of its pods. All other waits stay: a
+/// wait for some of the pods alone, for the only pod of a StatefulSet, or for pods of the workload `own` itself.
 pub(super) fn joined(
     mut found: Vec<Found>,
     objects: &[ChartObject],

@@ -144,7 +144,7 @@ impl World<'_> {
     }
 
     /// Refuses the rendered object number `at` as a target that may never let the gate open: the workload itself, and a Service of its own pods,
-    /// without pods, or with pods that are not ready.
+    /// without pods, or with pods that are not ready. A Service that need not be ready, because the entry asks for `state`, is not refused.
     fn is_another(
         &self,
         at: usize,
@@ -176,8 +176,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The index of the rendered object of a kind by its name, in `namespace`. Without a namespace, the object is in that of the waiting
-    /// workload, or says none.
+    /// The index of the rendered object of a kind by its name, in `namespace`; `None` where none is rendered. Without a namespace, the object is in
+    /// that of the waiting workload, or says none.
     fn find(&self, kind: &str, name: &str, namespace: Option<&str>) -> Option<usize> {
         let meant = namespace.unwrap_or(self.home);
         self.objects.iter().position(|object| {

@@ -17,7 +17,8 @@ const MOST_OTHERS: usize = 48;
 /// The most further sets of one audit that have two switches which both decide about entries.
 const MOST_CROSSED: usize = 30;
 
-/// The mixtures of an audit for the groups with these lists, without sets that were tried. `round` is the number of audits before this one.
+/// The mixtures (sets of many switches) of an audit for the groups with these lists, at most `MOST_MIXED` from all groups by turns, without
+/// sets that were tried. `round` is the number of audits before this one.
 pub(super) fn mixtures(
     known: &Known<'_>,
     groups: &[Group],
@@ -42,8 +43,8 @@ pub(super) fn mixtures(
     mixed.into_iter().take(MOST_MIXED).collect()
 }
 
-/// The further sets of an audit for the groups with these lists, without sets that were tried: two switches that decide about entries together,
-/// then each switch that decides about an entry, and each set that shows a container of the group with one switch more that the container reads.
+/// The further sets of an audit for the groups with these lists, at most `MOST_OTHERS`, without sets that were tried: two switches that decide about
+/// entries together, then each such switch alone, and each set that shows a container of the group with one switch more that the container reads.
 pub(super) fn others(
     known: &Known<'_>,
     groups: &[Group],
@@ -68,7 +69,7 @@ pub(super) fn others(
     others.into_iter().take(MOST_OTHERS).collect()
 }
 
-/// The switches that decide about the targets of a group, and about the entries of its list.
+/// The switches (changed values of the chart) that decide about the targets of a workload's waits, and about the entries of its list, each once.
 fn deciding(known: &Known<'_>, group: &Group, list: &[Listed]) -> Vec<Switch> {
     let mut deciding = of_targets(known, group);
     for switch in of_entries(known, list) {
@@ -79,7 +80,7 @@ fn deciding(known: &Known<'_>, group: &Group, list: &[Listed]) -> Vec<Switch> {
     deciding
 }
 
-/// Those of the sets, each once, with which the chart was not rendered before.
+/// The sets with which the chart was not rendered before, each once. Sets that differ only in the order of their switches are one.
 fn untried<'s>(known: &Known<'_>, sets: impl Iterator<Item = &'s Vec<Switch>>) -> Vec<Vec<Switch>> {
     let tried = known.sets.iter().enumerate();
     let tried = tried.filter(|(at, _)| !known.untried.contains(at));
@@ -94,7 +95,8 @@ fn in_turns(all: &[Vec<Vec<Switch>>]) -> impl Iterator<Item = &Vec<Switch>> {
     (0..longest).flat_map(|turn| all.iter().filter_map(move |it| it.get(turn)))
 }
 
-/// The switches of all sets that a user may choose, so without marks and variations, each once.
+/// The switches that a user may choose, each once: those of all sets, and those that alone change nothing. Left out are made-up hosts and ports
+/// (marks), and other names and texts (variations).
 fn choices<'k>(known: &'k Known<'_>) -> Vec<&'k Switch> {
     let all = known.sets.iter().flatten().chain(&known.idle);
     let mut switches: Vec<&Switch> = Vec::new();
@@ -106,7 +108,8 @@ fn choices<'k>(known: &'k Known<'_>) -> Vec<&'k Switch> {
     switches
 }
 
-/// The names that a variation of one set overrides: an entry of any other set follows them, too. Empty where no variation overrides names.
+/// The switches of the first variation that sets `fullnameOverride`: an entry has to follow the other names in any other set too. Empty where no
+/// variation overrides names.
 fn overrides(known: &Known<'_>) -> Vec<Switch> {
     let varied = |set: usize| known.sets[set].iter().filter(|it| it.is_varied());
     let is_of_names = |it: &&usize| varied(**it).any(|it| it.path == "fullnameOverride");
@@ -114,8 +117,9 @@ fn overrides(known: &Known<'_>) -> Vec<Switch> {
     variation.map_or_else(Vec::new, |it| varied(*it).cloned().collect())
 }
 
-/// The sets that show a container of the group, each with overridden names, and with one more of the switches in `own`, which the container reads
-/// or which decide about an entry; and such switches alone. `text` is the container's with its helpers. Each item has the sets of one base.
+/// The sets that show a container of the group and have only switches of `own`, or marks that `text` reads, each with overridden names, and with
+/// one more switch of `own`; and first each switch of `own` that alone changes nothing. `own` are the switches that the container reads or that
+/// decide about an entry, `text` is the container's with its helpers. Each item has the sets of one base.
 fn of_bases(
     known: &Known<'_>,
     group: &Group,

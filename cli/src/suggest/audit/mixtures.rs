@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 /// The most mixtures of one audit.
 pub(super) const MOST_MIXED: usize = 32;
 
-/// The mixtures for a group in the audit number `round`: the first set of values for each expected list by turns, with about three quarters of
-/// its own switches, about half of the switches in `own`, and all marks that a wait has. Some thirty such sets have nearly every three switches
-/// together, for which a set of their own each would be far too many; the mixtures are the same in each run.
+/// The `MOST_MIXED` mixtures for a group in the audit number `round`: the first set of values for each expected list by turns, with about three
+/// quarters of its own switches, about half of those in `own` that neither hide the workload nor override names, and all marks that a wait has.
+/// Some thirty such sets have nearly every three switches together, in far fewer renders; the mixtures are the same in each run.
 pub(super) fn of(
     known: &Known<'_>,
     group: &Group,

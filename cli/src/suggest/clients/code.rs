@@ -137,7 +137,8 @@ fn port_beside(words: &[CodeWord]) -> Option<String> {
     })
 }
 
-/// The address in a quoted text of code: a URL, `host:port`, or the source of a database, such as `mysql:host=db;port=3306`.
+/// The address in a quoted text of code: a URL (but of a file), `host:port`, the parameters of a connection such as `host=db port=5432`, the source
+/// of a database such as `mysql:host=db;port=3306`, or a variable with `URL` in its name. `None` for any other text.
 fn in_text(text: &str) -> Option<String> {
     if let Some(found) = conninfo(text) {
         return Some(found);

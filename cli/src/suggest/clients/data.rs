@@ -27,7 +27,8 @@ pub(in crate::suggest) fn asked_through_a_pipe(
     asks.then(|| (kind_of(&text), names_in(&text)))
 }
 
-/// The names for which the commands behind a client look in its answer: `psql -l | grep orders`.
+/// The names, in small letters, for which the commands behind the call number `at` look in its answer: `psql -l | grep orders`. Empty where no `grep`
+/// reads the answer.
 pub(in crate::suggest) fn names_behind(calls: &[Call], at: usize) -> Vec<String> {
     let readers = calls[at..].iter().zip(calls[at..].iter().skip(1));
     let readers = readers.take_while(|(it, _)| it.is_read).map(|it| it.1);
@@ -46,7 +47,7 @@ fn is_name(text: &str) -> bool {
     text.len() > 1 && text.chars().all(is_letter)
 }
 
-/// The names in a question: those in quotes, and those that follow a word such as `from`.
+/// The names in a question: those in single quotes, and those that follow a word such as `from`. Of a path, the last part is the name.
 fn names_in(text: &str) -> Vec<String> {
     const BEFORE: [&str; 7] = [
         "from", "table", "keyspace", "--topic", "get", "exists", "ls",
@@ -93,7 +94,7 @@ fn asks_the_server(text: &str) -> bool {
     asks && tables.all(is_own) && !text.contains("describe ") && !text.contains("desc ")
 }
 
-/// The kind of data that a question is for.
+/// The kind of data that a question is for: a database, a table by the server's own lists of tables, or else `Other`.
 fn kind_of(text: &str) -> Sought {
     let of_databases = ["pg_database", "show databases", "schemata"];
     let of_tables = [

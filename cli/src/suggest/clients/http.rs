@@ -66,8 +66,8 @@ const OF_CURL: &[&str] = &[
     "-x",
 ];
 
-/// The wait of an HTTP client for its URL, such as `curl -fsS -o /dev/null http://api:8080/ready`. A URL of the Kubernetes API is read like a
-/// `kubectl`.
+/// The wait of an HTTP client for its URL, such as `curl -fsS -o /dev/null http://api:8080/ready`; without a URL, a wait that no list can say.
+/// A URL of the Kubernetes API is read like a `kubectl`.
 pub(super) fn of(program: &str, arguments: &[&str]) -> Vec<For> {
     let with_value = if program == "wget" { OF_WGET } else { OF_CURL };
     let mut before = "";

@@ -5,8 +5,8 @@ use crate::suggest::reason::Reason;
 use crate::suggest::wait::{Asks, For, usual_port};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The waits of a command with `wait` or `ready` in its name and an address as an argument: `x_wait_for_db_connection URL`. The command is a
-/// function of an image, or a script. A name with `migration` too is a wait for a migration. `None` for other commands.
+/// The waits of a command (a function of an image, or a script) with `wait`, `ready` or `remote_execute` in its name and an address as an argument:
+/// `x_wait_for_db_connection URL`. A name with a word for waiting and `migration` is a wait for a migration. `None` for other commands.
 pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     let words = || program.split(['_', '-']);
     let waits = words().any(|it| it == "wait" || it == "ready");
@@ -28,8 +28,8 @@ pub(super) fn by_name(program: &str, arguments: &[&str]) -> Option<Vec<For>> {
     }
 }
 
-/// The waits of a command that has `wait_for_` in its name, such as `x_wait_for_db_connection`. The command is a function of an image, or a
-/// script. Where no argument is the address, the one fitting variable of the environment is.
+/// The waits of a command (a function of an image, or a script) that has `wait_for_` in its name, such as `x_wait_for_db_connection`. Where no
+/// argument is the address, the one fitting variable of the environment is, or else the wait is one that no list can say. `None` for other commands.
 pub(super) fn after_a_wait(
     program: &str,
     arguments: &[&str],
@@ -120,8 +120,8 @@ fn usual_port_of(thing: &str) -> &'static str {
     })
 }
 
-/// The address of the database to which a command of an application only connects, such as `airflow db check`. `None` unless the
-/// environment has exactly one such address.
+/// The wait for the database to which a command of an application only connects, such as `airflow db check`, or else for the only store that the
+/// environment names. `None` for another command, and where the environment does not tell exactly one address.
 pub(super) fn connects(words: &[String], env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let asks = |it: &[String]| match it {
         [db, check] => {

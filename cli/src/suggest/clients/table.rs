@@ -32,7 +32,7 @@ pub(super) struct Client {
     pub(super) before_port: char,
 }
 
-/// The way in which a client's first argument that is no option may name the address.
+/// The way in which an argument of a client that is no option may name the address.
 #[derive(PartialEq, Eq)]
 pub(super) enum Plain {
     /// The argument never names the address.
@@ -48,7 +48,7 @@ pub(super) enum Plain {
 }
 
 impl Plain {
-    /// Whether a client's first argument that is no option is an address.
+    /// Whether an argument of a client that is no option counts as its address. The first argument that counts is taken.
     pub(super) fn takes(&self, argument: &str) -> bool {
         match self {
             Self::Never => false,

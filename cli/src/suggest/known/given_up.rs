@@ -7,6 +7,7 @@ use crate::suggest::reason::Reason;
 use crate::suggest::release::{self, RELEASE};
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::target::{Form, Target};
+use std::path::PathBuf;
 
 /// A wait for which no entry is proposed, because no list can say it. The wait's loop stays in its container.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(in crate::suggest) struct GivenUpWait {
     reason: Reason,
 }
 
-/// A wait of a container that a variation changes.
+/// A wait of a container whose target a variation, a set with other names and texts, changes.
 struct Changing {
     container: String,
     /// The number of the container's waits, which tells its branches apart.
@@ -34,15 +35,48 @@ fn target(found: &Found) -> Option<&Target> {
 }
 
 impl Known<'_> {
-    /// Gives up waits: each gets its reason in place of its target. Returns whether `waits` has any.
+    /// Gives up waits: each gets its reason in place of its target, now and in each set of values that an audit adds. Returns whether `waits`
+    /// has any.
     pub(in crate::suggest) fn give_up(&mut self, waits: Vec<GivenUpWait>) -> bool {
         let is_any = !waits.is_empty();
         for it in waits {
-            if let Some(found) = self.seen[it.container].found.get_mut(it.at) {
-                found.target = Err(it.reason);
+            let seen = &mut self.seen[it.container];
+            let Some(found) = seen.found.get_mut(it.at) else {
+                continue;
+            };
+            if let Some(target) = target(found) {
+                let name = seen.container.name.clone();
+                let key = (seen.source.clone(), name, target.plain().text);
+                self.given_up.insert(key, it.reason.clone());
             }
+            found.target = Err(it.reason);
         }
         is_any
+    }
+
+    /// Gives up those waits of a container of a further set that were given up in all other sets.
+    pub(super) fn without_given_up(&self, mut seen: SeenContainer) -> SeenContainer {
+        for found in &mut seen.found {
+            let Some(entry) = target(found).map(|it| it.plain().text) else {
+                continue;
+            };
+            let key = (seen.source.clone(), seen.container.name.clone(), entry);
+            if let Some(reason) = self.given_up.get(&key).filter(|_| !self.keeps(&key)) {
+                found.target = Err(reason.clone());
+            }
+        }
+        seen
+    }
+
+    /// Whether a container of this template and name waits, in a set of values, for the thing with this rendered entry, and the wait was not
+    /// given up there.
+    fn keeps(&self, (source, container, entry): &(PathBuf, String, String)) -> bool {
+        let own = self.seen.iter();
+        let mut own = own.filter(|it| it.source == *source && it.container.name == *container);
+        own.any(|it| {
+            let mut targets = it.found.iter().filter_map(target);
+            targets.any(|it| it.plain().text == *entry)
+        })
     }
 
     /// The waits of these groups whose address comes from values that no list can name, each in its set of values and in the variations of
@@ -139,7 +173,8 @@ impl Known<'_> {
         all
     }
 
-    /// The waits of a group of which no form names the target. `waits` has the number of the container of each, and its own number there.
+    /// The waits of a workload whose target no template text names in each case, each with the reason why it is given up. `waits` has the number of
+    /// the container of each, and its own number there; one without a target is left out.
     pub(in crate::suggest) fn unformed(
         &self,
         group: &Group,
@@ -172,7 +207,7 @@ impl Known<'_> {
         all
     }
 
-    /// Whether a form of the entry has an action that may follow a value or a name.
+    /// Whether a form of the entry has an action that may follow a value or a name, other than `.Release.Name` alone.
     fn may_follow(&self, seen: &SeenContainer, at: usize, target: &Target) -> bool {
         let objects = self.objects(seen.set);
         let names = candidates::names(self.texts, self.folder, objects, target);

@@ -30,14 +30,14 @@ impl Known<'_> {
         groups
     }
 
-    /// The number of the first line of the document that renders the workload of a container; `None` where no document does.
+    /// The number of the first line, from 0 in the file, of the document that renders the workload of a container; `None` where no document does.
     fn document_of(&self, seen: &SeenContainer) -> Option<usize> {
         let (kind, name) = &seen.workload;
         let document = candidates::document_of(self.file(&seen.source)?, kind, name);
         document.map(|it| it.first)
     }
 
-    /// The number of the group that has the workload of a container.
+    /// The number of the group that has the workload of a container; `None` where no group has it.
     fn group_of(&self, seen: &SeenContainer, groups: &[Group]) -> Option<usize> {
         let document = self.document_of(seen);
         groups.iter().position(|it| {
@@ -71,6 +71,7 @@ impl Known<'_> {
     ) -> usize {
         let before = self.seen.len();
         for seen in seen {
+            let seen = self.without_given_up(seen);
             if let Some(group) = self.group_of(&seen, groups) {
                 let group = &mut groups[group];
                 let own = if self.varied.contains_key(&seen.set) {

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 const MOST_GUARDS: usize = 3;
 
 impl Known<'_> {
-    /// The switches that leave the waits of a group unknown: with such a switch the chart does not render, or was not rendered, and the
-    /// group's text or a helper of it reads the value.
+    /// The switches that leave the waits of a group unknown: with such a switch the chart does not render, or was not rendered, the group's text or a
+    /// helper of it reads the value, and no other set with the switch shows a wait of the group.
     pub(in crate::suggest) fn doubts(&self, group: &Group) -> Vec<&Switch> {
         let unrendered = (0..self.sets.len()).filter(|it| self.rendered[*it].is_none());
         // No user has the workload with a set with which its template is no YAML.
@@ -46,8 +46,9 @@ impl Known<'_> {
         guards.filter(|it| it.len() <= MOST_GUARDS)
     }
 
-    /// The switch that leaves the waits of a workload unknown, because the set of values with this switch was not rendered. `tried` are the
-    /// sets that show the workload, and `waiting` those that show it with a wait.
+    /// The switch that leaves the waits of a workload unknown, because the set number `set` with this switch did not render. `None` where another set
+    /// tells the waits, where the set has several switches that matter, and for a failed set that gives a value which the chart does not have.
+    /// `tried` are the sets that show the workload, and `waiting` those that show it with a wait.
     fn doubt(&self, set: usize, tried: &[usize], waiting: &BTreeSet<usize>) -> Option<&Switch> {
         // The chart renders with the values of this set once marks give it a host, so the set leaves nothing unknown.
         let plain = |it: usize| traces::without(&self.sets[it]);

@@ -34,7 +34,7 @@ impl Known<'_> {
                 .any(SeenContainer::is_listed)
     }
 
-    /// Whether a set without marks, and otherwise with the values of the container's own set, shows the container as well.
+    /// Whether a set without made-up addresses (marks), and otherwise with the values of the container's own set, shows the container as well.
     pub(in crate::suggest) fn is_in_plain_set(&self, seen: &SeenContainer) -> bool {
         let mut plain = self
             .with_other_marks(seen)
@@ -42,7 +42,7 @@ impl Known<'_> {
         plain.next().is_some()
     }
 
-    /// The container as it is in the sets of values that differ from its own set only in marks.
+    /// The container as it is in the sets of values that differ from its own set only in made-up addresses (marks); not as it is in its own set.
     pub(super) fn with_other_marks<'k>(
         &'k self,
         seen: &'k SeenContainer,

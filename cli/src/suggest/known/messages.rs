@@ -11,8 +11,8 @@ use crate::suggest::traces;
 const MOST_TOLD: usize = 3;
 
 impl Known<'_> {
-    /// The paths of the values and names in the variation with the number `set` with which the waits of a group change, for a message; at most
-    /// [`MOST_TOLD`].
+    /// The paths of the values in the variation number `set` with which the waits of a group change, for a message: those whose varied texts the
+    /// waits show, or else those of all varied texts, or else those of the varied names; at most [`MOST_TOLD`].
     pub(in crate::suggest) fn changing(&self, group: &Group, set: usize) -> String {
         let own = group.varied.iter().map(|it| &self.seen[*it]);
         let found = own.filter(|it| it.set == set).flat_map(|it| &it.found);

@@ -13,8 +13,8 @@ use crate::suggest::wait::Wait;
 use crate::suggest::waits::Reading;
 
 impl Known<'_> {
-    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` where no mark tells the values, or
-    /// where the list cannot have the port as the text computes it.
+    /// The entry of the wait number `at`, whose address comes from values, with these values in it; `None` for any other wait, where no made-up
+    /// address (mark) tells the values, or where the list cannot have the port as the text computes it.
     pub(in crate::suggest) fn written(
         &self,
         seen: &SeenContainer,
@@ -40,8 +40,8 @@ impl Known<'_> {
         is_number && port().is_some_and(|it| it.contains("{{"))
     }
 
-    /// The entry of the wait number `at`, whose address comes from values, with the values that marks show. The port may still be a plain
-    /// number. `None` where no set of values has marks that show the values.
+    /// The entry of the wait number `at`, whose address comes from values, with the values that made-up addresses (marks) show. The port may still be
+    /// a plain number. `None` for any other wait, and where no set of values has marks that show the values.
     pub(super) fn followed(
         &self,
         seen: &SeenContainer,
@@ -73,8 +73,8 @@ impl Known<'_> {
             .or_else(by_alike)
     }
 
-    /// The entry of an address that is an element of a list in the chart's own values. Another set has marks in that list, and more of
-    /// them.
+    /// The entry of the address `text`, an element of a list in the chart's own values, for which another set has a made-up address (a mark) in the
+    /// same place of the list. `None` where no other set has one.
     fn in_list(&self, seen: &SeenContainer, text: &str, root: &str) -> Option<NamedValues> {
         let mut all = self.with_other_marks(seen).flat_map(|twin| {
             let set = &self.sets[twin.set];
@@ -112,7 +112,7 @@ impl Known<'_> {
     }
 
     /// The entry of the wait number `at` as an address that the gate tries, with the host and the port as the container's text writes them.
-    /// `in_values`: only a text that stands in the values counts.
+    /// `in_values`: that text has to stand in the chart's values, or else outside of them. `None` where it does not, or yields no such entry.
     pub(in crate::suggest) fn as_address(
         &self,
         seen: &SeenContainer,
@@ -144,8 +144,8 @@ impl Known<'_> {
         found.unwrap_or_default()
     }
 
-    /// The result of `resolve` for the wait number `at` in the text of the container. `in_values`: only a text that stands in the values
-    /// counts.
+    /// The result of `resolve` for the wait number `at` in the text of the container. `in_values`: only a text that stands in the values counts.
+    /// `None` where no text shows the container, where the text has another number of waits, or where `resolve` gives nothing.
     fn in_text(
         &self,
         seen: &SeenContainer,

@@ -126,8 +126,9 @@ fn remove_objects(templates: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes the sub-charts that a copy declares and lacks from the folders around the chart. Removes the declaration of a sub-chart that no
-/// folder holds, because Helm renders no chart that lacks a sub-chart.
+/// Takes the sub-charts that a copy declares and lacks from the folders around the chart, and theirs. Removes the declaration of a sub-chart that
+/// no folder holds, because Helm renders no chart that lacks a sub-chart, and returns its name and its alias. `depth` is 0 for the chart itself;
+/// below [`DEEPEST`] levels no sub-chart is taken.
 pub(super) fn complete(chart: &Path, copy: &Path, depth: usize) -> Result<Missing> {
     let mut missing = Vec::new();
     for file in ["Chart.yaml", "requirements.yaml"] {
@@ -228,7 +229,8 @@ fn is_there(chart: &Path, name: &str) -> bool {
     })
 }
 
-/// The folder of a sub-chart among the folders around the chart; `None` where none of them is that sub-chart.
+/// The folder of a sub-chart: at its `file://` address, or else of its name, or `common/` and its name, in one of the three folders above the
+/// chart. `None` where none of these is a chart of that name.
 fn beside(chart: &Path, name: &str, repository: &str) -> Option<PathBuf> {
     let chart = fs::canonicalize(chart).ok()?;
     let declared = repository.strip_prefix("file://").map(|it| chart.join(it));

@@ -89,7 +89,7 @@ fn with_pods(text: &str) -> String {
     with_pods.collect::<Vec<_>>().join("\n---")
 }
 
-/// The objects in Helm's output.
+/// The objects in Helm's output, each with the path of its template below the chart. A document that cannot be read is left out.
 fn objects(whole: &str) -> Vec<ChartObject> {
     let entries = Entries::new(whole.as_bytes()).filter_map(Result::ok);
     entries

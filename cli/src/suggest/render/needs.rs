@@ -16,7 +16,7 @@ const MADE_UP_PORT: &str = "1";
 /// An error of Helm, with the facts that tell which values are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RenderFault {
-    /// The path of the template, below the chart's folder.
+    /// The path of the template, below the chart's folder; `None` where the error names none.
     pub(super) template: Option<PathBuf>,
     /// The line of the template with the error, from 1.
     line: usize,
@@ -87,7 +87,8 @@ fn path(word: &str) -> Option<String> {
 }
 
 impl RenderFault {
-    /// The made-up values for the values that may be missing: those that the error names, and the empty values on the error's line.
+    /// The made-up values for the empty values that may be missing: those that the error names, and those on the error's line, or all that the
+    /// template prints where its text is no YAML. Left out are those in `made_up`.
     pub(super) fn values(&self, chart: &Path, own: &Value, made_up: &[String]) -> Values {
         let mut paths = self.named.clone();
         let text = self.text(chart);
@@ -106,8 +107,8 @@ impl RenderFault {
         made_of(paths, made_up)
     }
 
-    /// The made-up values for the empty values that the helpers of a template print. The text of the template may be no YAML because of
-    /// these.
+    /// The made-up values for the values that the helpers of a template print and that the chart has as null: because of them the text of the
+    /// template may be no YAML. Empty for any other error. Left out are those in `made_up`.
     pub(super) fn values_of_helpers(
         &self,
         chart: &Path,
@@ -143,14 +144,15 @@ fn printed(template: &str) -> Vec<String> {
         .collect()
 }
 
-/// The path with which a text begins.
+/// The path of a value with which a text begins; `None` where it begins with none.
 fn first_path(text: &str) -> Option<String> {
     let is_path = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_');
     let end = text.find(|it| !is_path(it)).unwrap_or(text.len());
     path(text[..end].trim_end_matches('.'))
 }
 
-/// The made-up values for these paths, without those that were made up before.
+/// The made-up values for these paths, without those that were made up before: `false` for a path that ends in `enabled`, a number for a port, or
+/// else a text.
 fn made_of(mut paths: Vec<String>, made_up: &[String]) -> Values {
     paths.sort();
     paths.dedup();

@@ -66,6 +66,13 @@ impl Stubs {
         text.contains(MARK)
     }
 
+    /// The helper that is made up to print the beginning of a name, and the rest of the name. `None` for any other name.
+    pub(in crate::suggest) fn printer<'s>(&'s self, name: &'s str) -> Option<(&'s str, &'s str)> {
+        // One made-up name may be the beginning of another, so the longer names come first.
+        let mut names = self.0.iter().rev().filter(|it| it.1.starts_with(MARK));
+        names.find_map(|(helper, given)| Some((helper.as_str(), name.strip_prefix(given)?)))
+    }
+
     /// A text for a message, with the name of the helper in place of the text that the helper prints.
     pub(in crate::suggest) fn shown(&self, text: &str) -> String {
         // One made-up name may be the beginning of another, so the longer names are replaced first.
@@ -76,7 +83,8 @@ impl Stubs {
     }
 }
 
-/// The text that a made-up helper prints, by the helper's name: a port, nothing where the name asks for several lines, or else a name.
+/// The text that a made-up helper prints, by the helper's name: `1` for a port, nothing where the name asks for several lines, such as labels, or
+/// else a made-up name with the helper's in it.
 fn given(name: &str) -> String {
     const OF_LINES: [&str; 15] = [
         "label",

@@ -56,7 +56,8 @@ struct BranchReader<'t> {
 }
 
 impl BranchReader<'_> {
-    /// Copies the tokens from `at` up to the first of the words `ends` that begins a command. Returns the place of that word.
+    /// Copies the tokens from `at` up to the first of the words `ends` that begins a command, but for the branches that are ruled out. Returns the
+    /// place of that word, or of the end of the tokens.
     fn copy(&self, mut at: usize, ends: &[&str], to: &mut Vec<Token>) -> usize {
         let mut begins = true;
         while let Some(token) = self.tokens.get(at) {

@@ -16,7 +16,7 @@ pub(super) fn sequence(command: &str) -> Option<String> {
     numbers(first, last)
 }
 
-/// The words of a text, each a number or a sum.
+/// The words of a text, each a number or a sum; `None` where any of them is neither.
 fn words(text: &str) -> Option<Vec<i64>> {
     let mut found = Vec::new();
     let mut rest = text.trim();
@@ -31,7 +31,7 @@ fn words(text: &str) -> Option<Vec<i64>> {
     Some(found)
 }
 
-/// The value of a number, or of a sum or a difference of two.
+/// The value of a number, or of a sum or a difference of two; `None` for any other text.
 fn sum(text: &str) -> Option<i64> {
     let number = |it: &str| it.trim().trim_matches('"').parse::<i64>().ok();
     let text = text.trim();

@@ -14,7 +14,7 @@ pub(super) struct Scope {
     pub(super) variables: BTreeMap<String, Vec<String>>,
     /// The arguments of the function that contains the place.
     pub(super) arguments: Vec<String>,
-    /// The value of `$0`, where a command such as `sh -c TEXT NAME` sets it.
+    /// The value of `$0`, where a command such as `sh -c TEXT NAME` sets it; otherwise `None`.
     pub(super) own_name: Option<String>,
 }
 

@@ -15,7 +15,8 @@ pub(super) fn of<'t>(head: &'t [String], behind: &'t [Token]) -> Option<(&'t str
     Some((name.as_str(), text(behind)?)).filter(|_| is_loop)
 }
 
-/// The text behind the `done` of a loop, such as `done <<EOF` or `done <<< "$LINES"`. `tokens` are the tokens behind the head of the loop.
+/// The text behind the `done` of a loop, such as `done <<EOF` or `done <<< "$LINES"`; `None` where the loop does not end or gets no text. `tokens`
+/// are the tokens behind the head of the loop.
 fn text(tokens: &[Token]) -> Option<&str> {
     let mut open = 1;
     let mut starts = true;

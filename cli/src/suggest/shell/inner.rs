@@ -7,7 +7,8 @@ pub(super) fn shell_text(words: &[String]) -> Option<(&str, &[String])> {
     script_of(&words[1..]).filter(|_| is_shell)
 }
 
-/// The text behind a shell's option `-c`, and the words behind the text, which become `$0` and the arguments.
+/// The text behind a shell's option `-c`, and the words behind the text, which become `$0` and the arguments. `None` without that option, or where
+/// anything but options stands before it.
 fn script_of(arguments: &[String]) -> Option<(&str, &[String])> {
     let is_option = |at: usize| arguments[at].starts_with(['-', '+']);
     // The options `-o` and `-eo` have a value.

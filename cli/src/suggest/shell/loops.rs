@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// The commands that end a loop, or the shell that runs the loop.
 const ENDING: [&str; 5] = ["break", "exit", "return", "exec", "kill"];
 
-/// Whether a loop can end: its condition may cease to hold, or a command in it ends it. `head` is the command that begins the loop, and
-/// `behind` are the tokens that follow.
+/// Whether a loop can end: its condition is not one that always holds, such as `while true`, or a command in it ends it. `head` is the command that
+/// begins the loop, and `behind` are the tokens that follow. `true` for a command that begins no `while` or `until`.
 pub(super) fn ends(
     head: &[String],
     behind: &[Token],

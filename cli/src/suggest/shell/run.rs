@@ -98,7 +98,7 @@ impl Runner {
         self.loops.truncate(outer);
     }
 
-    /// Reads a command that may follow words such as `while` and `!`.
+    /// Reads a command behind words such as `while`, `!` and `NAME=value`: opens and closes loops, sets variables, and then reads the call.
     fn command(&mut self, words: &[String], depth: usize) {
         let mut rest = words;
         let mut while_it_succeeds = false;
@@ -158,7 +158,8 @@ impl Runner {
         }
     }
 
-    /// Reads a call of a program or of a function, or the script that a call gives to another shell.
+    /// Reads a call of a program or of a function, or the script that a call gives to another shell. Does nothing beyond [`DEEPEST`] levels of calls
+    /// or [`MOST`] commands.
     fn call(&mut self, words: &[String], depth: usize) {
         if depth > DEEPEST || self.script.calls.len() > MOST {
             return;

@@ -201,8 +201,8 @@ impl ShellReader {
         }
     }
 
-    /// Reads on behind a `$` or a backtick. `$( )` and backticks are commands, `$(( ))` is a sum, and `$(NAME)` is a variable in the form
-    /// of a container's arguments.
+    /// Reads on behind a `$` or a backtick. `$( )` and backticks are commands: a known output takes their place, or else they are read after the
+    /// present command. `$(( ))` is a sum, which becomes `0`, and `$(NAME)` is a variable in the form of a container's arguments.
     fn dollar(&mut self, letter: char) {
         if letter == '$' && self.peek(0) == Some('{') {
             self.push('$');
@@ -325,7 +325,7 @@ impl ShellReader {
 }
 
 /// The body of a function, which is the tokens between its braces, and the place behind the body; `from` is the place behind the function's
-/// head. Empty without braces.
+/// head. Without an opening brace the body is empty and the place is `from`; without a closing one the body goes on to the end.
 pub(super) fn body(tokens: &[Token], from: usize) -> (&[Token], usize) {
     let is = |at: usize, text: &str| matches!(&tokens[at], Token::Word(word) if word == text);
     let mut start = from;

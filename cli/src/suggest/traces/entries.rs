@@ -9,15 +9,15 @@ use std::cmp::Reverse;
 /// An entry that names values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::suggest) struct NamedValues {
-    /// The entry, with template actions in place of its marks.
+    /// The entry, with template actions in place of its marks, which are made-up hosts and ports.
     pub(in crate::suggest) text: String,
     /// The actions around an entry that stands once for each element of a list: a `range`, perhaps with an `if` around it. The outermost
     /// action comes first, and each action is told as its branches. Empty for any other entry.
     pub(in crate::suggest) within: Vec<Vec<String>>,
 }
 
-/// The entry with template actions, such as `{{ .Values.db.host }}`, in place of its marks. `None` where the entry has no mark of a host,
-/// or where a part of such a mark is left over.
+/// The entry with template actions, such as `{{ .Values.db.host }}`, in place of its marks. `None` where the entry has no mark of a host, where a
+/// part of such a mark is left over, or where the templates do not agree on one default for a marked port.
 pub(in crate::suggest) fn written(
     entry: &str,
     set: &[Switch],
@@ -53,13 +53,14 @@ pub(in crate::suggest) fn written(
     (!is_marked(&text)).then_some(NamedValues { text, within })
 }
 
-/// The switch of the list whose mark an entry has; `None` for an entry without the mark of a list.
+/// The switch of the list whose made-up address (mark) an entry has; `None` for an entry without the mark of a list.
 pub(in crate::suggest) fn list_in<'s>(entry: &str, set: &'s [Switch]) -> Option<&'s Switch> {
     let mut lists = set.iter().filter(|it| it.list().is_some());
     lists.find(|it| marks(it, entry))
 }
 
-/// The entry with the chart's own elements of lists in place of their marks; `None` where the chart does not have such an element.
+/// The entry with the chart's own elements of lists in place of their made-up addresses (marks); `None` for an entry without a mark of a list, and
+/// where the chart does not have such an element.
 pub(in crate::suggest) fn with_own_elements(entry: &str, set: &[Switch]) -> Option<String> {
     let list = list_in(entry, set)?.list()?;
     let own = |mark: &str| list.marks().find(|it| it.0 == mark).map_or("", |it| it.2);
@@ -73,7 +74,7 @@ pub(in crate::suggest) fn with_own_elements(entry: &str, set: &[Switch]) -> Opti
     (is_own && !is_marked(&text)).then_some(text)
 }
 
-/// A text for a message, with the actions of the values in place of their marks.
+/// A text for a message, with the actions of the values, such as `{{ .Values.db.host }}`, in place of their made-up addresses (marks).
 pub(in crate::suggest) fn shown(text: &str, set: &[Switch]) -> String {
     replaced(text, set, |it, _| format!("{{{{ .Values.{} }}}}", it.path))
 }

@@ -76,22 +76,22 @@ pub(in crate::suggest) fn is_port(switch: &Switch) -> bool {
     switch.value.parse::<u16>().is_ok()
 }
 
-/// Whether a set of values has marks in it.
+/// Whether a set of values has marks in it, which are made-up hosts and ports.
 pub(in crate::suggest) fn follow(set: &[Switch]) -> bool {
     set.iter().any(Switch::follows)
 }
 
-/// The switches of a set that are no marks.
+/// The switches of a set without its marks, which are made-up hosts and ports.
 pub(in crate::suggest) fn without(set: &[Switch]) -> impl Iterator<Item = &Switch> {
     set.iter().filter(|it| !it.follows())
 }
 
-/// Whether the mark of a switch occurs in a text.
+/// Whether a mark of a switch, which is a made-up host or port, occurs in a text.
 pub(in crate::suggest) fn marks(switch: &Switch, text: &str) -> bool {
     switch.marks().iter().any(|it| text.contains(it))
 }
 
-/// Whether a text has a mark that is a host.
+/// Whether a text has a mark that is a made-up host; a made-up port does not count.
 pub(in crate::suggest) fn is_marked(text: &str) -> bool {
     text.contains(DOMAIN)
 }

@@ -53,8 +53,8 @@ impl TriedSets<'_> {
         pairs
     }
 
-    /// The sets in which a container waits for something else than without the last switch, or without marks, each with a switch that alone
-    /// changes the waits of the container, too. An entry of such a set may need the condition of that switch.
+    /// The sets in which a container waits for something else than without the last switch, or without made-up addresses (marks), each with a switch
+    /// that alone changes the waits of the container, too. An entry of such a set may need the condition of that switch.
     pub(in crate::suggest) fn crossed(&self) -> Vec<(usize, Vec<Switch>)> {
         let mut crossed: Vec<(usize, Vec<Switch>)> = Vec::new();
         for seen in self.seen.iter().filter(|it| it.set > 0) {

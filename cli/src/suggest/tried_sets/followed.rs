@@ -11,14 +11,15 @@ use crate::suggest::traces;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The most sets of values that are rendered once more with marks in one group of values.
+/// The most sets of values that are rendered once more with made-up addresses (marks) in one group of values, such as those of a database.
 const MOST_FOLLOWED: usize = 16;
 
-/// The most sets without an address that are rendered once more with marks in all values of addresses.
+/// The most sets that do not render, or whose waits lack an address from the user, that are rendered once more with all marks at once.
 const MOST_LACKING: usize = 12;
 
 impl TriedSets<'_> {
-    /// Whether a set of values other than the first, the chart's own, does not render, or has a wait for which the user has to give an address.
+    /// Whether a set of values does not render, or shows a container with a wait that lacks an address from the user, or that seems to wait and from
+    /// which no wait could be read. `false` for the first set, the chart's own values.
     fn lacks_an_address(&self, set: usize) -> bool {
         let lacks = |it: &Found| {
             matches!(
@@ -31,8 +32,8 @@ impl TriedSets<'_> {
         set > 0 && (self.rendered[set].is_none() || seen.any(lacks))
     }
 
-    /// The sets in which the user may have to give an address, each with marks in the values of addresses that the waits read. The returned
-    /// number counts the sets at the beginning that have marks in all such values at once.
+    /// The sets in which the user may have to give an address, each with made-up addresses (marks) in values that the waits read. The returned number
+    /// counts the sets at the beginning that have marks in all such values at once; the others have them in one group of values.
     pub(in crate::suggest) fn followed(&self) -> (Vec<(usize, Vec<Switch>)>, usize) {
         // A chart may refuse a switch until it gets a host.
         let is_open = |set: &usize| {

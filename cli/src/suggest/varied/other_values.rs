@@ -85,7 +85,8 @@ fn is_unfit(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ',' | '{' | '}' | '"' | '\\' | '=' | '[' | ']')
 }
 
-/// Whether an entry contains a text as a word of its own, or a text that is so long that it is no accident.
+/// Whether an entry, without the kind of its object, contains a text as a word of its own, or anywhere a text of five letters or more, which is no
+/// accident.
 pub(super) fn is_within(entry: &str, text: &str) -> bool {
     const LONG: usize = 5;
     // The kind of an object comes from the loop, and not from a value.

@@ -90,7 +90,8 @@ fn names_a_server(path: &str) -> bool {
     !OTHERS.iter().any(|it| key.contains(it))
 }
 
-/// Adds the scalars within a value, and the lists of scalars, with their paths. The path of a key with a dot cannot be set.
+/// Adds the texts and numbers within a value, and the lists of these, with their paths to `leaves`. Leaves out commands, arguments and
+/// `dependencies`, which are texts of the chart's author, and keys with a dot or another sign that `--set` cannot take.
 fn add_leaves(value: &Value, path: &str, leaves: &mut Vec<(String, Value)>) {
     let is_letter = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
     match value {

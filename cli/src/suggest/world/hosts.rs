@@ -67,7 +67,8 @@ impl World<'_> {
     }
 
     /// The target of a Service by its name, in `namespace`, or without one in that of the waiting workload. A Service that is not rendered is a
-    /// target, too, unless the chart's values hold its name; the name of a StatefulSet's pod stands for the pod.
+    /// target, too; the name of a StatefulSet's pod stands for the pod. An error for one that is not rendered and whose name the chart's values hold,
+    /// and for one that may never be ready for the waiting workload, such as that of its own pods.
     pub(super) fn service(
         &self,
         name: &str,

@@ -15,8 +15,9 @@ use rules::selector::Selector;
 use serde_json::Value;
 
 impl World<'_> {
-    /// The target for a wait for the migration: the one Job of the chart that migrates; else the one other workload whose name says that it
-    /// does, or the one Job that sets up what the waiting container's own image runs on.
+    /// The target for a wait for the migration: the one Job of the chart that migrates; else the one Deployment or StatefulSet whose name says that
+    /// it does, or the one Job that sets up the database with the waiting container's own image. An error where none or several fit, where Helm runs
+    /// the Job too early or too late, and for a waiting workload that itself migrates by its name.
     pub(super) fn migration(
         &self,
         container: &Container,
@@ -71,8 +72,8 @@ impl World<'_> {
         }
     }
 
-    /// The target that makes data in a store: the Job that migrates or that makes the data by its name, where it works on the same host; or
-    /// the Service of a server that makes the database itself.
+    /// The target that makes data in a store: the Service of a server that makes the database itself, or else the one Job that migrates or that makes
+    /// the data by its name, where it works on the same host. An error where none or several do, or where Helm runs the Job too early or too late.
     pub(super) fn writer(
         &self,
         data: &StoreData,
@@ -107,7 +108,8 @@ impl World<'_> {
         Ok(workload(*at, object))
     }
 
-    /// The one Job that puts the mark for which a request asks: `http://store/shop_is_initialized`.
+    /// The one Job that puts the mark for which a request asks: `http://store/shop_is_initialized`. `None` where the path ends in no such mark, where
+    /// no Job or several put it, or where Helm runs the Job at another time than the waiting workload needs.
     pub(super) fn maker_of_a_mark(&self, address: &Address, own: &ChartObject) -> Option<Target> {
         let mark = address.path.rsplit('/').next()?;
         let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
@@ -191,7 +193,7 @@ impl World<'_> {
         texts.any(|it| it.split(|it| !is_name(it)).any(|it| it == host))
     }
 
-    /// The words, the environment and the scripts of a Job's own containers.
+    /// The words, the environment and the scripts of a Job's containers, without its init containers.
     fn texts_of(&self, job: &ChartObject) -> Vec<String> {
         let Some(pods) = own_pods(job) else {
             return Vec::new();
@@ -209,7 +211,7 @@ impl World<'_> {
         texts.collect()
     }
 
-    /// The name of an object without that of the release, which may say anything.
+    /// The name of an object in small letters, without that of the release, which may say anything.
     fn name_of(&self, object: &ChartObject) -> String {
         let name = text(&object.value, "/metadata/name");
         name.replace(self.release, "").to_lowercase()
@@ -251,7 +253,7 @@ impl World<'_> {
     }
 }
 
-/// The weight of a hook of Helm.
+/// The weight of a hook of Helm; 0 without one that is a number.
 fn weight(object: &Value) -> i64 {
     let weight = object["metadata"]["annotations"][keys::HOOK_WEIGHT].as_str();
     weight.and_then(|it| it.trim().parse().ok()).unwrap_or(0)

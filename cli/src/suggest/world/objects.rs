@@ -66,7 +66,7 @@ impl World<'_> {
         Some((format!("{kind}.{group}"), at))
     }
 
-    /// The target of the one workload that has a container of this name; an error where none or several have it.
+    /// The target of the one workload that has a container of this name, not counting init containers; an error where none or several have it.
     pub(super) fn with_container(&self, name: &str) -> Result<Target, Reason> {
         let has = |object: &&(usize, &ChartObject)| {
             let pods = own_pods(object.1).and_then(|it| it["spec"]["containers"].as_array());
@@ -106,7 +106,8 @@ impl World<'_> {
         Ok(workload(at, object))
     }
 
-    /// The namespace of a target, with its variables resolved; `None` for that of the waiting workload.
+    /// The namespace of a target, with its variables resolved; `None` for that of the waiting workload, also by a variable such as `POD_NAMESPACE`.
+    /// An error for a variable without a known value.
     pub(super) fn foreign(
         &self,
         namespace: Option<&str>,

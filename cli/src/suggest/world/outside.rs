@@ -39,7 +39,7 @@ impl World<'_> {
         Ok(entry.entry().map(|name| of_address(name, of_values)))
     }
 
-    /// The target of a host whose name the gate looks up itself.
+    /// The target of a host whose name the gate looks up itself, with the entry `dns://HOST`. An error for a variable that no gate can have.
     pub(super) fn outside_name(
         &self,
         asked: &Address,
@@ -62,7 +62,7 @@ impl World<'_> {
         names.any(is_one) && !is_missing()
     }
 
-    /// Whether a value of the chart holds a host, so that the user chooses the host.
+    /// Whether a value of the chart is a host, or has it in a URL or another address, so that the user chooses the host.
     pub(super) fn is_of_values(&self, host: &str) -> bool {
         let mut texts = self.values.iter();
         texts.any(|it| it == host || host::is_within(it, host))

@@ -13,7 +13,8 @@ pub(super) enum CodeWord {
 
 use CodeWord::{Literal, Mark, Name};
 
-/// Reads the words of code. A variable of the environment is replaced by its value, and so is a name that the code sets to a literal.
+/// Reads the words of code. A variable of the environment is replaced by its value, or by `$(NAME)` where it is not set, and a name that the code
+/// sets to a literal is replaced by that literal.
 pub(super) fn words(code: &str, env: &BTreeMap<String, String>) -> Vec<CodeWord> {
     let split = split(code);
     let mut set: BTreeMap<String, String> = BTreeMap::new();
@@ -60,7 +61,7 @@ fn simplify(found: &mut Vec<CodeWord>) {
 }
 
 /// The variable of the environment that these words read, and the number of words that the reading takes: `environ['HOST']`,
-/// `getenv('HOST')`, `env.HOST`.
+/// `getenv('HOST')`, `env.HOST`. `None` where the words read none, or one whose name has small letters.
 fn variable(words: &[CodeWord]) -> Option<(String, usize)> {
     let Name(source) = words.first()? else {
         return None;
@@ -88,7 +89,8 @@ fn variable(words: &[CodeWord]) -> Option<(String, usize)> {
     }
 }
 
-/// The first quoted text in the brackets with which these words begin, and the number of words up to the closing bracket.
+/// The quoted text that comes first in the brackets with which these words begin, and the number of words up to the closing bracket, both brackets
+/// included. `None` for words that begin otherwise.
 fn in_brackets(words: &[CodeWord]) -> Option<(String, usize)> {
     let [Mark('(' | '[' | '{'), Literal(name), ..] = words else {
         return None;

@@ -74,7 +74,7 @@ impl Runner {
         }
     }
 
-    /// Sets the variable that a command such as `read -a NAME <<< "a b"` fills.
+    /// Sets the variable that a command such as `read -a NAME <<< "a b"` fills. A `read` without `-a` or without `<<<` sets nothing.
     fn read(&mut self, words: &[String]) {
         let is_array = |it: &String| it.starts_with('-') && it.ends_with('a');
         let name = words.iter().position(is_array).map(|at| words.get(at + 1));
