@@ -27,9 +27,12 @@ pub(crate) fn read(path: &Path) -> Result<(String, Rules, Vec<RuleProblem>)> {
     Ok((name, rules, problems))
 }
 
-/// The rules of a text and their problems: the text is a list of rules, or holds ConfigMaps, each value of which is one.
+/// The rules of a text and their problems: the text is a list of rules, or holds ConfigMaps, each value of which is a list of rules. In a text
+/// with a ConfigMap all other objects are passed over.
 fn parse(name: &str, text: &str) -> (Rules, Vec<RuleProblem>) {
-    let entries = Entries::new(text.as_bytes()).map_while(Result::ok);
+    let mut broken = None;
+    let entries = Entries::new(text.as_bytes());
+    let entries = entries.map_while(|it| it.map_err(|error| broken = Some(error)).ok());
     let maps: Vec<Entry> = entries
         .filter(|entry| entry.object["kind"] == "ConfigMap")
         .collect();
@@ -41,6 +44,7 @@ fn parse(name: &str, text: &str) -> (Rules, Vec<RuleProblem>) {
         .flat_map(|map| map.problem.iter().chain(&map.twice));
     let flaws = flaws.map(|flaw| unreadable(name, &flaw.to_string()));
     let mut problems: Vec<_> = flaws.collect();
+    problems.extend(broken.map(|it| unreadable(name, &it.to_string())));
     let (rules, found) = of_config_maps(name, maps.iter().map(|map| &map.object));
     problems.extend(found);
     (rules, problems)
@@ -116,6 +120,12 @@ mod tests {
             "f: line 5, column 1: the key \"data\" is there twice; the last one counts".to_owned(),
         ];
         assert_eq!(found(&twice), (0, told.to_vec()));
+        let behind = format!("{}---\na: [\n", map("''"));
+        let (_, told) = found(&behind);
+        assert!(
+            matches!(told.as_slice(), [it] if it.starts_with("f: ")),
+            "{told:?}"
+        );
         let empty = "kind: ConfigMap\napiVersion: v1\n";
         assert_eq!(found(empty), (0, vec![]), "no rules are fine");
     }

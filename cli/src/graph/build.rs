@@ -83,7 +83,8 @@ impl Model {
     }
 }
 
-/// The step at which each node starts; `None` for a node that never does.
+/// The step at which each node of `keys` starts, from 1; `None` for a node that never does: in a cycle, behind one, or with a list that
+/// cannot be read.
 fn steps(graph: &Graph<'_>, keys: &[Key], links: &[Arrow]) -> Vec<Option<usize>> {
     let mut plain: Vec<_> = links.iter().map(|it| (it.from, it.to, it.must)).collect();
     // An object whose list cannot be read never starts, like one that waits for itself.
@@ -239,8 +240,8 @@ impl Arrow {
     }
 }
 
-/// The missing objects and the addresses that an entry names: for each whether there is no way around it, and the entry, or the alternative,
-/// that names it.
+/// The missing objects and the addresses that an entry names: for each its key, whether the object `from` cannot start without it (false for an
+/// optional object and for each of several alternatives), and the entry or the alternative that names it.
 fn missing<'d>(
     graph: &Graph<'_>,
     from: usize,
@@ -315,8 +316,8 @@ fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[
     }
 }
 
-/// The waits of an object as texts: each entry of its list, its waves, a plan or a node rule in its written form; for a Service the workloads
-/// behind it, `pods of Deployment/api`.
+/// The waits of an object as texts: each entry of its list, its waves, a plan or a node rule in its written form, and `a list that can be read`
+/// where its list has a fault. For a Service only the workloads behind it, `pods of Deployment/api`.
 fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
     if graph.objects[at].is_service() {
         let behind = graph.backends(at).unwrap_or_default().into_iter();

@@ -40,7 +40,7 @@ pub(super) struct Judges<'a> {
     pub(super) policy: &'a Policy,
     /// Group and word of the custom kinds that make pods.
     pub(super) workloads: &'a [(String, String)],
-    /// Tells why sluice itself cannot look at a kind.
+    /// Tells why sluice itself cannot look at a kind; `None` where it can.
     pub(super) withheld: &'a dyn Fn(&Kind) -> Option<Unavailable>,
     pub(super) now: Timestamp,
 }
@@ -104,7 +104,7 @@ pub(super) fn see(
 }
 
 /// Judges whether an object is ready, without regard to a dependent. Where it is not, the message begins with the root cause, if one is known.
-/// `None` for an object of an unknown kind.
+/// A kind that sluice itself cannot look at is judged unavailable; `None` for an object of an unknown kind.
 pub(super) fn judge(object: &Object, by: &Judges<'_>) -> Option<Judged> {
     let Judges {
         world, policy, now, ..
@@ -130,7 +130,8 @@ enum Absent {
     Part(Parts),
 }
 
-/// The references in lists that lead to objects which have not been read, each with the namespace of the object that has the list.
+/// The references in lists, also those of alternatives, that lead to objects which have not been read, each with the namespace of the object
+/// that has the list. `listed` are the kinds that were read as a whole in the graph's namespace.
 fn absent(graph: &Graph<'_>, listed: &[Kind]) -> Vec<(String, Absent)> {
     let mut found = Vec::new();
     for (at, list) in graph.lists.iter().enumerate() {
@@ -265,7 +266,7 @@ impl Inventory {
         found
     }
 
-    /// The kind and name of the topmost owner of an object; those of the object itself where it has no owner.
+    /// The kind and name of the topmost owner of an object, at most four owners up; those of the object itself where it has no owner.
     pub(super) fn topmost(&self, kind: &str, name: &str) -> (String, String) {
         let mut at = pair(kind, name);
         // The cluster changes while it is read, so owners may form a cycle; real chains are short.

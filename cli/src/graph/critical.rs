@@ -71,8 +71,8 @@ pub(super) fn path(model: &Model, times: &Times) -> Option<Path> {
     })
 }
 
-/// The dependency of an object that became ready last, and when: after the object started, and not after its gate opened. An object that left
-/// it a slot counts as a dependency. `None` where there is none, so that the object did not wait.
+/// The dependency of an object that became ready last, and when: after the object started, not after `until`, and at most [`BLUR`] after its gate
+/// opened. An object that left it a slot counts as a dependency. `None` where there is none, so that the object did not wait.
 fn before(
     model: &Model,
     spans: &BTreeMap<usize, Span>,
@@ -92,7 +92,8 @@ fn before(
         .max_by_key(|(_, ready)| *ready)
 }
 
-/// The objects of a node's wave that became ready, and so left a slot, while all slots were taken; none where the node has no cap.
+/// The objects of a node's wave that became ready, and so left a slot, while as many objects of the wave ran as the node's cap allows; none where
+/// the node has no cap.
 fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize> {
     let own = &model.nodes[node];
     let Some(most) = own.parallelism else {
@@ -118,9 +119,13 @@ fn slots(model: &Model, spans: &BTreeMap<usize, Span>, node: usize) -> Vec<usize
     left.map(|(at, ..)| *at).collect()
 }
 
-/// The workload behind a Service with the earliest time of readiness; `None` where the graph has no workload behind it.
+/// The workload behind a Service that was ready first; one that is not ready where none is. `None` where the graph has no workload behind the
+/// Service.
 fn behind(model: &Model, spans: &BTreeMap<usize, Span>, service: usize) -> Option<usize> {
     let edges = model.edges.iter().filter(|edge| edge.from_node == service);
     let workloads = edges.map(|edge| edge.to_node);
-    workloads.min_by_key(|node| spans.get(node).and_then(|span| span.ready))
+    workloads.min_by_key(|node| {
+        let ready = spans.get(node).and_then(|span| span.ready);
+        (ready.is_none(), ready)
+    })
 }

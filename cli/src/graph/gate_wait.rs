@@ -21,7 +21,7 @@ pub(super) struct GateWait {
     /// Whether the gate trusts no certificate of sluice any more, so that it never opens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) stranded: bool,
-    /// The end of the wait; `None` while the gate waits.
+    /// The end of the wait; `None` while the pod waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) until: Option<Timestamp>,
     /// The answer that the pod's gate would get; `None` once the pod waits no more, for a stranded pod, and where the answer is unknown.

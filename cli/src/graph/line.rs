@@ -54,7 +54,8 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// The line from a Service to a workload that makes its pods: it holds back while neither of the two is ready.
+    /// The line from a Service to a workload that makes its pods: the workload holds the Service back while neither of the two is ready. `None`
+    /// where the health of one of them is unknown, and for a missing object.
     fn behind(&self, to: End<'_>) -> Option<Line> {
         let End::Object(to) = to else {
             return None;
@@ -95,8 +96,8 @@ impl Lines<'_, '_> {
         })
     }
 
-    /// The line to one of several objects that one entry waits for. The unready ones hold back; all of them do where none is
-    /// unready, or where the verdict may not tell of any.
+    /// The line to one of several objects that one entry waits for. Where the entry is satisfied none holds back; else the unready ones do, or all
+    /// of them where none is unready or where the verdict may not tell of any.
     fn member(&self, found: &JudgedEdge, to: End<'_>) -> Line {
         let unready = |at: &usize| {
             let own = self.findings.own.get(at);

@@ -2,8 +2,8 @@
 
 /// For each of `count` nodes the step at which it can start, from 1; `None` for a node that waits for a cycle, or is in one.
 ///
-/// An edge is `(from, to, must)`: `from` waits for `to`. Where there is a way around an edge it counts as long as it
-/// closes no cycle.
+/// An edge is `(from, to, must)`: `from` waits for `to`, and where `must` is false there is a way around it. Such an edge counts too, unless
+/// `to` gets no step by the edges that count: then `from` does not wait for it.
 pub(super) fn steps(count: usize, edges: &[(usize, usize, bool)]) -> Vec<Option<usize>> {
     let mut waited_for: Vec<Vec<(usize, bool)>> = vec![Vec::new(); count];
     let mut nodes = vec![Waiting::default(); count];

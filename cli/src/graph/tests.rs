@@ -280,6 +280,26 @@ WAITED  POD        OF
 }
 
 #[test]
+fn a_service_is_ready_with_the_first_workload_behind_it() {
+    let mut second = read(&workload("StatefulSet", "aged", "shop", ""))[0]
+        .value
+        .clone();
+    second["metadata"]["namespace"] = "shop".into();
+    second["spec"]["template"]["metadata"]["labels"]["app"] = "db".into();
+    let mut late = pod(("StatefulSet", "aged"), "aged-0", 0, None, None);
+    late["metadata"]["labels"]["app"] = "db".into();
+    let told = cluster_of(&[
+        second,
+        late,
+        pod(("StatefulSet", "db"), "db-0", 0, None, Some(10)),
+        pod(("Job", "migrate"), "migrate-x", 1, Some(11), None),
+    ]);
+    let path = told.critical_path.unwrap();
+    let names: Vec<_> = path.steps.iter().map(|it| it.object.as_str()).collect();
+    assert_eq!(names, ["StatefulSet/db", "Job/migrate"]);
+}
+
+#[test]
 fn what_was_ready_before_is_not_on_the_path() {
     let told = cluster_of(&[
         pod(("StatefulSet", "db"), "db-0", 0, None, Some(10)),

@@ -36,7 +36,7 @@ pub(super) fn text(told: &Drawing, style: Style, width: Option<usize>) -> String
     out
 }
 
-/// The paragraph above the table about root causes; empty where fewer than two pods wait for one.
+/// The paragraph above the table about root causes; empty where fewer than two pods wait in all.
 fn causes(causes: &[HeldUp], style: Style, width: Option<usize>) -> String {
     let (shown, more) = held_up::shown(causes);
     let lines = shown.iter().flat_map(|it| {
@@ -66,7 +66,7 @@ fn table(model: &Model, style: Style, width: Option<usize>) -> String {
     painted(&rows, width, paint)
 }
 
-/// The tone of a node's status.
+/// The tone of a node's status: good for a ready object, bad for a failed one and for a missing one without a status, waiting for any other.
 fn tone(node: &Node) -> Tone {
     match &node.health {
         Some(health) if health.ready => Tone::Good,

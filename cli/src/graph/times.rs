@@ -51,7 +51,7 @@ pub(super) struct Span {
 }
 
 impl Times {
-    /// Whether any gate of the graph waits.
+    /// Whether any pod of the graph waits at this moment, at its gate or in its hold before.
     pub(super) fn any_waits(&self) -> bool {
         self.gates.iter().any(|gate| gate.until.is_none())
     }
@@ -123,8 +123,8 @@ impl Times {
         unheard.map(|it| it.pod.as_str())
     }
 
-    /// Takes the findings that only gates can tell from their last lines, by the names of their pods. Returns those that the caller lacks
-    /// a right for.
+    /// Puts the findings that only gates can tell into the answers of waiting pods, from the last lines of the gates by pod name. Returns the
+    /// dependencies among them that the caller lacks a right to judge.
     pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) -> Vec<Unjudged> {
         let mut told = Vec::new();
         for gate in &mut self.gates {
@@ -148,8 +148,8 @@ impl Times {
         }
     }
 
-    /// Marks an object whose pods only wait at their gates as waiting, with its dependencies: its own status would say that it is
-    /// late, or has failed. An object with a stranded pod is broken.
+    /// Marks each object that is not ready and whose pods only wait at their gates as waiting, with its dependencies: its own status would say that
+    /// it is late, or has failed. An object with a stranded pod gets that as its reason and root cause, and keeps its status.
     pub(super) fn mark_waits(&self, model: &mut Model) {
         for at in &self.at_gates {
             let node = &mut model.nodes[*at];
@@ -208,7 +208,8 @@ struct PodTimes<'a> {
     ready: Option<Timestamp>,
 }
 
-/// The times of a graph. Only the claims of pods that no node takes are read from `world`.
+/// The times of a graph's pods and nodes. Only pods in the graph's namespace count, and none that is being deleted. From `world` only the claims
+/// of pods that no node takes are read.
 pub(super) fn of(
     seen: &Inventory,
     graph: &Graph<'_>,
@@ -341,7 +342,11 @@ fn span(object: &Object, own: &[&PodTimes<'_>], all: &[PodTimes<'_>]) -> Span {
 
 fn behind<'p>(service: &Value, all: &'p [PodTimes<'p>]) -> impl Iterator<Item = &'p PodTimes<'p>> {
     let selector = Selector::labels(&service["spec"]["selector"]);
-    let selects = move |pod: &&PodTimes<'_>| !selector.0.is_empty() && selector.selects(pod.value);
+    let namespace = &service["metadata"]["namespace"];
+    let selects = move |pod: &&PodTimes<'_>| {
+        let is_near = pod.value["metadata"]["namespace"] == *namespace;
+        is_near && !selector.0.is_empty() && selector.selects(pod.value)
+    };
     all.iter().filter(selects)
 }
 

@@ -35,7 +35,8 @@ pub(super) struct DependentTold {
 }
 
 impl Findings {
-    /// The verdicts on the objects that are `shown`.
+    /// The verdicts on the objects that are `shown`, each by itself, and the verdicts of each on its dependencies. A dependent in the graph's
+    /// namespace is judged by one of its pods, if it has one.
     pub(super) fn of(
         graph: &Graph<'_>,
         shown: &BTreeSet<usize>,
@@ -59,7 +60,8 @@ impl Findings {
 }
 
 impl Findings {
-    /// Takes the findings that only gates can tell from their last lines, by the names of their pods.
+    /// Replaces the findings that only gates can tell by those in the last lines of the gates' logs, which `words` has by pod name. A dependent
+    /// whose pod has no line there keeps its findings.
     pub(super) fn hear(&mut self, words: &BTreeMap<String, GateWord>) {
         for told in self.told.values_mut() {
             let word = told.pod.as_ref().and_then(|pod| words.get(pod));

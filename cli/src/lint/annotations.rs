@@ -40,7 +40,8 @@ pub(super) fn check(object: &Object) -> Vec<Finding> {
     findings
 }
 
-/// The finding for an advice on the keys of an object's metadata, placed at the annotation or the label that the advice is about.
+/// The finding for an advice on the keys of an object's metadata, placed at the annotation or the label that the advice is about; for an advice on
+/// no single key, at the object.
 fn idle_key(object: &Object, path: &'static str, advice: &Advice) -> Finding {
     let finding = Finding::advice(&object.place, advice);
     match advice {
@@ -182,7 +183,8 @@ fn has_list(object: &Object) -> bool {
     keys.any(|key| is_list(key))
 }
 
-/// The finding for a refused key. On an object that admission does not look at, an unknown key does no harm and no good.
+/// The finding for a refused key: an error, but only a warning for an unknown key, or one that has to be a label, on an object that makes no
+/// pods, since admission does not look at that object.
 fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding {
     let mut finding = Finding::refused(&object.place, holder.path, error);
     let unknown = matches!(
@@ -195,13 +197,14 @@ fn refused(object: &Object, holder: &Holder<'_>, error: &ParseError) -> Finding 
     finding
 }
 
-/// Whether an object makes pods. A workload without a pod template is a patch: its annotations have their effect on the workload that it is
-/// applied to.
+/// Whether an object is a pod or makes pods. True also for a workload without a pod template: it is a patch, and its annotations have their effect
+/// on the workload that it is applied to.
 fn makes_pods(object: &Object) -> bool {
     object.is_dependent() || object.is_of_workload_kind()
 }
 
-/// Why a valid key has no effect on this object; `None` where it has one, or where another program may read it.
+/// Why a valid key has no effect on this object. `None` where it has one, where [`misplaced`] tells that it has none, and where another program
+/// may read the key.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<String> {
     let of_any = OF_ANY.contains(&key);
     let waits = is_list(key) || of_pods(key) || (keys::TERMS.contains(&key) && !of_any);

@@ -49,7 +49,7 @@ fn of_object(graph: &Graph<'_>, at: usize, object: &Object) -> Vec<Finding> {
         .collect()
 }
 
-/// The entries of the lists that count for the object: each key of its pod template, or else of its own. None where a list cannot be read:
+/// The entries of the lists that count for the object: each key of its pod template, or else of its own. Empty where a list cannot be read:
 /// another finding tells of that.
 fn list(object: &Object) -> Vec<Dependency> {
     let mut says = Map::new();
@@ -63,7 +63,7 @@ fn list(object: &Object) -> Vec<Dependency> {
 }
 
 /// Why an installer sends the object `behind` only after the object `at`: an error for Helm and Argo CD, a warning for kubectl, which goes by the
-/// order of the file; `None` where it does not.
+/// order of a file that has both; `None` where it does not.
 fn sent_later(graph: &Graph<'_>, at: usize, behind: usize) -> Option<(Level, String)> {
     let [own, theirs] = [at, behind].map(|it| &graph.objects[it]);
     if let Some(late) = installer::late(&own.value, &theirs.value) {

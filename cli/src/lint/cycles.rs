@@ -6,7 +6,8 @@ use super::spots;
 use crate::objects::Graph;
 use rules::advice::{Advice, Level};
 
-/// An error for each cycle, on the object of it that comes first.
+/// An error for each cycle of objects that wait for each other, on the object of it that comes first. A cycle that an advice of another check
+/// reports already is left out.
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     let cycles = graph.cycles().into_iter();
     cycles

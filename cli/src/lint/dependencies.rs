@@ -41,7 +41,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Each finding once: several entries, or alternatives, may name one object.
+/// The findings without repetitions, since several entries or alternatives may name one object: of equal rule and message the first one stays.
 fn once(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut told: Vec<Finding> = Vec::new();
     for finding in findings {
@@ -53,7 +53,8 @@ fn once(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
     told
 }
 
-/// The advice of admission on an object, if the cluster held these objects before it.
+/// The advice that admission would give on an object if the cluster held the other objects of the input before it. Empty for an object without
+/// pods and for one that a controller made; an object that asks for no gate gets only advice on misplaced annotations.
 pub(super) fn advice(graph: &Graph<'_>, at: usize) -> Vec<Advice> {
     let object = &graph.objects[at];
     let Some(workload) = workload(object).filter(|_| object.owner().is_none()) else {

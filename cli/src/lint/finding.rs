@@ -44,7 +44,7 @@ pub(super) enum Where {
     Text(Position),
     /// The finding is at a field, by the field's JSON pointer.
     Field(String),
-    /// The finding is at a place in the text of a field.
+    /// The finding is at a place in the text of a field: the field's JSON pointer, and the line and column in the text.
     Within(String, annotation::Place),
 }
 

@@ -40,7 +40,8 @@ impl<'g, 'o> Flux<'g, 'o> {
         Self { graph, units }
     }
 
-    /// The objects that must be ready before an object can be.
+    /// The objects that must be ready before an object can be: by its list, by the `dependsOn` of the HelmRelease or Kustomization that makes it, and
+    /// for one of these its own workloads, if Flux waits for them.
     fn needs(&self, at: usize) -> Vec<usize> {
         let object = &self.graph.objects[at];
         let mut needs = self.graph.needs(at);
@@ -88,7 +89,8 @@ impl<'g, 'o> Flux<'g, 'o> {
         self.unit(&self.graph.objects[at].scope.as_ref()?.name)
     }
 
-    /// The HelmRelease or Kustomization of the input that makes a release of this name; `None` where there is none.
+    /// The HelmRelease or Kustomization of the input that makes a release of this name, by its own name or its `spec.releaseName`; `None` where
+    /// there is none.
     fn unit(&self, release: &str) -> Option<usize> {
         let mut units = self.units.iter().copied();
         units.find(|at| {
@@ -98,8 +100,8 @@ impl<'g, 'o> Flux<'g, 'o> {
         })
     }
 
-    /// The finding about a cycle. Its place is the first workload whose list is a step of the cycle, else an object with a
-    /// `dependsOn`.
+    /// The error about a cycle. Its place is the entry of the first list that is a step of the cycle, else `spec.dependsOn` of the cycle's first
+    /// object.
     fn told(&self, cycle: &[usize]) -> Finding {
         let steps = || cycle.iter().zip(cycle.iter().cycle().skip(1));
         let is_unit = |at: &usize| self.units.contains(at);

@@ -17,7 +17,8 @@ pub(super) const RULE: &str = "NeedsRights";
 /// The kinds of each entry of `rbac.presets`, by API group.
 const PRESETS: &str = include_str!("../../../charts/sluice/files/presets.yaml");
 
-/// One note for each kind that entries name and that sluice may read only with a value of its chart, at the first dependent that names it.
+/// One note for each kind that entries name and that sluice may read only with a value of its chart, at the first dependent that names it. No note
+/// where a ClusterRole of the input lets sluice read the kind.
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Finding> {
     // The first entry of the kind, and its dependent.
     let mut needed: BTreeMap<&Kind, (usize, &Dependency)> = BTreeMap::new();
@@ -92,7 +93,7 @@ fn is_workload(kind: &Kind) -> bool {
     custom.any(|it| it["group"] == kind.group() && plural(&it))
 }
 
-/// Whether a ClusterRole of the input, with the label by which sluice's role aggregates it, names the API group of the kind.
+/// Whether a ClusterRole of the input, with the label by which sluice's role aggregates it, names the kind.
 fn is_granted(graph: &Graph<'_>, kind: &Kind) -> bool {
     let grants = |it: &&Object| {
         it.word() == "ClusterRole" && it.label(keys::AGGREGATE_TO_WATCH) == Some("true")
@@ -102,7 +103,11 @@ fn is_granted(graph: &Graph<'_>, kind: &Kind) -> bool {
         rules.into_iter().flatten()
     });
     rules.any(|rule| {
-        let mut groups = rule["apiGroups"].as_array().into_iter().flatten();
-        groups.any(|it| it == kind.group())
+        let names = |list: &str, is_one: &dyn Fn(&str) -> bool| {
+            let mut words = rule[list].as_array().into_iter().flatten();
+            words.any(|it| it == "*" || it.as_str().is_some_and(is_one))
+        };
+        names("apiGroups", &|it| it == kind.group())
+            && names("resources", &|it| objects::is_plural(kind.word(), it))
     })
 }

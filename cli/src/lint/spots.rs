@@ -6,7 +6,8 @@ use rules::advice::Advice;
 use rules::annotation::Place;
 use rules::keys;
 
-/// The place in an object that an advice, which admission gives too, is about: an entry of a list, another annotation, or a field.
+/// The place in an object that an advice, which admission gives too, is about: an entry of a list, another annotation, or a field; the whole object
+/// where there is no such place.
 pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
     let annotation = |key: &str| annotation(object, key).unwrap_or_default();
     let dependency = match advice {
@@ -48,7 +49,8 @@ pub(super) fn of_advice(object: &Object, advice: &Advice) -> Where {
     entry(object, dependency.rsplit('/').next().unwrap_or(dependency))
 }
 
-/// The annotation that makes an object wait for the object of this name: its list, with the place of the name, else its weight.
+/// The annotation that makes an object wait for the object of this name: its list, at the name where that stands in it; without a list its weight;
+/// without either the whole object.
 pub(super) fn link(object: &Object, name: &str) -> Where {
     match entry(object, name) {
         Where::Object => annotation(object, keys::WEIGHT).unwrap_or_default(),
@@ -107,7 +109,7 @@ fn named(object: &Object, name: &str) -> Where {
     lists.find_map(of_list).unwrap_or_default()
 }
 
-/// The line and column of a name in a text where it stands as a word, not within a longer name; `None` where it does not.
+/// The line and column, both from 1, of a name in a text where it first stands as a word, not within a longer name; `None` where it does not.
 fn word(text: &str, name: &str) -> Option<Place> {
     if name.is_empty() {
         return None;

@@ -65,7 +65,8 @@ fn available(object: &Object, workload: &Object) -> Finding {
     finding.spot(spots::entry(object, name))
 }
 
-/// The workloads whose readiness an entry waits for at this target: the target itself, or those behind a Service.
+/// The workloads whose readiness an entry waits for at this target: the target itself, or those behind a Service. Empty where the entry waits for
+/// another state than `ready` or `available`, or for a health expression.
 fn asked(graph: &Graph<'_>, entry: &Dependency, target: usize) -> Vec<usize> {
     let by_kind = matches!(entry.state, State::Ready | State::Available) && entry.health.is_empty();
     let object = &graph.objects[target];

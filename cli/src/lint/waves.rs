@@ -56,7 +56,7 @@ fn why_idle(object: &Object, key: &str) -> Option<String> {
     })
 }
 
-/// The findings on objects of one wave with different caps: the smallest cap counts for all.
+/// A warning on each object whose cap is larger than the smallest one in its wave: the smallest cap counts for all objects of the wave.
 fn caps(objects: &[Object]) -> Vec<Finding> {
     let mut waves: BTreeMap<(&Scope, i64), Vec<(usize, &Object)>> = BTreeMap::new();
     for object in objects {

@@ -292,6 +292,12 @@ fn a_kind_that_needs_rights_is_one_note_with_the_value() {
                 'true'}}\nrules: [{apiGroups: [example.com], resources: [widgets], verbs: [get, list, watch]}]\n";
     let granted = [deployment("api", "Widget.example.com/w"), role.to_owned()];
     assert_eq!(rights(lint(&granted.concat())), NOTHING);
+    let other = role.replace("widgets", "gears");
+    let other = [deployment("api", "Widget.example.com/w"), other];
+    assert_eq!(rights(lint(&other.concat())).len(), 1, "another resource");
+    let every = role.replace("example.com", "'*'").replace("widgets", "'*'");
+    let every = [deployment("api", "Widget.example.com/w"), every];
+    assert_eq!(rights(lint(&every.concat())), NOTHING, "every resource");
 }
 
 #[test]
