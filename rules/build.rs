@@ -27,7 +27,8 @@ fn written() -> Result<(), String> {
     fs::write(to, table()?).map_err(|error| format!("library.rs: {error}"))
 }
 
-/// Returns the Rust source of a table of all rules in `library`, in the order of their files, so that the same files make the same program.
+/// Returns the Rust source of a table of all rules in `library`, in the order of their files, so that the same files make the same program. A file
+/// that cannot be read, or has another ending than `.yaml`, is an error, and so is a folder without a rule.
 fn table() -> Result<String, String> {
     let folder = Path::new("library");
     let told = |error| format!("rules/library: {error}");

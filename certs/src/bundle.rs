@@ -71,7 +71,7 @@ fn sections(pem: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns when a certificate begins and ends (RFC 5280, 4.1.2.5).
+/// Returns the times at which a certificate begins and ends (RFC 5280, 4.1.2.5). An error for a certificate that cannot be read.
 pub(crate) fn validity(certificate: &CertificateDer<'_>) -> Result<(Timestamp, Timestamp), String> {
     let (_, parsed) =
         x509_parser::parse_x509_certificate(certificate).map_err(|error| error.to_string())?;

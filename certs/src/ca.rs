@@ -105,7 +105,8 @@ impl Ca {
         })
     }
 
-    /// Returns this CA as the successor of `old`: `old` and the former CAs of `old` vouch for it.
+    /// Returns this CA as the successor of `old`: `old` and the former CAs of `old` vouch for it, 16 at most, the newest first. Its own former CAs
+    /// are dropped, and a CA with this CA's key is left out.
     pub fn after(&self, old: &Self) -> Result<Self, CaError> {
         let before = iter::once(&old.issuer).chain(&old.formers);
         let ours = |former: &&Issuer<'_, KeyPair>| !same_key(former, &self.issuer);
@@ -126,8 +127,8 @@ impl Ca {
         self.formers.len()
     }
 
-    /// Rebuilds a CA from its texts. The texts may come from anywhere, so the CA is tried: a leaf signed with the key
-    /// must verify against the certificate as it would in a gate.
+    /// Rebuilds a CA from its texts. The texts may come from anywhere, so the CA is tried: a leaf signed with the key must verify against the
+    /// certificate as it would in a gate. The unusable key of a former CA is skipped.
     pub fn restore(parts: CaParts) -> Result<Self, CaError> {
         let CaParts {
             certificate: pem,
@@ -178,7 +179,7 @@ impl Ca {
         &self.pem
     }
 
-    /// The time at which the CA was generated.
+    /// The time at which the CA was generated, taken to be a day after its certificate begins.
     pub fn made(&self) -> Timestamp {
         made(self.not_before)
     }

@@ -63,8 +63,8 @@ pub enum LeafError {
 }
 
 impl Leaf {
-    /// Signs a leaf for the DNS names `names`. The leaf is valid from a day before `now` until `lifetime` after it,
-    /// and never longer than the CA.
+    /// Signs a leaf for the DNS names `names`. The leaf is valid from a day before `now` until `lifetime` after it, and never longer than the CA. An
+    /// error if there is no name, if one is invalid, or if the CA has ended.
     pub fn issue(
         ca: &Ca,
         names: &[String],
@@ -162,7 +162,7 @@ impl Leaf {
         &self.issuer
     }
 
-    /// Returns whether `ca` signed this leaf and every CA that vouches for `ca` is in the chain.
+    /// Returns whether `ca` signed this leaf, and as many CAs vouch for it in the chain as vouch for `ca` now. `false` asks for a new leaf.
     pub fn is_of(&self, ca: &Ca) -> bool {
         self.issuer == *ca.certificate() && self.vouchers == ca.formers()
     }
@@ -185,7 +185,7 @@ impl Leaf {
             .unwrap_or(self.not_after)
     }
 
-    /// Returns whether a verifier whose clock says `now` accepts the leaf.
+    /// Returns whether `now` is within the lifetime of the leaf, which begins a day before its signing. No signature is checked.
     pub fn is_valid(&self, now: Timestamp) -> bool {
         begins(self.issued) <= now && now < self.not_after
     }

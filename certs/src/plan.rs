@@ -114,7 +114,9 @@ impl fmt::Display for CaReason {
     }
 }
 
-/// Decides the next step for the CA at `now`, from the content of the store, the CAs that this process knows, and the lifetimes.
+/// Decides the next step for the CA at `now`, from the content of the store, the CAs that this process knows, and the lifetimes. Where the store has
+/// no CA that can sign now, this process writes back its own CA, else waits for a replica that may hold one, else promotes the stored next CA, else
+/// makes a new one.
 pub fn authority(
     now: Timestamp,
     stored: Stored<'_>,
@@ -138,7 +140,7 @@ pub fn authority(
     }
 }
 
-/// Returns why a CA cannot sign now; `None` where it can.
+/// Returns why a CA cannot sign now: it ends before a new leaf would, or it has not begun yet. `None` where it can sign.
 fn flaw(now: Timestamp, ca: &Ca, lifetimes: &Lifetimes) -> Option<CaReason> {
     if ca.not_after().duration_since(now) < lifetimes.leaf {
         Some(CaReason::Ending)
@@ -149,7 +151,8 @@ fn flaw(now: Timestamp, ca: &Ca, lifetimes: &Lifetimes) -> Option<CaReason> {
     }
 }
 
-/// Decides about a stored CA that can sign: this process first takes it over, and then sees to the next one.
+/// Decides about a stored CA that can sign. A process without a CA, or with a former one, takes it over; a CA that does not follow this process's CA
+/// is written as its successor; CAs that the store has lost are written back. Else decides whether to make the next CA, or to sign with it.
 fn succession(now: Timestamp, stored: Line<'_>, known: Known<'_>, lifetimes: &Lifetimes) -> CaPlan {
     let Some(held) = known.held else {
         return CaPlan::Adopt;
@@ -229,7 +232,8 @@ impl fmt::Display for LeafReason {
     }
 }
 
-/// Decides the next step for the leaf of this process at `now`. `trusted`: the live `caBundle` holds the present `ca`.
+/// Decides the next step for the leaf of this process at `now`. A leaf that another CA signed is kept until `trusted`: the live `caBundle` holds the
+/// present `ca`. A leaf that ends with its CA is not renewed before its end.
 pub fn leaf(now: Timestamp, leaf: Option<&Leaf>, ca: &Ca, trusted: bool) -> LeafPlan {
     let Some(leaf) = leaf else {
         return LeafPlan::Issue(LeafReason::First);

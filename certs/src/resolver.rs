@@ -49,8 +49,8 @@ impl Resolver {
         self.current.store(Some(Arc::new(served)));
     }
 
-    /// Returns whether a client that trusts the bundle `roots`, PEM, accepts the present leaf for `name`. `None`
-    /// where there is no leaf.
+    /// Returns whether a client that trusts the bundle `roots`, PEM, accepts the present leaf for `name` at `now`; `false` for a bundle that cannot
+    /// be read. `None` where there is no leaf.
     pub fn is_accepted(&self, roots: &[u8], name: &str, now: Timestamp) -> Option<bool> {
         let current = self.current.load_full()?;
         let (leaf, rest) = current.leaf.cert.split_first()?;

@@ -176,8 +176,8 @@ fn withheld(published: &Published) -> Option<Checked> {
     })
 }
 
-/// The lines of `check` where there is not exactly one controller; `finding` says why. Only a caller that sees that there is none may
-/// remove the objects that another installation has left.
+/// The lines of `check` where there is not exactly one controller; `finding` says why and comes first. Lines about objects that an installation
+/// left behind follow only where there is certainly no controller; else the webhook configuration is checked, if there is one.
 fn without_controller(finding: Checked, seen: &Seen) -> Vec<Checked> {
     let mut findings = vec![finding];
     if seen.is_not_installed() {

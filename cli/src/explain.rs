@@ -85,8 +85,8 @@ impl GlossaryEntry {
     }
 }
 
-/// Finds the entries of a word: by the whole word, else by a beginning that only one word has, else by the nearest word; letter
-/// case aside. A beginning of several words is an error, and so is a word that is near to none.
+/// Finds the entries of a word: by the whole word, also without an ending of [`QUERIED`], else by a beginning that only one word has, else by the
+/// nearest word; letter case aside. A beginning of several words is an error, and so is a word that is near to none.
 fn search<'e>(entries: &'e [GlossaryEntry], key: &str) -> Result<Vec<&'e GlossaryEntry>> {
     // A query of Prometheus has more of a metric's name than its page.
     let metric = QUERIED.iter().find_map(|it| key.strip_suffix(it));

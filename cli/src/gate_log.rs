@@ -16,7 +16,7 @@ const LINES: i64 = 60;
 pub(crate) enum GateWord {
     /// The last line of the gate on its wait.
     Said(Said),
-    /// The gate has not written anything to its log yet.
+    /// The log has no line about the wait yet, the gate's container has not started, or the pod is gone.
     Nothing,
     /// The gate's log cannot be read, and why.
     Unheard(String),

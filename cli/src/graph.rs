@@ -89,7 +89,7 @@ pub(crate) struct NamespaceGraph {
     pub(crate) drawing: Drawing,
     /// The names of all releases among the objects that were read, also of those that the graph leaves out.
     pub(crate) releases: BTreeSet<String>,
-    /// A line for each kind that the caller may not see, and for each list that cannot be read.
+    /// The lines about kinds and parts of the installed sluice that the caller may not see, and about lists that cannot be read.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -130,7 +130,8 @@ pub(crate) struct GateFacts {
 }
 
 /// Makes the graph of a namespace, or of a release in it, with the health of its objects, their times and the critical path. Objects that
-/// `reader` has and facts that `facts` has are not requested again from the API server. A namespace that does not exist is an error.
+/// `reader` has and facts that `facts` has are not requested again from the API server. A graph without nodes is an error where the caller
+/// lacks a right or the namespace does not exist.
 pub(crate) async fn look(
     reader: &mut Reader,
     basis: &Basis,

@@ -60,7 +60,8 @@ fn as_number<S: Serializer>(pods: &BTreeSet<String>, serializer: S) -> Result<S:
 /// The root causes of each pod, by the namespace and the name of the pod.
 type Pods<'a> = BTreeMap<(&'a str, &'a str), &'a [RootCause]>;
 
-/// The root causes of the waits of these pods, the one with the most pods first.
+/// The root causes of the waits of these pods, one for each pod or object at which waits end. The one with the most pods comes first, of equal
+/// ones one that does not end with time.
 pub(crate) fn held_up<'a>(pods: &[WaitingPod<'a>]) -> Vec<HeldUp> {
     let by_name: Pods<'a> = pods
         .iter()
@@ -89,7 +90,7 @@ pub(crate) fn held_up<'a>(pods: &[WaitingPod<'a>]) -> Vec<HeldUp> {
 }
 
 /// The root cause of these waits, which all end at one pod or one object, in the words that most of the pods have for it. Where two causes
-/// have equally many pods, a cause that does not end with time comes first.
+/// have equally many pods, a cause that does not end with time comes first. `None` for no wait.
 fn of_one(namespace: &str, told: &[(&WaitingPod<'_>, &RootCause)]) -> Option<HeldUp> {
     let mut causes: BTreeMap<&RootCause, usize> = BTreeMap::new();
     for (_, cause) in told {
@@ -133,8 +134,8 @@ fn follow<'a>(
     }
 }
 
-/// Brings root causes up to an answer into which the log of the gate was read: drops a cause whose dependency is satisfied, and takes over the
-/// reason and message of one whose reason is another.
+/// Brings root causes up to an answer into which the log of the gate was read: drops a cause whose dependency is satisfied, and gives a cause
+/// with another reason than the answer the answer's reason and message, unless the cause is a pod's.
 pub(crate) fn hear(roots: &mut Vec<RootCause>, answer: &Answer) {
     let report = |root: &RootCause| -> Option<&Report> {
         let mut reports = answer.dependencies.iter();

@@ -113,7 +113,8 @@ impl Installation {
         }
     }
 
-    /// Whether sluice is installed in a namespace, and so gates nothing there.
+    /// Whether sluice is known to be installed in a namespace, and so gates nothing there: by its Deployments, or where these cannot be listed by its
+    /// published settings.
     pub(crate) fn is_in(&self, namespace: &str) -> bool {
         let Lookup::Found(deployments) = &self.deployments else {
             let published = self.published.as_ref();
@@ -191,7 +192,7 @@ impl Installation {
     }
 
     /// The administrator's health rules, as the controller reads them: none where the settings name no ConfigMap, or where the caller may not read
-    /// it, which is noted in `unseen`.
+    /// it, which is noted in `unseen`. For a ConfigMap that does not exist the rules count as unreadable.
     fn rules(&self, settings: &Settings, unseen: &mut Vec<Unseen>) -> Rules {
         let Some((namespace, name)) = settings.health_rules() else {
             return Rules::default();

@@ -72,7 +72,7 @@ impl<'a> Installed<'a> {
     }
 
     /// The entries of all ConfigMaps of sluice's memory, as one ConfigMap. Where several hold an entry, the shard of `namespace` counts. One that
-    /// cannot be read makes the whole memory unavailable.
+    /// cannot be read makes the whole memory unavailable; `NotFound` where none exists.
     fn remembered(&self, namespace: Option<&str>) -> Lookup<Value> {
         let names = self.basis.settings.memory();
         let (mut data, mut there) = (Map::new(), false);

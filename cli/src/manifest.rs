@@ -38,10 +38,10 @@ pub(crate) struct Entry {
 /// The place of an object in the text of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Origin {
-    /// The byte of the text at which the object's document begins.
+    /// The byte of the text, from 0, at which the object's document begins.
     pub(crate) at: usize,
-    /// The index of the object in each list around it, such as a `List` in a `List`, from the outside in; empty for an object that is in no
-    /// list.
+    /// The index, from 0, of the object in each list around it, such as a `List` in a `List`, from the outside in; empty for an object that is in
+    /// no list.
     pub(crate) items: Vec<usize>,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A fault, and the byte of the text where it is.
+/// A fault, and the byte of the text, from 0, where it is.
 struct Flaw {
     at: usize,
     text: String,
@@ -195,7 +195,7 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// The items of a `List`, or of a list of one kind such as `PodList`; as the error, an object that is no list.
+/// The items of a `List`, or of a list of one kind such as `PodList`; as the error, an object that is no list or whose `items` are none.
 fn items(mut object: Value) -> Result<Vec<Value>, Value> {
     let kind = object.get("kind").and_then(Value::as_str);
     let Some(item_kind) = kind.and_then(list_of) else {
@@ -218,8 +218,8 @@ fn items(mut object: Value) -> Result<Vec<Value>, Value> {
     Ok(items)
 }
 
-/// Gives an item of a list the `apiVersion` and `kind` of the list, if it has neither: the API server writes the items of a typed
-/// list without them, and apimachinery reads them back.
+/// Gives an item of a list of one kind that `kind` and the list's `apiVersion`, if it has neither: the API server writes the items of such a list
+/// without them, and apimachinery reads them back. An empty `kind`, that of the items of a plain `List`, changes nothing.
 fn adopt(item: &mut Map<String, Value>, kind: &str, version: Option<&Value>) {
     if !kind.is_empty() && !item.contains_key("kind") && !item.contains_key("apiVersion") {
         item.insert("kind".to_owned(), kind.into());

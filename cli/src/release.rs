@@ -33,8 +33,8 @@ struct ReleaseTarget {
     is_workload: bool,
 }
 
-/// Releases one pod, or with `owner` every pod of the topmost workload above it, and prints the result. A pod without a gate, or one that has
-/// passed it, is left unchanged.
+/// Releases one pod, its hold too where it is held, or with `owner` every pod of the topmost workload above it, and prints the result. Without
+/// `owner` a pod that has no gate, or has passed it, is left unchanged.
 #[expect(clippy::print_stdout, reason = "the answer of a command line tool")]
 pub(crate) async fn pod(
     client: Client,

@@ -265,8 +265,8 @@ async fn look(
     tree.await
 }
 
-/// Reads the last lines of gates about their waits, by the pods' UIDs: with `all` of every gate that has started, else only of the gates that are
-/// needed for a finding.
+/// Reads the last lines of gates about their waits, by the pods' UIDs: with `all` of every gate that has started, else only of those that this
+/// command cannot judge, or that wait although its judgement says that they need not.
 async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, GateWord> {
     let asked = |pod: &&tree::Pod| pod.is_disputed() || pod.is_heard() || all && pod.may_say();
     let pods = tree.pods().filter(asked);

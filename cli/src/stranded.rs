@@ -10,20 +10,22 @@ use rules::lookup::Lookup;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The reason of the Events.
+/// The reason of the Events in which the controller calls a pod stranded.
 const REASON: &str = "Stranded";
 
 /// Why a stranded pod never starts, and the way out, as they follow "stranded: ".
 pub(crate) const WHY: &str = "its gate trusts no certificate of sluice any more and never opens; delete the pod, and its owner makes another";
 
-/// Reads the Events that call a pod stranded, of one namespace or of all. A caller without the right to read them gets `Unavailable`.
+/// Reads the Events in which the controller calls a pod stranded, of one namespace or of all. A caller without the right to read them gets
+/// `Unavailable`; any other failure of the request is an error.
 pub(crate) async fn events(client: &Client, namespace: Option<&str>) -> Result<Lookup<Vec<Value>>> {
     let place = namespace.map_or_else(String::new, |it| format!("/namespaces/{it}"));
     let about = ListParams::default().fields(&format!("reason={REASON},involvedObject.kind=Pod"));
     list(client, &format!("/api/v1{place}/events"), &about).await
 }
 
-/// The UIDs of the stranded pods of one namespace, or of all. Without the right to read Events none is known.
+/// The UIDs of the pods that Events of the controller call stranded, in one namespace or in all. Empty where the Events cannot be read, for
+/// any reason.
 pub(crate) async fn pods(client: &Client, namespace: Option<&str>) -> BTreeSet<String> {
     match events(client, namespace).await {
         Ok(Lookup::Found(events)) => {

@@ -47,7 +47,7 @@ impl Watches {
         }
     }
 
-    /// Begins a watch of every kind and namespace that the reader has read and that is not watched yet, up to [`MOST`].
+    /// Begins a watch of every kind and namespace that the reader has read and that is not watched with the same labels yet, up to [`MOST`].
     pub(crate) fn cover(&mut self, reader: &Reader) {
         for (place, selector) in reader.places() {
             if self.followed.get(&place) == Some(&selector) || self.followed.len() >= MOST {

@@ -54,7 +54,8 @@ impl Client {
         }
     }
 
-    /// Reads the token. The kubelet replaces the file long before the token expires.
+    /// Reads the token, without the white space around it; an error for a file that cannot be read, or that holds no token. The kubelet replaces the
+    /// file long before the token expires.
     fn token(&self) -> Result<String, BadToken> {
         let text = fs::read_to_string(&self.token_file).map_err(BadToken::Unreadable)?;
         let token = text.trim();
@@ -66,8 +67,9 @@ impl Client {
         }
     }
 
-    /// Sends a request over a connection and reads the answer; `None` if the work of `aside` made the request outdated. A connection that gave
-    /// an answer is kept. Any other connection is dropped, since a new connection may reach another replica.
+    /// Sends a request over a connection and reads the answer; `None` if the work of `aside` made the request outdated. A status other than 200 is an
+    /// error. A connection that gave an answer is kept, unless the response closes it. Any other is dropped, since a new one may reach another
+    /// replica.
     fn exchange(
         &mut self,
         mut connection: Connection,

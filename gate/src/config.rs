@@ -114,7 +114,7 @@ impl fmt::Display for Misconfigured {
 }
 
 impl Config {
-    /// Reads the variables through `get`, and stops at the first one that cannot be used.
+    /// Reads the variables through `get`, and stops at the first one that is missing, empty or cannot be used. Only `SLUICE_CA_FILE` may be missing.
     pub(crate) fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, Misconfigured> {
         Ok(Self {
             addresses: variable(env::ADDRESSES, &get, addresses)?,
@@ -129,8 +129,8 @@ impl Config {
     }
 }
 
-/// Returns the path of the file for the reason of a refusal. The path is not part of [`Config`], because an error in the configuration is
-/// written to that file too.
+/// Returns the path of the file for the reason of a refusal: that of `SLUICE_TERMINATION_LOG`, else `/dev/termination-log`. The path is not part of
+/// [`Config`], because an error in the configuration is written to that file too.
 pub(crate) fn termination_log(get: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     get(TERMINATION_LOG_VARIABLE).map_or_else(|| PathBuf::from(TERMINATION_LOG), PathBuf::from)
 }

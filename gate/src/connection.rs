@@ -39,7 +39,7 @@ pub(crate) struct Limits {
 }
 
 impl Connection {
-    /// Connects. The handshake happens in the first exchange.
+    /// Connects to the address, within 3 s for each of its IP addresses. The TLS handshake happens in the first exchange.
     pub(crate) fn open(
         address: &Address,
         tls: &Arc<ClientConfig>,

@@ -27,8 +27,8 @@ pub(crate) struct Question<'a> {
     pub(crate) probed: &'a str,
 }
 
-/// Returns the text of the whole HTTP request, for one write. Several writes would become several TLS records, which wait for each
-/// other's acknowledgement.
+/// Returns the text of the whole HTTP request that asks for the verdict, for one write. Several writes would become several TLS records, which wait
+/// for each other's acknowledgement. `rebooted` adds the header that tells of a boot of the node.
 pub(crate) fn request(
     host: &str,
     token: &str,
@@ -199,7 +199,7 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
         .position(|window| window == needle)
 }
 
-/// Reads the code of a status line such as `HTTP/1.1 200 OK`. The reason phrase is optional.
+/// Reads the code of a status line such as `HTTP/1.1 200 OK`; a code that is not three digits is an error. The reason phrase is optional.
 fn status(line: &str) -> Result<u16, Bad> {
     let unreadable = || Bad::Unreadable(line.to_owned());
     let code = line.split(' ').nth(1).ok_or_else(unreadable)?;

@@ -48,7 +48,7 @@ use wire::said;
 const REFUSED: u8 = 1;
 /// Exit code: the environment or the command line is wrong.
 const MISCONFIGURED: u8 = 2;
-/// The name of the marker in the state folder.
+/// The name of the marker's file in the state folder; the file says that the gate has opened.
 const MARKER: &str = "open";
 
 fn main() -> ExitCode {
@@ -127,7 +127,8 @@ fn die_when_told() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one line to the log. `println!` would panic on a closed log, which must not end the wait.
+/// Writes one line of the log to standard output, behind the prefix [`said::SPEAKER`]. An error is ignored: `println!` would panic on a closed log,
+/// which must not end the wait.
 fn say(line: &str) {
     let _ = io::stdout()
         .lock()
@@ -148,7 +149,7 @@ fn random() -> f64 {
     f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// The number of a question to a name server: another one each time, so that no stranger can guess it.
+/// Returns a random number for a question to a name server, so that no stranger can guess it.
 fn number() -> u16 {
     let [a, b, ..] = RandomState::new().hash_one(0u8).to_le_bytes();
     u16::from_le_bytes([a, b])

@@ -29,7 +29,8 @@ pub(crate) enum Marked {
     BeforeBoot,
 }
 
-/// Reads the marker. `boot`: the ID of the present boot, where it can be read.
+/// Reads the marker; [`Marked::Never`] only where there is no file. `boot`: the ID of the present boot, where it can be read. A file that is empty or
+/// cannot be read, or an unknown present boot, counts as [`Marked::Opened`].
 pub(crate) fn read(marker: &Path, boot: Option<&str>) -> Marked {
     if !marker.exists() {
         return Marked::Never;
@@ -43,12 +44,8 @@ pub(crate) fn read(marker: &Path, boot: Option<&str>) -> Marked {
     }
 }
 
-/// Writes the marker whole or not at all: a power failure may leave a file empty that was not synced, and an empty marker
-/// means an older gate.
-///
-/// # Errors
-///
-/// The marker cannot be written.
+/// Writes the marker with the ID of the present boot, and whether the gate has opened for every boot; an empty marker where the ID is unknown. The
+/// file is written whole or not at all: a power failure may leave a file empty that was not synced.
 pub(crate) fn write(marker: &Path, boot: Option<&str>, for_good: bool) -> io::Result<()> {
     let text = match boot {
         Some(boot) if for_good => format!("{boot} {FOR_GOOD}"),
@@ -61,7 +58,7 @@ pub(crate) fn write(marker: &Path, boot: Option<&str>, for_good: bool) -> io::Re
     fs::rename(next, marker)
 }
 
-/// Returns the ID of the node's present boot; `None` where no such file can be read.
+/// Returns the ID of the node's present boot; `None` where the file cannot be read or holds no ID.
 pub(crate) fn boot_id() -> Option<String> {
     let text = fs::read_to_string(BOOT_ID).ok()?;
     let id = text.trim();
@@ -77,7 +74,7 @@ pub(crate) struct Booted {
 }
 
 impl Booted {
-    /// Returns the boot of this ID, for a gate that begins to ask now.
+    /// Returns the boot of this ID, for a gate that begins to ask now. The time of the boot is 0 where the uptime of the node cannot be read.
     pub(crate) fn of(id: String) -> Self {
         let uptime = fs::read_to_string(UPTIME).unwrap_or_default();
         let at = booted(&uptime, SystemTime::now()).unwrap_or_default();

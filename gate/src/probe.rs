@@ -51,7 +51,8 @@ impl<T: Try> Prober<T> {
         Self { by, all }
     }
 
-    /// Sets the addresses to try from now on. A new address is due at once; a known one keeps its outcome and its pause.
+    /// Sets the addresses to try from now on, and forgets all others. A new address is due at once; a known one keeps its outcome, its next time and
+    /// its pause.
     pub(crate) fn wants(&mut self, probes: Vec<Probe>, now: Duration) {
         let mut before = std::mem::take(&mut self.all);
         let wanted = probes.into_iter().map(|probe| {
@@ -74,8 +75,8 @@ impl<T: Try> Prober<T> {
         self.all.iter().map(|it| it.due).min()
     }
 
-    /// Tries the addresses that are due, up to [`AT_ONCE`] at a time. `now` returns the time since the gate started, `chance` a number in
-    /// 0..1. Returns whether an outcome changed.
+    /// Tries the addresses that are due, up to [`AT_ONCE`] at a time, and sets the time of the next try of each. `now` returns the time since the
+    /// gate started, `chance` a number in 0..1. Returns whether an outcome changed.
     pub(crate) fn run(
         &mut self,
         now: impl Fn() -> Duration,

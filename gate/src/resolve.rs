@@ -97,7 +97,8 @@ impl Resolver {
         found
     }
 
-    /// Asks the DNS for the addresses, of one family, of each name that the host may be short for, until one name has an address.
+    /// Asks the DNS for the addresses, of one family, of each name that the host may be short for, until one name has an address; begins with the
+    /// name under which the host was found last. [`Unresolved::NoServer`] if a name got no reply, or at the time `until`.
     fn ask(&self, host: &str, family: Family, until: Instant) -> Result<Vec<IpAddr>, Unresolved> {
         let text = fs::read_to_string(&self.configuration).unwrap_or_default();
         let configuration = Configuration::of(&text);
@@ -191,8 +192,8 @@ impl Configuration {
         found
     }
 
-    /// Returns the full names that a host may be short for, in the order in which they are asked for. A host with a dot at its end is short
-    /// for nothing else.
+    /// Returns the full names that a host may be short for, in the order in which they are asked for: the host itself first if it has `ndots` dots or
+    /// more, else last. A host with a dot at its end is short for nothing else.
     fn candidates(&self, host: &str) -> Vec<String> {
         if let Some(full) = host.strip_suffix('.') {
             return vec![full.to_owned()];

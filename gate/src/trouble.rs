@@ -66,7 +66,7 @@ pub(crate) enum Failure {
 
 impl Trouble {
     /// Returns whether no address gave any sign of a server: each lookup, connection or answer failed or took too long. A TLS error or an HTTP
-    /// response is a sign, even from another server.
+    /// response is a sign, even from another server. `false` where no request was sent, for lack of a token.
     pub(crate) fn silent(&self) -> bool {
         let silent = |attempt: &Attempt| {
             use Failure::{Broken, ConnectTimeout, Lookup, Refused, Slow};

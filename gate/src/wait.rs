@@ -13,8 +13,8 @@ use wire::{Answer, Decision};
 
 /// The longest hold that the gate asks for, while nothing changes.
 const HOLD: Duration = Duration::from_secs(300);
-/// The hold after trouble, so that the log soon says again what the gate waits for. It is not zero: a service that
-/// has just started is still reading.
+/// The hold of a question after a failed one, once the service has answered before, so that the log soon says again what the gate waits for. It is
+/// not zero: a service that has just started is still reading.
 const BACK: Duration = Duration::from_secs(2);
 /// The longest silence of the log. Only a sign wakes the gate while a request is held, so this is a multiple of
 /// [`wire::SIGN`].
@@ -32,7 +32,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 const QUICK: Duration = Duration::from_millis(500);
 /// The number of quick answers in a row that are taken for news and followed by no pause; from the next one on the gate pauses.
 const FREE: u32 = 5;
-/// The silence after which the service may be gone for good.
+/// The time without any sign of the service after which the log says that sluice may be gone for good.
 const GONE: Duration = Duration::from_secs(600);
 /// The longest line of the log, in characters. The termination message has room for 4096 bytes.
 const LINE: usize = 1000;

@@ -221,7 +221,8 @@ pub struct Workload<'a> {
     pub template: &'a Value,
 }
 
-/// Returns all advice on a workload that asks for a gate, and on its dependencies. For a workload on Windows there is no other advice than that.
+/// Returns the advice on a workload that asks for a gate: on its dependencies, their health expressions, and its own limits. Not on keys that have no
+/// effect, nor on its pod template. For a workload on Windows there is no other advice than that.
 pub fn of(
     workload: &Workload<'_>,
     dependencies: &[Dependency],
@@ -243,8 +244,8 @@ pub fn of(
         .collect()
 }
 
-/// Whether a dependency is the workload itself. A selector or a part leaves the workload out, and alternatives are the workload
-/// only if each of them is.
+/// Whether a dependency is the workload itself, or a pod of it other than its first. A selector or a part leaves the workload out, and alternatives
+/// are the workload only if each of them is.
 fn is_itself(dependency: &Dependency, workload: &Workload<'_>) -> bool {
     match &dependency.reference {
         Reference::Object(object) => {
@@ -278,7 +279,8 @@ impl Advice {
         self.into()
     }
 
-    /// The severity of the advice, given that the workload and its dependency are certain to be of one release.
+    /// The severity of the advice: an error where the pods never start or the object is refused, a note for a missing readiness probe, else a
+    /// warning. The workload and its dependency are taken to be of one release.
     pub fn level(&self) -> Level {
         match self {
             Self::SelfReference

@@ -122,12 +122,12 @@ pub struct ReadTerms {
     pub unreadable: Vec<ParseError>,
 }
 
-/// Returns the definitions, in the containers of `pod`, of the environment variables that the pod's list names. None for a list that cannot be
-/// read: other checks refuse such a list.
+/// Returns the definitions, in the containers of `pod`, of the environment variables that the pod's list names. None for a list that cannot be read:
+/// other checks refuse such a list.
 ///
 /// # Errors
 ///
-/// The first variable that no container has.
+/// A variable that no container has, or that cannot be copied into the gate.
 pub fn variables(annotations: &Map<String, Value>, pod: &Value) -> Result<Vec<Value>, ParseError> {
     let entries = listed(annotations);
     if entries.is_empty() {

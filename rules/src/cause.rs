@@ -244,8 +244,8 @@ pub fn refusal(says: &str) -> String {
     clean(why.unwrap_or(says), SAYS)
 }
 
-/// Whether a workload's controller has made fewer pods than it is to make, by the workload's status. `false` for a kind whose status does not
-/// tell.
+/// Whether a workload's controller has made fewer pods than it is to make, by the workload's status. A Job lacks pods only before its first one,
+/// unless it is suspended. `false` for a kind whose status does not tell.
 pub fn lacks_pods(workload: &Value) -> bool {
     let status = |key: &str| workload["status"][key].as_u64().unwrap_or(0);
     let is_suspended = workload["spec"]["suspend"] == true;
@@ -265,7 +265,8 @@ pub fn lacks_pods(workload: &Value) -> bool {
     }
 }
 
-/// The number of a workload's pods that are not ready, by its own status; `None` for a kind whose status does not tell.
+/// The number of a workload's pods that are not ready, by its own status; of a Job, those that have failed count too. `None` where the status has no
+/// number of pods.
 pub fn unready_pods(workload: &Value) -> Option<u64> {
     let status = |key: &str| workload["status"][key].as_u64();
     let kind = text(&workload["kind"]);

@@ -38,7 +38,7 @@ impl Operator {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
 
-    /// Whether the operator holds for two values in this order; `None` for values without an order (`NaN`).
+    /// Whether the operator holds for two values with this order between them. For values without an order (`None`, as of `NaN`) only `!=` holds.
     pub(crate) fn holds(self, ordering: Option<Ordering>) -> bool {
         match self {
             Self::Equal => ordering == Some(Ordering::Equal),

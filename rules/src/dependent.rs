@@ -137,7 +137,8 @@ impl Dependent {
         self.owners.last().map_or(&self.uid, |owner| &owner.uid)
     }
 
-    /// The names by which a plan may mean the dependent.
+    /// The names by which a plan may mean the dependent: those of the workloads above its pod and of the pod, its parts of the scope, and its labels.
+    /// `is_same` and `has_chart` become the functions of [`Called`].
     fn called<'d>(
         &'d self,
         is_same: &'d dyn Fn(&Kind, &Kind) -> bool,

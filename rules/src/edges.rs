@@ -42,7 +42,7 @@ pub trait Targets {
     fn lighter(&self, below: i64) -> Vec<Self::Object>;
 }
 
-/// The objects that an edge of a dependent means.
+/// The objects that an edge of a dependent means, each with whether the dependent needs it. None for a slot and for an address.
 pub fn links<O: Targets>(edge: &Edge, objects: &O) -> Vec<Link<O::Object>> {
     let (found, must) = match edge {
         Edge::Listed(entry) | Edge::NodeRule(entry) => {

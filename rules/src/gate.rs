@@ -34,7 +34,7 @@ pub enum Gate<'p> {
 }
 
 impl<'p> Gate<'p> {
-    /// The progress of the gate of a pod.
+    /// The progress of the gate of a pod, by the status of the gate's container; [`Gate::NotStarted`] where the pod's status does not tell of it.
     pub fn of(pod: &'p Value) -> Self {
         let Some(gate) = status(pod) else {
             return Self::NotStarted;
@@ -112,7 +112,7 @@ pub fn is_pending(pod: &Value) -> bool {
     pending && pod["metadata"]["deletionTimestamp"].is_null()
 }
 
-/// Whether a pod is on a node, and its gate has not opened.
+/// Whether a pod is on a node and still going to start its containers, and its gate has not opened.
 pub(crate) fn is_at_its_gate(pod: &Value) -> bool {
     let open = matches!(Gate::of(pod), Gate::Passed { .. });
     is_pending(pod) && !open && pod["spec"]["nodeName"].is_string()

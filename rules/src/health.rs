@@ -114,7 +114,8 @@ impl Rules {
         self.entry(object).is_some() || self.holds_back(object)
     }
 
-    /// Judges an object by the rule for its kind, if there is one. `statusless`: its kind is known to have no status.
+    /// Judges an object by the rule for its kind; `None` without a rule. By a rule that could not be read the status is unknown, and so it is where
+    /// the kind's rule may be among texts that could not be read. `statusless`: its kind is known to have no status.
     pub fn judge(&self, object: &Value, statusless: bool) -> Option<Judged> {
         match self.entry(object) {
             Some(Ok(rule)) => Some(rule.judge(object, statusless)),

@@ -113,7 +113,7 @@ const HELM_SENDS: [&str; 32] = [
     "ValidatingWebhookConfiguration",
 ];
 
-/// Whether Helm sends the objects of one kind only after those of another, none of which is a hook.
+/// Whether Helm sends the objects of the kind `theirs` only after those of the kind `own`, where no object is a hook.
 pub fn helm_sends_later(own: &str, theirs: &str) -> bool {
     let turn = |kind: &str| {
         let known = HELM_SENDS.iter().position(|it| *it == kind);
@@ -268,8 +268,8 @@ fn in_sync(object: &Value) -> Phase {
     phase(object, SYNC_HOOK, ["PreSync", "Sync", "PostSync"])
 }
 
-/// The first phase in which an object is made; the array holds the hooks before, with and after everything else. An object
-/// without a hook is made with everything else.
+/// The first phase in which an object is made; the array holds the hooks before, with and after everything else. An object without a hook is made
+/// with everything else, and one that has only other hooks never.
 fn phase(object: &Value, key: &str, [before, main, after]: [&str; 3]) -> Phase {
     let phase = |hook: &str| match hook {
         _ if hook == before => Phase::Before,

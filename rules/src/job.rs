@@ -30,7 +30,8 @@ pub fn is_complete(job: &Value) -> bool {
     Conditions::read(job).is_ok_and(|conditions| matches!(end(conditions), Some(End::Complete)))
 }
 
-/// Whether sluice suspended a Job, and no controller or user has noted a resumption since.
+/// Whether sluice suspended a Job, by the annotation that sluice changes or removes when it resumes the Job. A user may have resumed the Job
+/// meanwhile.
 pub fn was_held(job: &Value) -> bool {
     job["metadata"]["annotations"][keys::SUSPENDED] == keys::GATED_VALUE
 }

@@ -191,7 +191,8 @@ fn cuts(kind: &Builtin) -> &'static [Cut] {
     }
 }
 
-/// The part of a kind's objects that sluice requests from the API server.
+/// The part of a kind's objects that sluice requests from the API server: the metadata alone of the built-in kinds without a status that any rule
+/// reads, and the whole object of every other kind.
 pub fn detail(kind: &Kind) -> Detail {
     match kind {
         Kind::Builtin(builtin) if METADATA_ONLY.contains(&(builtin.group, builtin.kind)) => {
@@ -253,7 +254,8 @@ pub fn is_secret(kind: &Kind) -> bool {
     kind.group().is_empty() && kind.word() == "Secret"
 }
 
-/// Whether the expression reads a field that trimming removes from objects of the kind. A doubtful field counts as removed.
+/// Whether the expression reads a field that trimming removes from objects of the kind. A doubtful field counts as removed. `false` for a custom
+/// kind, of which trimming keeps all fields that count.
 pub fn looks_beyond(kind: &Kind, expression: &Expression) -> bool {
     let Kind::Builtin(builtin) = kind else {
         return false;
@@ -265,7 +267,8 @@ pub fn looks_beyond(kind: &Kind, expression: &Expression) -> bool {
     detail(kind) == Detail::Metadata || cuts(builtin).iter().any(|cut| cut.hides(&path))
 }
 
-/// Says why sluice never reads the field that the expression names, for an object of this kind; `None` where sluice can read the field.
+/// Says why sluice never reads the field that the expression names, for an object of this kind: a field of a Secret outside of the kept metadata.
+/// `None` where sluice can read the field.
 pub fn never_read(kind: &Kind, expression: &Expression) -> Option<String> {
     (is_secret(kind) && looks_beyond(kind, expression)).then(|| {
         format!(

@@ -21,13 +21,13 @@ pub const GATED_VALUE: &str = "true";
 /// scope that carries it counts only while both texts are equal. So a dependency of the old release does not count.
 pub const REVISION: &str = "sluice.dev/revision";
 
-/// How long a gate may wait, counted from the pod's start, as a Go duration.
+/// The annotation that says how long a gate may wait, counted from the pod's start, as a Go duration.
 pub const TIMEOUT: &str = "sluice.dev/timeout";
 
-/// The effect of the timeout: `wait`, `fail` or `proceed`.
+/// The annotation with the effect of the timeout once it has passed: `wait`, `fail` or `proceed`.
 pub const ON_TIMEOUT: &str = "sluice.dev/on-timeout";
 
-/// The effect of a dependency that has failed for good: `wait` or `fail`.
+/// The annotation with the effect of a dependency that has failed for good: `wait` or `fail`.
 pub const ON_FAILURE: &str = "sluice.dev/on-failure";
 
 /// The annotation that says whether later pods of a revision wait once one of its pods has passed its gate: `once` (they do not), `boot` (they wait
@@ -37,19 +37,20 @@ pub const REGATE: &str = "sluice.dev/regate";
 /// The annotation that opens the gate at once where it is `"true"`: break-glass.
 pub const SKIP: &str = "sluice.dev/skip";
 
-/// The reason for [`SKIP`], for people to read.
+/// The annotation with the reason for [`SKIP`], which only people read.
 pub const SKIP_REASON: &str = "sluice.dev/skip-reason";
 
-/// The gate's place among the init containers: `first`, `last` or `after=<init container>`. On the pod template, where admission
-/// finds it when the pod is created.
+/// The annotation with the gate's place among the init containers: `first`, `last` or `after=<init container>`. It stands on the pod template, where
+/// admission finds it when the pod is created.
 pub const GATE_POSITION: &str = "sluice.dev/gate-position";
 
-/// Whether a pod is held before it takes a node: `"true"` or `"false"`. On the pod template. Also the name of the scheduling gate
-/// that holds it. On a Job itself `suspend`: it is created suspended, and has no pod before its list is satisfied. On any object itself
+/// The annotation that says whether a pod is held before it takes a node: `"true"` or `"false"`, on the pod template. Also the name of the scheduling
+/// gate that holds it. On a Job itself `suspend`: it is created suspended, and has no pod before its list is satisfied. On any object itself
 /// `create`: the API server answers its creation with "try again later" until its list is satisfied.
 pub const HOLD: &str = "sluice.dev/hold";
 
-/// Whether the images of a pod's later containers are pulled before its gate begins: `"true"` or `"false"`. On the pod template.
+/// The annotation that says whether the images of a pod's later containers are pulled before its gate begins: `"true"` or `"false"`, on the pod
+/// template.
 pub const PREFETCH: &str = "sluice.dev/prefetch";
 
 /// The annotation of a pod that was created with a hold, so that its wait counts from its creation. Its only value is [`GATED_VALUE`].
@@ -98,10 +99,11 @@ pub const ALLOW_DEPENDENTS_FROM: &str = "sluice.dev/allow-dependents-from";
 /// such as `sluice.dev/health.status.replicas`.
 pub const HEALTH: &str = "sluice.dev/health";
 
-/// HIP-0025: an object is healthy once one of these expressions is met. Without [`READINESS_FAILURE`] it means nothing.
+/// The annotation of HIP-0025 with expressions; the object is healthy once one of them is met. Without [`READINESS_FAILURE`] it means nothing.
 pub const READINESS_SUCCESS: &str = "helm.sh/readiness-success";
 
-/// HIP-0025: an object has failed once one of these expressions is met, even if others are met too.
+/// The annotation of HIP-0025 with expressions; the object has failed once one of them is met, even if one of [`READINESS_SUCCESS`] is met too.
+/// Without [`READINESS_SUCCESS`] it means nothing.
 pub const READINESS_FAILURE: &str = "helm.sh/readiness-failure";
 
 /// Helm's annotation with the events at which Helm runs an object as a hook, apart from its release; comma separated.
@@ -131,7 +133,7 @@ pub const INJECT: &str = "sluice.dev/inject";
 /// The only value of the label [`INJECT`].
 pub const INJECT_VALUE: &str = "enabled";
 
-/// Label of a ClusterRole that gives sluice its read rights. Its value is `true`.
+/// The label of a ClusterRole whose rules the API server adds to sluice's read rights. Its value is `true`.
 pub const AGGREGATE_TO_WATCH: &str = "sluice.dev/aggregate-to-watch";
 
 /// The labels that count on objects of one kind alone: the label, that kind, and the only value that counts there.

@@ -30,7 +30,7 @@ pub(crate) struct HeldPod<'d> {
     pub(crate) scope: Option<&'d Scope>,
 }
 
-/// The entries of the rules that hold a pod.
+/// The entries of the rules that hold a pod. None in a namespace without the label, and none for a pod that the agent of any rule may need.
 ///
 /// # Errors
 ///
@@ -68,7 +68,8 @@ impl HeldPod<'_> {
     }
 }
 
-/// Whether the agent of a rule may need a pod before the agent is ready.
+/// Whether the agent of a rule may need a pod before the agent is ready: the pod is in the agent's namespace or release, or the lists of the agent,
+/// and of the objects that they name, lead to it.
 fn may_need(rule: &NodeRule, pod: &HeldPod<'_>, world: &dyn World) -> bool {
     let Reference::Object(agent) = &rule.entry.reference else {
         return false;
@@ -111,7 +112,7 @@ fn may_need(rule: &NodeRule, pod: &HeldPod<'_>, world: &dyn World) -> bool {
     false
 }
 
-/// The name of the release that a scope is a part of, and the namespace that keeps the release.
+/// The namespace that keeps the release that a scope is a part of, and the name of the release.
 fn release(scope: &Scope) -> (&str, &str) {
     let kept_in = scope.kept_in.as_ref().unwrap_or(&scope.namespace);
     (kept_in, &scope.name)
@@ -148,7 +149,7 @@ fn listed(object: &Value, namespace: Option<&str>) -> Vec<Reference> {
     found
 }
 
-/// Whether the lists of objects of a kind are followed: of the workloads of Kubernetes, and of Services to their pods.
+/// Whether the lists of objects of a kind are followed: of the workloads and pods of Kubernetes, and of Services to their pods.
 fn is_followed(kind: &Kind) -> bool {
     kind.is_service() || kind.is_pod() || matches!(kind.group(), "apps" | "batch")
 }

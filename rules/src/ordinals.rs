@@ -12,7 +12,8 @@ pub fn of(pod: &str) -> Option<(&str, u64)> {
     (ordinal.to_string() == written && !set.is_empty()).then_some((set, ordinal))
 }
 
-/// The ordinals of the pods that a StatefulSet makes, by its `spec.ordinals.start` and `spec.replicas`.
+/// The ordinals of the pods that a StatefulSet makes, by its `spec.ordinals.start` (0 where it is missing) and `spec.replicas` (1 where it is
+/// missing).
 pub fn made_by(set: &Value) -> Range<u64> {
     let number = |pointer: &str| set.pointer(pointer).and_then(Value::as_u64);
     let start = number("/spec/ordinals/start").unwrap_or(0);

@@ -31,14 +31,14 @@ pub struct Called<'d> {
     pub has_chart: &'d dyn Fn(&Part) -> bool,
 }
 
-/// The dependencies that the plans of a namespace give to one dependent of this scope: what the plans of the scope say of it, and
-/// what any plan says of every pod. `passed`: the revision has passed its gate before, so that only entries with `sameNode` hold the
-/// dependent.
+/// The dependencies that the plans of a namespace give to one dependent of this scope: what the plans of the scope say of it, and what any plan says
+/// of every pod, unless that list names the dependent itself. `passed`: the revision has passed its gate before, so that only entries with `sameNode`
+/// hold the dependent.
 ///
 /// # Errors
 ///
-/// A plan that cannot be read and is of the scope, or may say something of every pod: then the order is unknown. Of a dependent that
-/// has `passed`, only a plan that may have an entry with `sameNode`.
+/// A plan that cannot be read and is of the scope, or may say something of every pod: then the order is unknown. Of a dependent that has `passed`,
+/// only a plan that may have an entry with `sameNode`.
 pub fn dependencies(
     plans: &[Value],
     scope: Option<&Scope>,
@@ -75,7 +75,8 @@ pub fn dependencies(
 }
 
 impl Called<'_> {
-    /// Whether a reference of a plan means the dependent.
+    /// Whether a reference of a plan means the dependent. A sub-chart means it by the label of its chart; the label of its application
+    /// (`app.kubernetes.io/name`) counts only where no object of the scope carries that chart's label.
     fn is_meant_by(&self, subject: &Reference) -> bool {
         let Reference::Part(parts) = subject else {
             return self.is_named_by(subject);
@@ -101,7 +102,8 @@ impl Called<'_> {
         }
     }
 
-    /// Whether a reference means the dependent alone, or by its labels.
+    /// Whether a reference means the dependent by a name, that of a workload above the pod, or of the pod where there is none; or by the kind and the
+    /// labels of the object that the user wrote. `false` for a part, alternatives and an address.
     pub(crate) fn is_named_by(&self, reference: &Reference) -> bool {
         let is_here = |namespace: &Option<String>| namespace.iter().all(|it| it == self.namespace);
         match reference {
@@ -245,7 +247,7 @@ pub fn flaw_in(
     flaw(plan, Scope::of(plan).as_ref(), gates, is_empty, is_there)
 }
 
-/// Whether every pod of a namespace gets a gate; `None` while that is unknown.
+/// Whether every pod of a namespace gets a gate, by the label of the Namespace; `None` while the Namespace cannot be read.
 pub(crate) fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
     let kind = Kind::Builtin(kinds::NAMESPACE);
     match world.object(&kind, None, namespace) {
@@ -256,7 +258,7 @@ pub(crate) fn is_injected(namespace: &str, world: &dyn World) -> Option<bool> {
     }
 }
 
-/// Whether a scope is known to have objects that carry the label of this sub-chart.
+/// Whether a scope is known to have objects that carry the label of this sub-chart. Objects that a controller made, and hooks of Helm, do not count.
 pub(crate) fn has_chart(part: &Part, scope: &Scope, world: &dyn World) -> bool {
     let is_one = |object: &Value| {
         part.may_hold(object)
@@ -276,7 +278,8 @@ pub(crate) fn has_chart(part: &Part, scope: &Scope, world: &dyn World) -> bool {
     kinds.is_ok_and(|kinds| kinds.into_iter().any(within))
 }
 
-/// Whether a reference of a plan is known to mean no object at all.
+/// Whether a reference of a plan is known to mean no object at all. `false` for a selector, alternatives and an address, and for a reference with a
+/// namespace of its own. A completed Job that has been removed counts as there.
 fn is_empty(reference: &Reference, scope: &Scope, world: &dyn World) -> bool {
     match reference {
         Reference::Part(parts) => {

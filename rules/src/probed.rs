@@ -17,7 +17,8 @@ pub enum Probed {
     Told(Vec<(String, Outcome)>),
 }
 
-/// Judges an address by the report of a gate.
+/// Judges an address by the report of a gate: satisfied only where the reported outcome is the one that the address asks for. Without an outcome it
+/// is not satisfied, and its status is unknown.
 pub(crate) fn judge(address: &Address, probed: &Probed) -> Judged {
     let outcomes = match probed {
         Probed::Unheard => return not_probed(),

@@ -143,7 +143,8 @@ impl Readiness {
         }))
     }
 
-    /// Judges the whole object by its readiness expressions.
+    /// Judges the whole object by its readiness expressions: failed once a failure expression is met, else ready once a success expression is, else
+    /// pending. An object without a status meets none.
     pub fn judge(&self, object: &Value) -> Finding {
         let mut warnings = Vec::new();
         let mut first = None;

@@ -8,7 +8,7 @@ use serde_json::Value;
 pub struct Rights(Vec<Value>);
 
 impl Rights {
-    /// The rules of these ClusterRoles that let an account follow a kind.
+    /// The rules of these ClusterRoles that let an account follow a kind: all of `get`, `list` and `watch`, and not only objects of some names.
     pub fn of<'a>(roles: impl IntoIterator<Item = &'a Value>) -> Self {
         let of_each = roles
             .into_iter()
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(custom, named);
     }
 
-    /// An aggregated role has no rules until the API server has put the rules of other roles together.
+    /// A ClusterRole without rules gives no rights: an aggregated one has none until the API server has put the rules of other roles together.
     #[test]
     fn a_role_without_rules_names_nothing() {
         assert_eq!(role(&Value::Null), Rights::default());

@@ -34,8 +34,8 @@ pub fn is_unasked(workload: &Value) -> bool {
     workload["metadata"][UNASKED] == true || made && serves && !is_asked(template)
 }
 
-/// Whether a Deployment is available without a single available pod, since all of its replicas may be unavailable at once. The answer is no for a
-/// Deployment that is scaled to zero.
+/// Whether a Deployment is available without a single available pod, since all of its replicas may be unavailable at once. The answer is no for one
+/// that is scaled to zero, and for the strategy `Recreate`.
 pub fn needs_no_pod(deployment: &Value) -> bool {
     let strategy = get(deployment, &["spec", "strategy"]).unwrap_or(&Value::Null);
     if strategy["type"] == "Recreate" {

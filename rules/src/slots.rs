@@ -46,8 +46,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The claim of a dependent with a cap. A pod of its own claims for itself, and a Job does so even where another object made
-    /// it: that object may be ready before the Job runs, as a CronJob is.
+    /// The claim of a dependent with a cap; `None` without a cap or a scope. A pod of its own claims for itself, and a Job does so even where another
+    /// object made it: that object may be ready before the Job runs, as a CronJob is.
     pub fn of(dependent: &Dependent) -> Option<Self> {
         let wave = Wave {
             scope: dependent.scope.clone()?,
@@ -83,12 +83,12 @@ impl Claim {
     }
 }
 
-/// Decides which objects hold the slots of a wave: strikes out the finished holders, and gives the free slots to claims in their order.
+/// Returns the objects that hold the slots of a wave: strikes out the finished holders, and gives the free slots to claims in their order.
 ///
-/// An object in `running` holds a slot even if it is not written down: a user may have deleted its entry, or a skip has let it through.
-/// Another revision of a running object shares its slot, which becomes free only when the object is ready, and for that the object needs
-/// both. `claims` are the claims of dependents that wait for nothing but a slot. `most` is the smallest cap among all dependents that
-/// wait in the wave, also of those without a claim yet. Where the objects of one wave state different caps, the smallest counts,
+/// An object in `running` holds a slot even if it is not written down: a user may have deleted its entry, or a skip has let it through. Another
+/// revision of a running object shares its slot, which becomes free only when the object is ready, and for that the object needs both; beyond eight
+/// revisions the oldest is dropped. `claims` are the claims of dependents that wait for nothing but a slot. `most` is the smallest cap among all
+/// dependents that wait in the wave, also of those without a claim yet. Where the objects of one wave state different caps, the smallest counts,
 /// including those of the holders.
 pub fn allot(
     mut holders: Vec<Holder>,
@@ -141,8 +141,8 @@ pub fn fit(wave: &Wave, before: &[Holder], mut holders: Vec<Holder>, bytes: usiz
     holders
 }
 
-/// Whether the object of a holder, in the API server's current state, no longer needs the slot. A Job or a pod that failed does
-/// not need it either.
+/// Whether the object of a holder, in the API server's current state, no longer needs the slot: a Job once it has ended, also by a failure, a pod
+/// once it has ended or is ready, and any other object once it is ready.
 pub fn is_done(holder: &Holder, object: &Value, world: &dyn World, now: Timestamp) -> bool {
     let kind = holder.object_kind();
     if kind.is_job() {

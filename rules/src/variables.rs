@@ -61,13 +61,14 @@ pub enum VariableFault {
     NotOnTemplate(String),
 }
 
-/// Returns the definitions of the variables that these entries name, as the pod's containers have them, and of the variables
-/// that their values are made of (`value: "$(USER)@$(HOST)"`): in the order of the containers and of their environments, which
-/// is the order in which one may be made of another. `pod` is a pod or a pod template.
+/// Returns the definitions of the variables that these entries name, as the pod's containers have them, and of the variables that their values are
+/// made of (`value: "$(USER)@$(HOST)"`): in the order of the containers and of their environments, which is the order in which one may be made of
+/// another. `pod` is a pod or a pod template.
 ///
 /// # Errors
 ///
-/// The first variable that no container has.
+/// A variable that no container has, or not the container that the entry names; a variable with the name of one of the gate's own; or two variables
+/// of one name with different definitions.
 pub fn definitions(entries: &[Dependency], pod: &Value) -> Result<Vec<Value>, VariableFault> {
     let containers = containers(pod);
     let mut places = BTreeSet::new();

@@ -12,7 +12,7 @@ use serde_json::json;
 /// The name of the service account of the program that is measured beside ours.
 const PEER: &str = "peer";
 
-/// The address and the credentials of a service account, as a pod finds them.
+/// The address of the API server, and the credentials of a service account (token and CA certificates), as a pod finds them.
 pub(crate) struct Account {
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -22,7 +22,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Makes a service account with the ClusterRole `cluster-admin` and a token for it, and reads the address of the API server from the kubeconfig.
+    /// Makes a service account in the namespace of the run, binds it to the ClusterRole `cluster-admin`, and returns a token for it, the cluster's
+    /// CA, and the address of the API server from the kubeconfig, with port 443 where that names none.
     pub(crate) async fn make(cluster: &Cluster) -> Result<Self> {
         let config = Config::infer().await?;
         let (host, port) = (config.cluster_url.host(), config.cluster_url.port_u16());

@@ -27,7 +27,8 @@ const WINDOW: Duration = Duration::from_secs(30);
 /// The target: the most dials of each gate in a minute. 10,000 gates are not to dial more than 1,000 times a second.
 const MOST: f64 = 1000.0 * 60.0 / 10_000.0;
 
-/// Measures the dials, the memory and the end of the wait of `count` gates.
+/// Adds rows about `count` gates that wait for one HTTP address: their dials a minute, the controller's processor share meanwhile, the memory of a
+/// gate, and the time from the first good answer until each gate has exited.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -88,7 +89,7 @@ pub(crate) async fn measure(
     controller.stop().await
 }
 
-/// An HTTP server that counts the connections to it.
+/// An HTTP server that counts the connections to it. It answers every request with 503 until [`Self::serve`] is called, then with 200.
 struct Server {
     address: SocketAddr,
     state: Arc<State>,
@@ -103,7 +104,7 @@ struct State {
 }
 
 impl Server {
-    /// Starts a server on loopback that answers 503, until [`Self::serve`] is called.
+    /// Starts a server on a free port of loopback. It answers 503 until [`Self::serve`] is called.
     async fn start() -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;

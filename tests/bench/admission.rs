@@ -20,7 +20,8 @@ const SIZE: usize = 6000;
 /// The pause between two reviews beside other work.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Measures the creation of one pod with and without a list, in turns and as a dry run, at the API server of a cluster in which sluice is installed.
+/// Adds rows about the creation of one pod with and without a list, `pods` times each, in turns and as a dry run, at the API server of a cluster in
+/// which sluice is installed. The last row is the difference of the medians. Twenty first rounds do not count.
 pub(crate) async fn at_the_api_server(
     cluster: &Cluster,
     pods: usize,
@@ -68,7 +69,8 @@ fn begin(controller: &Controller) -> Result<Reviews> {
     Reviews::begin(&controller.endpoint()?, &review(&pod))
 }
 
-/// Runs `work`, and meanwhile sends the controller a review every 5 ms. Returns the result of `work` and the durations of the reviews.
+/// Runs `work`, and meanwhile sends the controller one review after another, each 5 ms after the last answer. Returns the result of `work` and the
+/// durations of the reviews, of which there is at least one.
 pub(crate) async fn beside<T>(
     controller: &Controller,
     work: impl Future<Output = T>,

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// The share of a core below which the API server is quiet.
 const LITTLE: f64 = 0.25;
 
-/// The sort of a request that a gate or its pod causes at the API server.
+/// The sort of a request that a gate or its pod causes at the API server: a TokenReview, an Event, or the status of a pod.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sort {
     Review,
@@ -26,8 +26,8 @@ pub(crate) enum Sort {
     Status,
 }
 
-/// Measures the API server's processor time for the requests of each sort, of which it sends one for each pod. No token may have been reviewed in the
-/// last ten seconds, since the API server remembers a review for that long.
+/// Adds a row for each sort of request: the API server's processor time for one, as the mean over one request for each pod, less its idle load. No
+/// token may have been reviewed in the last ten seconds, since the API server remembers a review for that long.
 pub(crate) async fn requests(
     cluster: &Cluster,
     pods: &[Unscheduled],
@@ -60,7 +60,7 @@ pub(crate) async fn requests(
     Ok(())
 }
 
-/// Waits until the API server has handled earlier writes: until it uses less than a quarter of a core for two seconds.
+/// Waits until the API server has handled earlier writes: until it uses less than a quarter of a core for two seconds. An error after sixty looks.
 pub(crate) async fn quiet(cluster: &Cluster) -> Result<()> {
     for _ in 0..60 {
         let before = processor(cluster).await?;

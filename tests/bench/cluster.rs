@@ -59,7 +59,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Deletes the webhook configuration and the namespace with all its objects, and returns when the namespace is gone.
+    /// Deletes the webhook configuration and the namespace with all its objects, and returns when the namespace is gone; an error after ten minutes.
     pub(crate) async fn remove(self) -> Result<()> {
         let (name, params) = (&self.namespace, DeleteParams::default());
         let configurations = Api::<MutatingWebhookConfiguration>::all(self.client.clone());
@@ -109,7 +109,8 @@ impl Cluster {
         Ok(self.client.request_text(request).await?)
     }
 
-    /// Sends the API server a request that a replica, or a kubelet, would send for this pod.
+    /// Sends the API server the request of this sort for this pod: a TokenReview or an Event, as a replica would, or a status of the pod, as a
+    /// kubelet would.
     pub(crate) async fn ask(&self, sort: Sort, pod: &Unscheduled) -> Result<()> {
         let params = PostParams::default();
         match sort {
@@ -144,8 +145,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes a Deployment whose pod finds no node, and waits until the scheduler says so. Returns the list of a pod that waits for
-    /// it.
+    /// Makes a Deployment whose pod finds no node, and waits until the scheduler says so; an error after a minute. Returns the value of
+    /// `sluice.dev/depends-on` for pods that wait for this Deployment.
     pub(crate) async fn unschedulable(&self) -> Result<&'static str> {
         let app = json!({"app": "too-large"});
         let requests = json!({"cpu": "10000"});
@@ -179,7 +180,7 @@ impl Cluster {
         made.buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// Deletes every Deployment of the namespace of this run.
+    /// Asks the API server to delete every Deployment in the namespace of this run, and does not wait until they are gone.
     pub(crate) async fn without_deployments(&self) -> Result<()> {
         let (params, all) = (DeleteParams::background(), ListParams::default());
         self.api::<Deployment>()
@@ -214,7 +215,7 @@ impl Cluster {
         Ok(changed.len())
     }
 
-    /// Makes an object in the namespace of this run, and tries again for half a minute.
+    /// Makes an object in the namespace of this run, and returns it as stored. A refusal is tried again for half a minute, then it is an error.
     pub(crate) async fn make<K>(&self, object: Value) -> Result<K>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>

@@ -8,7 +8,8 @@ const ONCE: f64 = 1.10;
 /// The least factor between two medians that counts as a difference: less is none to a user, however little the figures stray.
 const NONE: f64 = 1.03;
 
-/// Returns the figures that both tables have side by side, in Markdown, and the number of those that have become worse.
+/// Returns a Markdown table of the figures that have a number in both tables, with their ratio, and the count of those that have become worse beyond
+/// noise. A figure that only one table has is left out.
 pub(crate) fn compare(before: &Table, after: &Table) -> (String, usize) {
     let mut lines = vec![
         format!("before: {}", before.machine),
@@ -46,7 +47,7 @@ pub(crate) fn compare(before: &Table, after: &Table) -> (String, usize) {
 }
 
 /// Whether the new figure is worse than the old one. With percentiles: three quarters of the new samples exceed three quarters of the old ones, and
-/// the median has grown by more than 3 %. Else: it is worse by more than 10 %.
+/// the median has grown by more than 3 %. Else: it has grown by more than 10 %, or as a rate, the old one exceeds it by more than 10 %.
 fn is_worse(old: Number, new: Number) -> bool {
     match (old.spread, new.spread) {
         (Some(from), Some(to)) => to.p25 > from.p75 && new.median > old.median * NONE,

@@ -39,7 +39,8 @@ impl Controller {
         Self::start_with(paths, cluster, &[]).await
     }
 
-    /// Starts a controller with more arguments, and returns when it is ready.
+    /// Starts a controller on free ports, with the arguments `more` after those that every bench has, and returns when `/ready` answers. An error
+    /// says that it ended or did not become ready.
     pub(crate) async fn start_with(
         paths: &Paths,
         cluster: &Cluster,
@@ -83,7 +84,7 @@ impl Controller {
         Ok(controller)
     }
 
-    /// Waits until exactly `count` gates ask.
+    /// Waits until exactly `count` gates ask the controller; an error after four minutes.
     pub(crate) async fn asked_by(&self, count: usize) -> Result<()> {
         let what = format!("asked by {count} gates");
         self.until(&what, |controller| {
@@ -102,7 +103,8 @@ impl Controller {
         .await
     }
 
-    /// Waits until the controller has written all Events: until it writes none for a second, but at least 13 seconds.
+    /// Waits until the controller has written all Events: until it writes none for a second, but at least 13 seconds. An error after about two
+    /// minutes.
     pub(crate) async fn quiet(&self) -> Result<()> {
         // A missing dependency gets its Event after ten seconds.
         sleep(Duration::from_secs(12)).await;
@@ -213,8 +215,8 @@ impl Controller {
     }
 }
 
-/// Returns addresses of loopback with ports that no process has, at any address. Another process may take one before the caller's does; the caller's
-/// process then reports that.
+/// Returns loopback addresses, each with a TCP port that is free at every address of this machine. Another process may take one before the caller's
+/// does; the caller's process then reports that.
 pub(crate) fn ports<const COUNT: usize>() -> Result<[SocketAddr; COUNT]> {
     let mut ports = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)); COUNT];
     let mut held = vec![];

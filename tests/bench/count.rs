@@ -114,7 +114,7 @@ pub(crate) fn under_callgrind(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// Reads the number of instructions from callgrind's standard error.
+/// Reads the number of instructions from callgrind's standard error. A text without `Collected : ` is an error.
 pub(crate) fn counted(output: &Output) -> Result<u64> {
     let said = String::from_utf8_lossy(&output.stderr);
     let (_, count) = said

@@ -24,7 +24,8 @@ const CONNECTIONS: usize = 8;
 /// The pauses that a client is asked to make after its first tries, in seconds.
 const PAUSES: [u64; 5] = [1, 2, 4, 8, 15];
 
-/// Measures the tries of `count` held creations, alone and beside reviews of pods.
+/// Adds rows about `count` creations that are held: the time and the processor time of their tries, and the time of a pod's review before and during
+/// such tries.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,

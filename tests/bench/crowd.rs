@@ -39,7 +39,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The time after which the gates that have arrived wait quietly, and their first Events are written.
 pub(crate) const SETTLED: Duration = Duration::from_secs(15);
 
-/// Measures gates that are tasks: each of the extent's numbers of them, fewest first, with a controller of its own.
+/// For each number in `extent.crowds`, starts a controller, measures that many gates that are tasks, and adds the controller's peak memory as a row.
+/// Pods of a smaller crowd are used again.
 pub(crate) async fn all(
     paths: &Paths,
     cluster: &Cluster,
@@ -63,7 +64,8 @@ pub(crate) async fn all(
     Ok(())
 }
 
-/// Measures gates that arrive at once, wait, and are let through by one change.
+/// Adds rows about a gate for each of these pods: the time and processor time until all have arrived and until one change lets all through, the cost
+/// while they wait, and the time of other reviews meanwhile.
 async fn measure(
     controller: &Controller,
     cluster: &Cluster,
@@ -121,7 +123,8 @@ async fn measure(
     Dependency::ConfigMap.withdraw(cluster).await
 }
 
-/// Measures the cost of waiting gates. `alone` is the controller's memory before they came, in bytes.
+/// Adds rows about waiting gates: the controller's processor share over `window`, also while Events are written if there are at most 1000 gates, and
+/// its memory for each gate beyond `alone`, its bytes before they came.
 async fn wait(
     controller: &Controller,
     count: usize,

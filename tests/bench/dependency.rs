@@ -20,7 +20,7 @@ pub(crate) enum Dependency {
 }
 
 impl Dependency {
-    /// The list of a pod that waits for the dependency.
+    /// Returns the value of `sluice.dev/depends-on` of a pod that waits for the dependency.
     pub(crate) fn list(self) -> &'static str {
         match self {
             Self::ConfigMap => "configmap/dependency",
@@ -28,7 +28,7 @@ impl Dependency {
         }
     }
 
-    /// Makes the dependency ready.
+    /// Makes the dependency ready: creates the ConfigMap, or sets the condition `Ready` of the pod to `True`.
     pub(crate) async fn fulfil(self, cluster: &Cluster) -> Result<()> {
         match self {
             Self::ConfigMap => {
@@ -42,7 +42,7 @@ impl Dependency {
         }
     }
 
-    /// Makes the dependency unready again.
+    /// Makes the dependency unready again: deletes the ConfigMap, or sets the condition `Ready` of the pod to `False`.
     pub(crate) async fn withdraw(self, cluster: &Cluster) -> Result<()> {
         match self {
             Self::ConfigMap => {

@@ -82,7 +82,8 @@ pub(crate) const WHOLE: Extent = Extent {
     starts: 100,
 };
 
-/// The extent of a quick run of three minutes. It leaves out the longest parts; gates as processes show the same.
+/// The extent of a quick run of three minutes. It leaves out the longest parts, such as the gates that are tasks: those that are processes show the
+/// same.
 pub(crate) const QUICK: Extent = Extent {
     without: &[
         Part::Addresses,

@@ -32,14 +32,14 @@ const TURNS: usize = 2;
 /// The size of the pod whose figures are compared with the targets of throughput and memory.
 const USUAL: &str = "4.5 kB";
 
-/// The reviews that are measured, and the length of a turn.
+/// The extent of the measurement: whether all sizes and loads are measured, or only some of the usual size, and the length of a turn.
 pub(crate) struct Reach {
     pub(crate) whole: bool,
     pub(crate) turn: Duration,
 }
 
 impl Reach {
-    /// Whether a size and a load are measured: all of them, or only those with a target.
+    /// Whether a size and a load are measured: all of them where `whole`, else only the usual size, on kept connections or with eight clients.
     fn has(&self, size: &str, load: Load) -> bool {
         let kept = load.connection == Connection::Kept;
         self.whole || size == USUAL && (kept || load.clients == 8)
@@ -53,7 +53,8 @@ struct Pair {
     peer: Result<Injector>,
 }
 
-/// Measures latency, throughput and memory of our admission and of HashiCorp's injector.
+/// Adds rows about our admission beside HashiCorp's injector: memory, and for each size of pod and each load that `reach` has, latency and
+/// throughput. Where the injector cannot be started, our figures stand alone.
 pub(crate) async fn side_by_side(
     paths: &Paths,
     cluster: &Cluster,

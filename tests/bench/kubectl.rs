@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-/// The number of waiting init containers of each other sort whose requests and memory are measured.
+/// The number of gates, and of waiting processes of each peer, whose requests and memory are measured.
 const MANY: usize = 20;
 /// The pause of a shell loop between two reads of its object.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 const LOOPS: usize = 20;
 /// The time until a kubectl has read its object.
 const SETTLED: Duration = Duration::from_secs(1);
-/// The time that is added to this for each further kubectl that starts at the same time.
+/// The time that is added to [`SETTLED`] for each kubectl that starts at the same time.
 const EACH: Duration = Duration::from_millis(100);
 
 /// The name of `kubectl wait` in the table.
@@ -61,7 +61,7 @@ impl Peer {
         }
     }
 
-    /// Returns the shell script of the init container, whose arguments are further ones for kubectl.
+    /// Returns the shell script of the init container, which waits until the pod `dependency` is ready. Its arguments are further ones for kubectl.
     fn script(self) -> &'static str {
         match self {
             Self::Wait => {
@@ -74,8 +74,8 @@ impl Peer {
         }
     }
 
-    /// Starts `count` peers of this sort, and returns when all of them wait. Each has a log file in `logs`, which gets a line for each request where
-    /// `loud`.
+    /// Starts `count` shells that each run the script of this sort in `namespace`, and returns when all of them wait. Each has a log file in `logs`,
+    /// with a line for each request to the API server where `loud`.
     async fn start(
         self,
         namespace: &str,
@@ -106,7 +106,7 @@ impl Peer {
     }
 }
 
-/// Measures the time from the start to the exit of `kubectl wait --for=create` for an object that exists.
+/// Runs `kubectl wait --for=create` twenty times for an object that exists, and returns the times from its start to its exit.
 pub(crate) async fn at_once(namespace: &str, object: &str) -> Result<Measure> {
     let mut took = vec![];
     for _ in 0..STARTS {
@@ -123,7 +123,8 @@ struct Cost {
     memory: Measure,
 }
 
-/// Measures releases of gates and of peers, and their cost while they wait.
+/// Adds rows about gates beside `kubectl wait` and a loop of `kubectl get`: the time from the readiness of a pod to the exit of all that wait for it,
+/// and their cost while they wait. A peer that cannot run gets a skipped figure.
 pub(crate) async fn side_by_side(
     paths: &Paths,
     cluster: &Cluster,
@@ -250,7 +251,7 @@ async fn cost(peer: Peer, paths: &Paths, cluster: &Cluster, window: Duration) ->
     })
 }
 
-/// Counts the answers of the API server in all log files of the folder `logs`.
+/// Counts the answers of the API server that kubectl has noted in all log files of the folder `logs`.
 fn responses(logs: &Path) -> Result<u64> {
     let mut count = 0;
     for log in fs::read_dir(logs)? {

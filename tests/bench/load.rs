@@ -42,7 +42,8 @@ impl Seen {
 }
 
 impl Load {
-    /// Sends the same review by all clients at the same time, again and again for `time`, and adds the answers and durations to `seen`. It blocks.
+    /// Sends the same review by all clients at the same time, again and again for `time`, and adds the duration of each review, and the whole time,
+    /// to `seen`. It blocks.
     pub(crate) fn run(
         &self,
         endpoint: &Endpoint,

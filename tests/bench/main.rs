@@ -270,7 +270,8 @@ async fn measure(
     Ok(())
 }
 
-/// Measures gates that are processes: while they wait, when they are released, and when they need not wait.
+/// Measures the cost of the requests of gates at the API server, and gates that are processes: while they wait, when they are released, and when they
+/// need not wait.
 async fn gates(paths: &Paths, cluster: &Cluster, extent: &Extent, table: &mut Table) -> Result<()> {
     let count = extent.gates;
     step(&format!(

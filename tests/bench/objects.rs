@@ -28,7 +28,8 @@ pub(crate) struct Objects {
     pub(crate) rates: &'static [(usize, Duration)],
 }
 
-/// Measures watched objects: each of the extent's numbers of them, fewest first, with a controller of its own.
+/// For each number in `extent.counts`, makes that many Deployments, starts a controller, and adds rows: the time to its first verdict, its memory,
+/// and the cost of changes at each rate of the extent.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,

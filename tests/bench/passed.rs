@@ -24,7 +24,7 @@ const SETTLED: Duration = Duration::from_secs(20);
 /// The object that owns the pods. No controller of the cluster looks at its kind, so the pods stay as they are.
 const OWNER: &str = "owner-of-passed";
 
-/// Measures the memory of a controller for a pod whose gate has opened: with `count` such pods, and without them.
+/// Adds a row: the controller's memory for a pod whose gate has opened, as the difference with and without `count` such pods, divided by `count`.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,

@@ -62,7 +62,7 @@ struct Costs {
 }
 
 impl Costs {
-    /// Reads the costs from the table of a run, for the largest crowd in it.
+    /// Reads the costs from the table of a run, for the largest crowd of gates in it. A missing row is an error.
     fn of(table: &Table) -> Result<Self> {
         let median = |what: &str| {
             let row = table.rows.iter().find(|row| row.what == what);
@@ -212,7 +212,8 @@ fn released(plan: &Plan, costs: &Costs, table: &mut Table) {
     );
 }
 
-/// Adds a row with the number of waiting gates that reaches each limit, the smallest number first: it is the bottleneck of the cluster.
+/// Adds a row for each limit of the cluster, such as a replica's memory, with the number of waiting gates that reaches it. The smallest number comes
+/// first: that limit is the bottleneck.
 fn bottlenecks(plan: &Plan, costs: &Costs, table: &mut Table) {
     let replicas = as_number(plan.replicas);
     // The excess of the fullest replica over its equal part, by chance.

@@ -24,7 +24,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The longest time until a container runs.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// Measures `rounds` pods with `sluice.dev/prefetch`, and as many without it, in turns. Each has an image of its own.
+/// Adds a row: the time from the creation of the dependency until the container runs, for `rounds` pods with `sluice.dev/prefetch` and as many
+/// without, in turns, each with its own slowly pulled image. The row is skipped where the node is not ours.
 pub(crate) async fn measure(cluster: &Cluster, rounds: usize, table: &mut Table) -> Result<()> {
     step(&format!(
         "{rounds} times two pods whose image takes {PULL:?} to pull"

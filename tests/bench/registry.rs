@@ -64,7 +64,7 @@ impl Registry {
         format!("http://{}", self.address)
     }
 
-    /// Makes an image with a layer that no other image has, and returns its name. Its program sleeps for 1000 seconds.
+    /// Makes an image with a layer that no other image has, whose program sleeps for 1000 seconds, and returns its name, `registry.invalid/NAME:1`.
     pub(crate) async fn image(&self, name: &str) -> Result<String> {
         let image = format!("{HOST}/{name}:1");
         let folder = self.images.folder.path().join(name);

@@ -28,8 +28,8 @@ pub(crate) struct Release {
     last: Samples,
 }
 
-/// Lets gates wait in `rounds` rounds, makes their dependency ready, and notes when they exit. `start` starts the gates of a round, and returns when
-/// all of them wait.
+/// In each of `rounds` rounds lets gates wait, makes their dependency ready, and notes when they exit. `start` starts the gates of a round, and
+/// returns when all of them wait. A gate that exits before is an error.
 pub(crate) async fn rounds(
     cluster: &Cluster,
     dependency: Dependency,
@@ -82,7 +82,8 @@ pub(crate) async fn waiting(
 }
 
 impl Release {
-    /// Adds the figures of these rounds to the table, with their targets.
+    /// Adds the rows of these rounds: the times until the exit of each gate, from the API server's answer, with a target for 1, 20 and 500 gates, and
+    /// from the sending of the write; and with several gates, the median time until the last one's exit.
     pub(crate) fn tell(&self, table: &mut Table) {
         let Self {
             count,
@@ -118,7 +119,8 @@ impl Release {
     }
 }
 
-/// Measures a gate whose dependencies are ready when it starts.
+/// Adds a row: the time from start to exit of a gate whose dependency is ready, `starts` times, beside that of a program that does nothing and of
+/// `kubectl wait`.
 pub(crate) async fn open_at_once(
     gates: &Gates<'_>,
     cluster: &Cluster,

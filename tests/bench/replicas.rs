@@ -19,7 +19,8 @@ use tokio::time::sleep;
 /// The memory of a replica, in bytes: the chart's limit.
 const LIMIT: f64 = 256.0 * 1024.0 * 1024.0;
 
-/// Measures `count` gates that arrive at two replicas, wait, and are let through by one change.
+/// Adds rows about `count` gates on two replicas: the time and processor time until all have arrived, the cost while they wait, and the time until
+/// one change lets all through.
 pub(crate) async fn measure(
     paths: &Paths,
     cluster: &Cluster,
@@ -60,7 +61,8 @@ pub(crate) async fn measure(
     pair.other.stop().await
 }
 
-/// Measures the cost of the gates while they wait, and their release.
+/// Adds rows about gates that wait at both replicas: the processor share over `window`, their release, the reviews beside that, and the most memory
+/// of a replica. `what` names the gates in the rows.
 async fn wait_and_pass(
     pair: &Pair,
     gates: (crowd::Gates, crowd::Gates),

@@ -87,7 +87,7 @@ pub(crate) struct Reviews {
 }
 
 impl Reviews {
-    /// Connects to the endpoint over TCP. The TLS handshake happens with the first review.
+    /// Connects to the endpoint over TCP, for sending this review again and again. The TLS handshake happens with the first one.
     pub(crate) fn begin(endpoint: &Endpoint, review: &str) -> Result<Self> {
         let Endpoint {
             address, name, tls, ..
@@ -124,7 +124,7 @@ fn post(Endpoint { name, path, .. }: &Endpoint, review: &str) -> String {
     )
 }
 
-/// Sends a request whose answer has to contain this text, and returns how long it took.
+/// Sends a request and returns how long its answer took. An answer without the text `contains` is an error.
 fn exchange(connection: &mut Connection, request: &str, contains: &str) -> Result<Duration> {
     let began = Instant::now();
     let stream = connection.get_mut();

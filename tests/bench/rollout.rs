@@ -37,8 +37,8 @@ const SETTLED: Duration = Duration::from_secs(5);
 /// The way by sync waves, with its name: the one that needs Argo CD.
 const WAVES: (&str, Way) = ("waves", Way::Waves);
 
-/// Measures `rounds` releases and upgrades by each way of these names, or by every way, and writes tables and picture into `folder`.
-/// The way by sync waves is left out where there is no Argo CD.
+/// Measures `rounds` releases and upgrades by each way of these names, or by every way, prints the tables, and writes tables and picture into
+/// `folder`; after an error or Ctrl-C those of the runs until then. The way by sync waves is left out where there is no Argo CD.
 pub(crate) async fn measure(folder: &Path, rounds: usize, names: &[&str]) -> Result<()> {
     let mut ways = chosen(names)?;
     let client = Client::try_default().await;

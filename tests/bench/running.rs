@@ -43,7 +43,7 @@ impl Running {
         Ok(sizes.sum::<Result<u64>>()? / self.0.len() as u64)
     }
 
-    /// Ends the processes.
+    /// Kills the processes, and waits until they have ended. A process that has ended by itself is no error.
     pub(crate) async fn stop(mut self) {
         for waiter in &mut self.0 {
             // One that has ended by itself is fine too.

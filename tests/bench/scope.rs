@@ -54,7 +54,7 @@ pub(crate) fn changes(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Measures the memory that an ordinary gate of a release keeps, where `kinds` custom kinds can be read.
+/// Adds a row: the memory that a gate of a release keeps while it waits for a Job that does not exist, where `kinds` custom kinds can be read.
 fn memory(kinds: usize, table: &mut Table) -> Result<()> {
     let scope = Scope::new(1)?;
     for number in 0..kinds {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
 
-/// Measures the gate's program, and the archives of both images.
+/// Adds a row for the gate's program and for the archive of each image: the size of the file, in bytes. A missing file is an error.
 pub(crate) fn measure(paths: &Paths, table: &mut Table) -> Result<()> {
     let size = |path: &Path| -> Result<u64> {
         let metadata = fs::metadata(path).with_context(|| format!("no {}", path.display()))?;

@@ -149,7 +149,7 @@ impl Table {
         &mut self.rows[end]
     }
 
-    /// Prints the table to standard output. A reader that has gone is no error.
+    /// Prints the table to standard output, as Markdown with a line for each figure. A reader that has gone is no error.
     pub(crate) fn print(&self) {
         let mut lines = vec![
             self.machine.clone(),

@@ -36,7 +36,8 @@ pub(crate) struct Injector {
 }
 
 impl Injector {
-    /// Starts an injector, and returns when it answers a review.
+    /// Starts an injector with a service account of its own, and returns when it answers `review`. An error where its program is missing or it does
+    /// not answer within half a minute.
     pub(crate) async fn start(cluster: &Cluster, scratch: &Path, review: &str) -> Result<Self> {
         if Command::new(PROGRAM).arg("version").output().await.is_err() {
             bail!("there is no {PROGRAM} on the path; `make bench` builds it with Go");

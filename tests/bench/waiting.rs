@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Measures waiting gates, and the controller without gates beside them.
+/// Adds rows about the gates of the extent while they wait: requests to the API server, the controller's memory and processor share beyond those
+/// without gates, and the memory of a gate.
 pub(crate) async fn measure(
     gates: &Gates<'_>,
     controller: &Controller,
@@ -87,7 +88,8 @@ impl Window {
         })
     }
 
-    /// Writes the cost of `count` gates into the table; `alone` is the window without gates.
+    /// Adds three rows about the controller with `count` waiting gates: its memory, its memory for each gate beyond that in `alone`, the window
+    /// without gates, and its processor share.
     fn tell(&self, alone: &Self, count: usize, table: &mut Table) {
         let text = megabytes(self.memory);
         table.row(

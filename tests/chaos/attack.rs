@@ -157,8 +157,8 @@ impl Attack {
         });
     }
 
-    /// Opens a connection for each of these texts in a new thread, and sends the text there. Then calls `rest` with the connections that took their
-    /// text.
+    /// Opens a connection for each of these texts in a new thread, and sends the text there. A connection that fails is tried again until the attack
+    /// ends. Then calls `rest` with the connections that took their text.
     fn crowd(
         &mut self,
         from: IpAddr,

@@ -60,7 +60,8 @@ impl Crowd {
         Ok(crowd)
     }
 
-    /// Makes the dependency, notes how each gate ends, and deletes the pods.
+    /// Makes the dependency, notes how each gate ends, and deletes all pods of the namespace. Counts the gates that ended before, those that failed,
+    /// and those that did not end in time.
     pub(crate) async fn release(self, site: &Site<'_>) -> Result<Fates> {
         let done = |gate: &&Gate| gate.end.is_finished();
         let mut fates = Fates {

@@ -83,7 +83,8 @@ impl Trial {
         }
     }
 
-    /// Runs the trial, and returns its row. An error or a panic is a row too, not a failure. `limit` is the container's memory limit, in bytes.
+    /// Runs the trial, and returns its row. An error or a panic is a row too, not a failure. Afterwards lets all packets through and continues etcd
+    /// and DNS, in case a fault has left them stopped. `limit` is the container's memory limit, in bytes.
     pub(crate) async fn run(&self, site: &Site<'_>, number: usize, limit: u64) -> Row {
         let attempt = AssertUnwindSafe(self.attempt(site, number, limit)).catch_unwind();
         let row = match attempt.await {

@@ -26,7 +26,7 @@ pub fn setting() -> Result<String> {
 ///
 /// # Errors
 ///
-/// Helm cannot render the chart.
+/// Helm cannot render the chart, the chart's schema names no preset, or the chart has no such ClusterRole.
 pub fn role() -> Result<Value> {
     let rendered = Command::new("helm")
         .args(["template", "sluice", CHART, "--set", &setting()?])
@@ -43,7 +43,7 @@ pub fn role() -> Result<Value> {
     role.context("the chart has no ClusterRole for custom kinds")
 }
 
-/// Returns a CustomResourceDefinition for each custom kind in the rules of a ClusterRole.
+/// Returns a CustomResourceDefinition for each custom kind in the rules of a ClusterRole: each resource of a group with a dot in its name.
 pub fn definitions(role: &Value) -> Vec<CustomResourceDefinition> {
     let rules = role["rules"].as_array().into_iter().flatten();
     let named = rules.flat_map(|rule| {

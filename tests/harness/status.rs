@@ -64,7 +64,7 @@ impl Authority {
         [certificate.pem(), key.serialize_pem()]
     }
 
-    /// Returns the TLS configuration of a server with a leaf of this authority.
+    /// Returns the TLS configuration of a server with a leaf of this authority for [`NAME`], or with the defect that `leaf` names.
     ///
     /// # Panics
     ///
@@ -120,7 +120,7 @@ pub struct Request {
 /// The connection to the client. A test writes a response to it, or any other bytes.
 pub type Out<'a> = &'a mut dyn Write;
 
-/// The service. It serves until the test process ends.
+/// A status service for gates. It serves until the test process ends.
 pub struct StatusService {
     /// The address that the service listens on.
     pub address: SocketAddr,
@@ -266,7 +266,7 @@ pub fn response(status: &str, body: &str) -> String {
     )
 }
 
-/// Returns a response with status 200 whose body is sent in chunks of a few bytes.
+/// Returns a response with status 200 whose body is sent in chunks of at most seven bytes.
 pub fn chunked(body: &str) -> String {
     let chunk = |bytes: &[u8]| {
         format!(

@@ -27,7 +27,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts a headless Chromium; `None` where none is installed.
+    /// Starts a headless Chromium with one empty tab; `None` where none is installed.
     pub(crate) fn start() -> Option<Self> {
         let there = Command::new("chromium").arg("--version").output();
         if there.is_err() {

@@ -103,7 +103,8 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Judges an object by kstatus and by each state, and returns the number of questions about the cluster.
+/// Judges an object by kstatus and by each state, and returns the number of questions about the cluster. Fails where a message has a control
+/// character.
 fn judge(object: &Value, now: Timestamp) -> usize {
     let world = world(Empty::default());
     let _ = kstatus::compute(object, now);

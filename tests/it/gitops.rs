@@ -23,7 +23,8 @@ use way::Way;
 
 const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/cluster");
 
-/// Deploys an application in every way at once, and runs a test on it while no other test runs. Every deployed object is deleted with the test.
+/// Deploys an application in every way at once, and runs a test on it while no other test runs. Where the engines are not up, prints that the test is
+/// skipped. Every deployed object is deleted with the test.
 async fn everywhere(
     prefix: &str,
     manifests: &[Manifest],
@@ -35,7 +36,7 @@ async fn everywhere(
     .await;
 }
 
-/// Runs a test while no other test runs. Where the engines are not up, prints that the test is skipped.
+/// Runs a test while no other test runs. Where the engines are not up, prints that the test is skipped, or fails if `SLUICE_TEST_GITOPS` is set.
 async fn under_engines(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let up = gitops(&["status"]).await;
     if up.code == Some(0) {

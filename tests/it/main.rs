@@ -32,7 +32,7 @@ mod gitops;
 mod kstatus;
 /// Measurements in a real cluster that take too long for every run.
 mod measured;
-/// A power cycle of the cluster's node; ignored where none is asked for.
+/// Failures on the cluster's node, such as a power cycle and lost packets; ignored where they are not asked for.
 mod node;
 /// The statuses that real operators write, and the gates that wait for them; ignored where they are not asked for.
 mod operators;

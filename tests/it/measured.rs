@@ -79,8 +79,8 @@ async fn by_sluice(ns: &Namespace, cap: usize) -> Duration {
     start.elapsed()
 }
 
-/// Returns the time that ten Jobs take where the test itself resumes the next Job as soon as one is complete. The time contains that of Kubernetes
-/// itself for a Job, and none of sluice's.
+/// Returns the time that ten Jobs take where the test itself resumes the next Job as soon as one is complete, so that `cap` run at a time. The time
+/// contains that of Kubernetes itself for a Job, and none of sluice's.
 async fn by_hand(ns: &Namespace, cap: usize) -> Duration {
     let name = |number: usize| format!("seed-{number}");
     let script = format!("sleep {SECONDS}");

@@ -19,7 +19,7 @@ const OPERATORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cluster/operators/
 /// The number of upgrades in each test: an operator is not equally quick each time.
 const UPGRADES: usize = 3;
 
-/// Runs a test in a namespace of its own. Where the operators are not up, prints that it is skipped.
+/// Runs a test in a namespace of its own. Where the operators are not up, prints that it is skipped, or fails if `SLUICE_TEST_OPERATORS` is set.
 async fn beside_operators(prefix: &str, test: impl AsyncFnOnce(&Namespace)) {
     let up = Program::new(OPERATORS).args(["status"]).run().await;
     if up.code == Some(0) {

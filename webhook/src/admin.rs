@@ -18,7 +18,8 @@ use crate::readiness::Readiness;
 /// The content type that Prometheus asks for. Under another type Prometheus reads the counters' names wrongly.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Returns the router of `/live`, `/ready` and `/metrics`. No trace layer lies around it, so probes make no spans.
+/// Returns the router of `/live`, `/ready` and `/metrics`. A request to one of them counts as valid, so its connection is not cut before the answer.
+/// No trace layer lies around the router, so probes make no spans.
 pub(crate) fn router(readiness: Readiness, registry: Arc<Registry>) -> Router {
     Router::new()
         // A process is alive while the runtime schedules this handler. `/ready` says whether work succeeds.

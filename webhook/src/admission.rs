@@ -102,8 +102,8 @@ impl Admission {
         }
     }
 
-    /// Returns the router of the webhooks: `POST /admit/workloads` and `POST /admit/pods`, for namespaces that ask for all of their pods `POST
-    /// /admit/every-pod` and `POST /admit/held-pods`, and for objects whose creation is held `POST /admit/creations`.
+    /// Returns the router of the webhooks, each a POST: `/admit/workloads` and `/admit/pods`; `/admit/every-pod` for namespaces that ask for a gate
+    /// in every pod; `/admit/held-pods` for namespaces that ask for a hold of every gated pod; `/admit/creations` for objects whose creation is held.
     pub fn router(self: Arc<Self>) -> Router {
         let handler = |half: Half| {
             post(
@@ -157,7 +157,8 @@ impl Admission {
         response
     }
 
-    /// Decides on the review in a body that has arrived whole, and logs the decision. A body that is no review gets an error.
+    /// Decides on the review in a body that has arrived whole, and logs the decision. A body that is no review is answered with an error, and not
+    /// logged.
     async fn review(&self, half: Half, body: &[u8], sender: Sender) -> Reviewed {
         let request = match read(half, body) {
             Ok(request) => request,
@@ -247,7 +248,7 @@ impl Admission {
 ///
 /// # Errors
 ///
-/// The answer to a body that is no review.
+/// The answer to a body that is no review: a denial with code 400 where its request has a uid, else an HTTP error.
 fn read(half: Half, body: &[u8]) -> Result<AdmissionRequest, Box<Reviewed>> {
     let unreadable = match AdmissionRequest::read(body, half.about()) {
         Ok(request) => return Ok(request),
@@ -274,7 +275,8 @@ fn read(half: Half, body: &[u8]) -> Result<AdmissionRequest, Box<Reviewed>> {
     Err(unreadable.into())
 }
 
-/// Returns the address of a request's client, or the unspecified address where there is no connection, as in a test.
+/// Returns the address of a request's client, an IPv4 address in IPv6 form as IPv4; the unspecified address where there is no connection, as in a
+/// test.
 fn address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
@@ -323,7 +325,8 @@ impl Half {
     }
 }
 
-/// Returns a name for a message or the log, cut to the length of a Kubernetes name and without control characters: the name is not validated yet.
+/// Returns a name for a message or the log, cut to 253 characters, the length of a Kubernetes name, and without control characters: the name is not
+/// validated yet.
 fn quotable(name: &str) -> String {
     const LONGEST: usize = 253; // of a Kubernetes name
     if name.len() <= LONGEST && !name.contains(char::is_control) {

@@ -148,7 +148,8 @@ pub struct Args {
     #[arg(long, env = "SLUICE_ALLOW_CLUSTER_SCOPED", value_delimiter = ',', value_parser = from_and_kind)]
     allow_cluster_scoped: Vec<(String, Kind)>,
     /// The DaemonSets that pods of namespaces with sluice.dev/inject: enabled wait for, as a JSON list of
-    /// {"kind":"DaemonSet","name":NAME,"namespace":NAMESPACE,"sameNode":true}.
+    /// {"kind":"DaemonSet","name":NAME,"namespace":NAMESPACE,"sameNode":true}. Each may also have optional, timeout and on-timeout, as an entry of a
+    /// list has them, and "pods":{"selector":LABELS} for some of those pods alone.
     #[arg(long, env = "SLUICE_NODE_RULES", default_value = "[]", value_parser = annotation::node_rules)]
     node_rules: NodeRules,
     /// GROUP/KIND: custom kinds that own pods and may carry a list.
@@ -213,8 +214,8 @@ impl Args {
         })
     }
 
-    /// Returns the settings that verdicts rest on, beside the state of the cluster. `memory` is the container's limit in bytes; without a limit a
-    /// default counts.
+    /// Returns the settings that verdicts rest on, beside the state of the cluster. `memory` is the container's limit in bytes; without a limit
+    /// [`MEMORY`] counts.
     fn settings(&self, memory: Option<u64>, memory_alarm: MemoryAlarm) -> Settings {
         Settings {
             policy: Policy {

@@ -104,7 +104,7 @@ impl Clock {
     }
 }
 
-/// Logs when the clocks begin to differ by more than [`MUCH`], and when they agree again.
+/// Logs when the clocks begin to differ by more than [`MUCH`], and when they differ by less again.
 fn tell(before: SignedDuration, offset: SignedDuration) {
     match (before.abs() > MUCH, offset.abs() > MUCH) {
         (false, true) => warn!(

@@ -135,7 +135,8 @@ struct TakenPlace {
     cut: oneshot::Sender<Lost>,
 }
 
-/// Notes that a request claims to be valid, and that the claim is being checked.
+/// Notes that a request claims to be valid, and that the claim is being checked. A connection that has proven itself by an earlier request keeps its
+/// merit. Does nothing for a request without a connection, as in a test.
 pub(crate) fn claims(extensions: &Extensions) {
     if let Some(place) = extensions.get::<ConnectionPlace>() {
         place.stands(Merit::Claiming);
@@ -216,7 +217,7 @@ impl Connection {
         self.place.clone()
     }
 
-    /// Returns when another connection needs this connection's place.
+    /// Waits until this connection has lost its place to another, and returns the reason.
     pub(crate) async fn lost(&mut self) -> Lost {
         match (&mut self.lost).await {
             Ok(lost) => lost,

@@ -65,7 +65,7 @@ fn in_use(taken: &str, sorts: &str) -> Option<u64> {
     Some(taken.trim().parse::<u64>().ok()?.saturating_sub(cache?))
 }
 
-/// The token of our own service account; `None` outside of a cluster.
+/// The token of our own service account; `None` where its file cannot be read, as outside of a cluster.
 pub(crate) fn own_token() -> Option<String> {
     fs::read_to_string(TOKEN).ok()
 }

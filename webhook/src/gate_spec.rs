@@ -75,8 +75,9 @@ impl Fixed {
     }
 }
 
-/// Sends the parts of a gate to admission, through `current`, whenever they change, and writes them into the ConfigMap that policies read. Meets
-/// the condition `known` once admission has parts and the ConfigMap is right. Never returns.
+/// Sends the parts of a gate to admission, through `current`, whenever they change, and writes them into the ConfigMap that policies read, if one is
+/// set; neither before there are a CA bundle and a cluster IP. Meets the condition `known` once admission has parts and the ConfigMap is right. Never
+/// returns.
 pub(crate) async fn maintain(
     client: Client,
     fixed: Fixed,
@@ -118,8 +119,8 @@ pub(crate) async fn maintain(
     }
 }
 
-/// Writes the parts of a gate into the ConfigMap that policies read, where it differs, and returns whether it is right now. Every replica does
-/// this, and all write the same text. A failure is logged.
+/// Writes the parts of a gate into the ConfigMap that policies read, if it differs. Returns `false`, and logs the error, where it cannot be read or
+/// written. Every replica does this, and all write the same text.
 async fn write(config_maps: &Api<ConfigMap>, name: &str, spec: &GateSpec) -> bool {
     let parameters = spec.parameters();
     let written = async {

@@ -79,7 +79,7 @@ impl GateSpec {
         .into()
     }
 
-    /// The ports of the status service's addresses, each once.
+    /// The ports of the status service's addresses, each once. An address without a port number is passed over.
     fn ports(&self) -> Vec<u16> {
         let mut ports: Vec<u16> = Vec::new();
         for address in &self.addresses {

@@ -135,12 +135,12 @@ impl Known {
         (Arc::new(known), requests)
     }
 
-    /// The store of the gated pods.
+    /// The store of the gated pods, those with the label of a gate, of all namespaces.
     pub fn gated(&self) -> &Arc<Store> {
         &self.gated
     }
 
-    /// The store of the pods that have no node yet.
+    /// The store of the pending pods that have no node yet, gated or not. Nothing fills it until a view has asked for such pods.
     pub fn unscheduled(&self) -> &Arc<Store> {
         &self.unscheduled
     }
@@ -206,14 +206,15 @@ impl Known {
         &self.granted
     }
 
-    /// Replaces the custom kinds that sluice may read. If they have changed, wakes every view that depends on a wave or a part of a scope.
+    /// Replaces the custom kinds that sluice may read. If they have changed, wakes every view that depends on a wave, a group, a sub-chart or a
+    /// release.
     pub(crate) fn grant(&self, kinds: Vec<Kind>) {
         if self.granted.replace(kinds) {
             self.stores.scope_waiters().wake_all();
         }
     }
 
-    /// Wakes every view: something has changed on which every verdict may depend.
+    /// Wakes every view, and forgets which objects were judged to be ready: something has changed on which every verdict may depend.
     pub fn wake_all(&self) {
         for (_, store) in self.stores() {
             store.wake_all();
@@ -222,18 +223,20 @@ impl Known {
         self.gated.wake_all();
     }
 
-    /// The store of a kind that is watched, or is about to be watched; `None` if no view has asked for the kind.
+    /// The store of a kind that is watched, or is about to be watched; `None` if no view has asked for the kind, or the kind was forgotten since.
     pub fn watched(&self, kind: &Kind) -> Option<Arc<Store>> {
         self.stores.get(kind)
     }
 
-    /// The store of a kind. The first call for a kind asks for its watch.
+    /// The store of a kind, which counts as named by a list from now on. The first call for a kind asks for its watch; the store is empty until
+    /// the first list. No namespace is charged.
     pub fn want(&self, kind: &Kind) -> Arc<Store> {
         let store = self.stores.named(kind);
         store.unwrap_or_else(|| self.begin_to_want(kind, None))
     }
 
-    /// The store of a kind that a list of a namespace names. The first call for a kind asks for its watch.
+    /// The store of a kind that a list of a namespace names. The first call for a kind asks for its watch. A new custom kind that is not granted
+    /// is charged to the namespace until it proves readable.
     ///
     /// # Errors
     ///
@@ -263,13 +266,14 @@ impl Known {
         store
     }
 
-    /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, or if no list names
-    /// the kind any more. The receiver resolves when the kind is forgotten.
+    /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, if no list names the kind any
+    /// more, or if the kind is a second spelling. The receiver resolves when the kind is forgotten.
     pub(crate) fn begin(&self, kind: &Kind) -> Option<(Arc<Store>, Forgotten)> {
         self.stores.begin(kind)
     }
 
-    /// Notes that the API server does not serve the custom kind of a store: the store is emptied, and the search for such kinds goes on.
+    /// Notes that the API server does not serve the custom kind of a store. Unless that was known, the store is emptied and its views are woken.
+    /// The search for such kinds goes on.
     pub(crate) fn note_absent(&self, store: &Store) {
         self.stores.found_absent.notify_one();
         if store.freshness() != Freshness::NotServed {
@@ -277,12 +281,12 @@ impl Known {
         }
     }
 
-    /// Returns when the API server was found not to serve another custom kind.
+    /// Returns when the API server was found not to serve a custom kind; at once if that has happened since the last call returned.
     pub(crate) async fn absent_noted(&self) {
         self.stores.found_absent.notified().await;
     }
 
-    /// Asks again for the watch of each custom kind that a list names and that the API server does not serve. Returns the number of these
+    /// Asks again for the watch of each custom kind that the API server does not serve and that no task looks for. Returns the number of these
     /// kinds.
     pub(crate) fn seek_absent(&self) -> usize {
         let kinds = self.stores.not_served();
@@ -293,7 +297,7 @@ impl Known {
         count
     }
 
-    /// Forgets the custom kinds that cannot be read and that no list names any more.
+    /// Forgets second spellings, and custom kinds that cannot be read, that no list has named for two minutes. Granted kinds stay.
     pub(crate) fn forget_unnamed(&self) {
         let granted = self.granted.kinds().unwrap_or_default();
         self.stores.forget_unnamed(&granted);
@@ -310,7 +314,8 @@ impl Known {
         Some(reading)
     }
 
-    /// Begins the next turns of objects that are read with all of their fields. The caller calls this about once a second.
+    /// Ends the turns of objects to be read with all of their fields that are over, and begins the next ones. The caller calls this about once a
+    /// second.
     pub(crate) fn take_turns(&self) {
         for named in self.whole.take_turns() {
             let _ = self.wanted.send(WatchRequest::Whole(named));
@@ -340,12 +345,14 @@ impl Known {
         View::new(Arc::clone(self), None)
     }
 
-    /// A reader for a dependent of a namespace. Its subscriptions, and the kinds that it names, are charged to the namespace.
+    /// A reader of the known objects for a dependent of a namespace. Its subscriptions, and the unread custom kinds that it names, are charged to
+    /// the namespace.
     pub fn view_of(self: &Arc<Self>, namespace: &str) -> View {
         View::new(Arc::clone(self), Some(namespace))
     }
 
-    /// The stores with the objects of waves, groups, sub-charts and releases, that of the gated pods among them.
+    /// The stores with the objects of waves, groups, sub-charts and releases, that of the gated pods among them. A custom kind that neither can
+    /// be read nor is granted is left out.
     fn stores_of_scopes(&self) -> Vec<Arc<Store>> {
         let granted = self.granted.kinds().unwrap_or_default();
         let mut stores = self.stores.of_all_kinds(&granted);
@@ -362,7 +369,8 @@ impl Known {
         }
     }
 
-    /// The kinds that are watched, with their stores, for metrics and logs.
+    /// The kinds that views have asked for, in each of their spellings, with their stores. The stores of gated pods, of pods without a node and
+    /// of plans are not among them.
     pub fn stores(&self) -> Vec<(Kind, Arc<Store>)> {
         self.stores.all()
     }

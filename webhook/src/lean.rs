@@ -28,8 +28,8 @@ impl<'de> Deserialize<'de> for Lean {
     }
 }
 
-/// Reads an AdmissionReview, with the fields alone that admission uses. Its objects lose the names of the fields that each writer owns, and those
-/// of pods the parts that [`About`] tells.
+/// Reads an AdmissionReview, with the fields alone that admission uses. Its objects lose the names of the fields that each writer owns; a pod also
+/// loses the parts that [`About`] tells, but not its environments if its list may name their variables.
 pub(crate) fn review(text: &str, about: About) -> serde_json::Result<Value> {
     let mut from = serde_json::Deserializer::from_str(text);
     // The variables that a list names stand in the environments of containers.

@@ -120,7 +120,7 @@ impl StatusMetrics {
         waits.observe(seconds);
     }
 
-    /// Counts a wait of a gate that was ended by the annotation `by`, such as a timeout, and not by the dependencies.
+    /// Counts an answer with this verdict that ends a wait which the dependencies have not ended. `by` is the cause: `skip`, `timeout` or `failure`.
     pub(crate) fn cut(&self, by: &'static str, verdict: Decision) {
         let result = word(verdict);
         self.waits_cut.get_or_create(&CutShort { by, result }).inc();

@@ -147,8 +147,8 @@ impl Lookout {
         }
     }
 
-    /// Returns whether a pod has a waiting gate that accepts no certificate of ours. `accepted` keeps the result for each bundle, because many pods
-    /// have the same one. Without a leaf to try, no pod is stranded.
+    /// Returns whether a pod has a waiting gate that accepts no certificate of ours, and does not mount our ClusterTrustBundle. `accepted` keeps the
+    /// result for each bundle, because many pods have the same one. Without a served certificate to try, no pod is stranded.
     fn is_stranded(&self, pod: &Value, accepted: &mut HashMap<u64, bool>) -> bool {
         let Some(GateTrust { bundle, name }) = waits_with(pod) else {
             return false;

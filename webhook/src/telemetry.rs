@@ -85,8 +85,8 @@ impl Drop for Log {
     }
 }
 
-/// Sets up the log of the process: events that pass the filter, and panics, are written to standard error by a thread of their own. Fails where the
-/// filter cannot be read, or where a log is set up already.
+/// Sets up the log of the process: events that pass the filter, and panics, are written to standard error by a thread of their own. Fails where
+/// the filter cannot be read, the thread cannot start, or a log is set up already.
 pub(crate) fn init(filter: &str, format: LogFormat) -> Result<Log, TelemetryError> {
     let lines = Lines::to(io::stderr()).map_err(TelemetryError::Thread)?;
     let (writer, last) = (lines.clone(), lines.clone());

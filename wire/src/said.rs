@@ -146,7 +146,7 @@ fn about(text: &str) -> Option<About> {
     })
 }
 
-/// Returns the unsatisfied dependency whose name comes first, which the log names.
+/// Returns the unsatisfied dependency whose name comes first, which the log names; `None` where every dependency is satisfied.
 pub fn first(answer: &Answer) -> Option<&Report> {
     open(answer).min_by_key(|report| (&report.name, &report.dependency))
 }

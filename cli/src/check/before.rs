@@ -156,7 +156,7 @@ fn installed(before: &Before) -> Checked {
 }
 
 /// Warns of the namespaces with a NetworkPolicy that lets no traffic out of any pod: a gate there cannot reach port 9764 of sluice's
-/// namespace, and waits until another policy lets it.
+/// namespace, and waits until another policy lets it. A good line where there are none, a warning where policies cannot be read.
 fn network(policies: &Lookup<Vec<Value>>) -> Checked {
     let policies = match policies {
         Lookup::Found(policies) => policies.as_slice(),

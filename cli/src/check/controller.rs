@@ -73,7 +73,8 @@ impl Replicas {
     }
 }
 
-/// The trouble that keeps the controller's own pods from being ready; `None` where they have none, or cannot be read.
+/// The most telling trouble among the controller's own pods, of several equal ones that of the youngest pod; `None` where no pod has any, and
+/// where the pods cannot be read.
 pub(super) fn trouble(pods: &Lookup<Vec<Value>>, now: Timestamp) -> Option<Stuck> {
     match pods {
         Lookup::Found(pods) => Stuck::among(pods, now),
@@ -81,7 +82,8 @@ pub(super) fn trouble(pods: &Lookup<Vec<Value>>, now: Timestamp) -> Option<Stuck
     }
 }
 
-/// Whether every pod has this trouble, and a pod with it has not come so far that it could answer.
+/// Whether no replica of the controller ever came so far that it could answer: every pod has this trouble, and its cause is one that ends a pod
+/// before that, such as a missing image, a crash or no node.
 pub(super) fn never_ran(trouble: &Stuck) -> bool {
     trouble.alike == trouble.of
         && match &trouble.cause {
@@ -102,8 +104,8 @@ pub(super) fn never_ran(trouble: &Stuck) -> bool {
         }
 }
 
-/// Checks that replicas answer. Fewer replicas than the Deployment asks for still do the work, but while only one runs, admission ends with
-/// it. `trouble`: why a replica is not ready, where that is known.
+/// Checks the replicas of the controller: none is a problem; fewer ready than the Deployment asks for, a rollout under way, or a single replica
+/// is a warning. `trouble`: why a replica is not ready, where that is known.
 pub(super) fn replicas(deployment: &Value, trouble: Option<&Stuck>) -> Checked {
     let Replicas {
         wanted,
@@ -156,7 +158,8 @@ pub(super) fn replicas(deployment: &Value, trouble: Option<&Stuck>) -> Checked {
     Checked::ok(CHECK, told)
 }
 
-/// The version of an installed chart, from a label of the controller's Deployment, and the images of the controller and of the gate.
+/// The version of an installed chart, from a label of the controller's Deployment (`unknown` without it), and the images of the controller and
+/// of the gate.
 pub(super) struct Versions<'d> {
     chart: &'d str,
     controller: &'d str,

@@ -106,8 +106,8 @@ fn of_configuration(own: &Value, all: &Lookup<Vec<Value>>) -> Vec<Checked> {
     findings
 }
 
-/// Warns of webhook configurations that the API server asks before that of held creations, because their names sort before it; `None` where
-/// there are none.
+/// Warns of webhook configurations that the API server asks before that of held creations, because their names sort before it, and where the
+/// configurations cannot be read; `None` where there are none.
 fn asked_before(all: &Lookup<Vec<Value>>) -> Option<Checked> {
     let all = match all {
         Lookup::Found(all) => all.as_slice(),

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 const CHECK: &str = "gates";
 
-/// A problem that names the waiting pods about which the controller has written that they are stranded, from these Events; else a good
-/// line. Only the controller knows the CAs that it serves.
+/// A problem that names those of the waiting pods that these Events of the controller call stranded, since only the controller knows the CAs
+/// that it serves; a warning where Events or pods cannot be read; else a good line.
 pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -> Checked {
     let (events, pods) = match (events, pods) {
         (Lookup::Found(events), Lookup::Found(pods)) => (events, pods),
@@ -40,7 +40,8 @@ pub(super) fn stranded(events: &Lookup<Vec<Value>>, pods: &Lookup<Vec<Value>>) -
     Checked::problem(CHECK, told)
 }
 
-/// A problem that names the pods that wait at their gates although no controller is installed; `None` where no pod does.
+/// A problem that names the pods that wait at their gates although no controller is installed; a warning where pods cannot be read; `None` where
+/// no pod waits.
 pub(super) fn left_behind(pods: &Lookup<Vec<Value>>) -> Option<Checked> {
     let pods = match pods {
         Lookup::Found(pods) => pods,
@@ -57,7 +58,8 @@ pub(super) fn left_behind(pods: &Lookup<Vec<Value>>) -> Option<Checked> {
     })
 }
 
-/// Whether a gated pod waits at its gate. False for a pod with the scheduling gate of a hold: check `holds` names it.
+/// Whether a gated pod is pending and has not passed its gate, even if its gate has not started yet. False for a pod with the scheduling gate of a
+/// hold: check `holds` names it.
 fn waits(pod: &Value) -> bool {
     is_pending(pod) && !is_held(pod) && !matches!(Gate::of(pod), Gate::Passed { .. })
 }

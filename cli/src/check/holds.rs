@@ -26,8 +26,8 @@ enum Keeper {
     Gone,
 }
 
-/// Checks whether the controller of this Deployment releases the pods and Jobs that are held; `None` stands for a Deployment that the caller
-/// may not see.
+/// Checks whether the controller of this Deployment (`None`: the caller may not see it) releases the pods and Jobs that are held: a good line
+/// where it does or nothing is held, a problem where holds are off or no replica is ready, a warning where the caller may not see enough.
 pub(super) fn kept(deployment: Option<&Value>, held: &Held) -> Checked {
     let Some(deployment) = deployment else {
         return unkept(held);

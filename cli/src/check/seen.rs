@@ -83,7 +83,8 @@ impl Seen {
     }
 }
 
-/// The pods of the controller's Deployment, by the labels of its selector; `NotFound`, and not asked for, where all replicas are ready.
+/// The pods of the controller's Deployment, by the labels of its selector. `NotFound` where all replicas are ready, so that no request is made,
+/// where the selector is empty, and where the request fails.
 async fn own_pods(client: &Client, deployment: &Value) -> Lookup<Vec<Value>> {
     let selector = Selector::labels(&deployment["spec"]["selector"]["matchLabels"]);
     // An empty selector would select every pod.

@@ -94,7 +94,7 @@ fn a_policy_injects(webhooks: &[Value]) -> bool {
 }
 
 /// A problem where sluice's webhook configuration is there without a controller, so that every object with an annotation of sluice is refused;
-/// a good line where there is no configuration either.
+/// a good line where there is no configuration either, a warning where it cannot be read.
 pub(super) fn left_behind(found: &Lookup<Value>) -> Checked {
     match found {
         Lookup::Found(_) => Checked::problem(

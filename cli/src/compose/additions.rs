@@ -66,8 +66,8 @@ impl Additions {
         found
     }
 
-    /// Finds the services that must end, because another one waits until they have completed, and that set no restart policy, so that kompose
-    /// would start them again for ever. Adds `restart: "no"` to each.
+    /// Adds `restart: "no"` to each service that another one waits for until it has completed, that sets no restart policy, and of which kompose
+    /// would make a Deployment, which is started again for ever. Returns the names of these services.
     fn ending<'f>(&mut self, services: &BTreeMap<&'f str, Service<'f>>) -> BTreeSet<&'f str> {
         let awaited = services.values().flat_map(Service::awaited);
         let awaited = awaited.filter(|it| it.condition == Condition::Completed);
@@ -80,8 +80,8 @@ impl Additions {
         ending
     }
 
-    /// Adds labels for a readiness probe to a service that another one waits for until it is healthy, made of its health check. Adds none to a
-    /// service that has such labels; notes a service without a health check in `unchecked`.
+    /// Adds labels for a readiness probe, made of the health check of this service, for which another one waits until it is healthy. Adds none
+    /// to a service that has such labels; notes a service without a health check in `unchecked`.
     fn check(&mut self, service: &Service<'_>) {
         match probe::of(service) {
             Readiness::Said => {}

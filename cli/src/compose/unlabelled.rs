@@ -11,7 +11,7 @@ pub(crate) enum Unlabelled {
     NotHere(String),
     /// The awaited service of this name becomes a CronJob, for which nothing can wait.
     CronJob(String),
-    /// The awaited service of this name is started again whenever it has ended, so it never completes.
+    /// The awaited service of this name would have to complete, but kompose makes another object than a pod of it, which is started again for ever.
     Endless(String),
     /// A condition that Compose does not have.
     Condition { service: String, word: String },

@@ -2,7 +2,8 @@
 
 use super::GlossaryEntry;
 
-/// An entry for each key with a comment: its path, such as `rbac.secrets`.
+/// Reads the text of the chart's values: returns an entry for each key with a comment directly above it. The word of the entry is the path of
+/// the key, such as `rbac.secrets`, its meaning the comment.
 pub(super) fn values(text: &str) -> Vec<GlossaryEntry> {
     let mut found = Vec::new();
     let mut comment: Vec<&str> = Vec::new();

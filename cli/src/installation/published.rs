@@ -19,7 +19,7 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Reads the ConfigMap; `None` for one without arguments, which this chart does not make.
+    /// Reads the published settings out of their ConfigMap; `None` for one without `arguments`, which this chart does not make.
     pub(crate) fn of(map: &Value) -> Option<Self> {
         let text = |key: &str| map["data"][key].as_str();
         let arguments: Vec<&str> = text("arguments")?.lines().map(str::trim).collect();

@@ -44,8 +44,8 @@ pub(super) async fn granted(client: &Client) -> Result<Granted> {
     Ok(Granted { role, bindings })
 }
 
-/// Reads the chart's ClusterRole, the role `watch_role`, and every other ClusterRole that is bound to the controller's account. Where the chart's
-/// cannot be found or read, so is the result; any other that cannot is left out.
+/// Reads the chart's ClusterRole, the role `watch_role`, and every other ClusterRole that is bound to the controller's account. `NotFound` or
+/// `Unavailable` where the chart's is; any other that cannot be found or read is left out.
 pub(super) async fn roles(
     client: &Client,
     granted: Granted,
@@ -90,7 +90,8 @@ impl Rights {
         }
     }
 
-    /// The custom kinds that may belong to a wave, a group or a release.
+    /// The custom kinds that may belong to a wave, a group or a release: those that the rights name, or where these are assumed, those that make
+    /// pods by the settings.
     pub(crate) fn custom(&self) -> Vec<Kind> {
         match self {
             Self::Seen(rights) => rights.custom().collect(),

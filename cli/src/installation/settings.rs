@@ -79,7 +79,7 @@ impl Settings {
         }
     }
 
-    /// Namespace and name of the ConfigMap of the administrator's health rules, where one is named.
+    /// Namespace and name of the ConfigMap of the administrator's health rules; `None` where none is named, or the namespace of sluice is unknown.
     pub(crate) fn health_rules(&self) -> Option<(&str, &str)> {
         Some((self.namespace.as_deref()?, self.health_rules.as_deref()?))
     }
@@ -108,7 +108,8 @@ pub(crate) fn argument<'a>(deployment: &'a Value, flag: &str) -> Option<&'a str>
     (0..args.len()).rev().find_map(value)
 }
 
-/// The pairs in the value of a flag of the controller, such as `a->b,c->d`.
+/// The pairs in the value of a flag of the controller, such as `a->b,c->d`. An item without the separator is left out; a flag that is not
+/// given has no pairs.
 fn pairs(deployment: &Value, flag: &str, separator: &str) -> Vec<(String, String)> {
     let list = argument(deployment, flag).unwrap_or_default();
     let pairs = list.split(',').filter_map(|it| it.split_once(separator));

@@ -55,7 +55,8 @@ impl<'t> List<'t> {
         parallel::map(&self.items, read).into_iter().collect()
     }
 
-    /// Reads one item of the list; `None` where the item is no valid JSON, no mapping, without a kind, or a list itself.
+    /// Reads one item of the list. An item with neither `kind` nor `apiVersion` gets those that a list such as `PodList` implies. `None` where the
+    /// item is no valid JSON, no mapping, without a kind, or a list itself.
     fn entry(&self, index: usize, item: &RawValue) -> Option<Entry> {
         let mut object: Value = serde_json::from_str(item.get()).ok()?;
         adopt(

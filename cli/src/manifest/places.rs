@@ -12,14 +12,14 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(crate) struct Places<'t> {
     text: &'t str,
-    /// The bytes at which the lines of the text begin.
+    /// The bytes, from 0, at which the lines of the text begin.
     lines: &'t [usize],
     nodes: HashMap<String, NodePlace>,
 }
 
 #[derive(Debug)]
 struct NodePlace {
-    /// The byte at which the node's key begins; the byte of the node itself where it has no key.
+    /// The byte, from 0, at which the node's key begins; the byte of the node itself where it has no key.
     key: usize,
     /// The byte at which the node itself begins: the value, for a node with a key.
     value: usize,
@@ -47,7 +47,8 @@ impl<'t> Places<'t> {
         Self { text, lines, nodes }
     }
 
-    /// The place of the key of the node at `pointer` in the object `of`; for a missing node, of the nearest node around it.
+    /// The line and column of the key of the node at `pointer` in the object `of`, or of the node itself where it has no key; for a missing node, of
+    /// the nearest node around it. `None` where the document has no node before a flaw.
     pub(crate) fn key(&self, of: &Origin, pointer: &str) -> Option<Position> {
         let pointer = absolute(of, pointer);
         let node = ancestors(&pointer).find_map(|it| self.nodes.get(it))?;
@@ -86,7 +87,7 @@ impl<'t> Places<'t> {
     }
 }
 
-/// The bytes at which the lines of a text begin.
+/// The bytes, from 0, at which the lines of a text begin.
 pub(crate) fn lines(text: &str) -> Vec<usize> {
     let behind = text.match_indices('\n').map(|(at, _)| at + 1);
     std::iter::once(0).chain(behind).collect()
@@ -120,7 +121,8 @@ impl PlaceReader<'_> {
         }
     }
 
-    /// Notes the places of a node and of all nodes below it. The parser's nesting limits bound the recursion.
+    /// Notes, by JSON pointer, the bytes at which a node, its key and all nodes below it begin. An error is a flaw in the text, at which the reading
+    /// ends. The parser's nesting limits bound the recursion.
     fn node(
         &mut self,
         event: &Event<'_>,

@@ -6,7 +6,8 @@
 use granit_parser::{ScalarStyle, Tag};
 use serde_json::{Number, Value};
 
-/// The value of a scalar of this style and tag, or why it has none.
+/// The value of a scalar of this style and tag; without a tag, a scalar that is not plain is a text. An error for a text that does not have the type
+/// of its tag, for the tag `!!binary`, and for a number that JSON lacks, such as `.nan`.
 pub(super) fn resolve(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
     let Some(tag) = tag else {
         return match style {

@@ -16,7 +16,7 @@ pub(super) struct RawDocument {
     pub(super) flaw: Option<Flaw>,
     /// A flaw for each key that a mapping of the document has twice.
     pub(super) twice: Vec<Flaw>,
-    /// The byte of the text at which the document begins.
+    /// The byte of the text, from 0, at which the document begins.
     pub(super) at: usize,
 }
 

@@ -9,7 +9,7 @@ use rules::scope;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The sub-charts to which a chart gives an alias, from the dependencies in the Chart.yaml of its folder.
+/// The sub-charts to which a chart gives an alias, from the dependencies in the Chart.yaml of its folder; an error where that cannot be read.
 pub(super) fn aliases(folder: &Path) -> Result<Vec<Alias>> {
     Ok(aliases_in(&Chart::metadata(folder)?))
 }
@@ -34,8 +34,8 @@ impl Chart {
         }
     }
 
-    /// Adds the fields that an installation adds and `helm template` leaves out: the namespace, and (except on hooks) the
-    /// annotations with the release.
+    /// Adds the fields that an installation adds and `helm template` leaves out: the namespace, where the object names none, and (except on hooks)
+    /// the annotations with the release. An error where neither the user nor Chart.yaml names the release.
     pub(super) fn install(&self, folder: &Path, object: &mut Value) -> Result<()> {
         let release = self.release(folder)?;
         let is_hook = scope::is_hook(object);

@@ -79,8 +79,8 @@ impl fmt::Display for Doubt {
 ///
 /// # Errors
 ///
-/// A named file that cannot be read, a named chart that cannot be rendered or a named kustomization that cannot be built. In a
-/// folder such a file or chart hides none of the others: the result lists it as not read or not built.
+/// A file that cannot be read, a named chart that cannot be rendered or, unless `recursive`, a named kustomization that cannot be built. A
+/// chart or kustomization that was found in a folder hides none of the others: the result lists it as not read or not built.
 pub(crate) fn read(input: &Input) -> Result<Read> {
     let mut objects = Read::default();
     let mut found = source::find(&input.paths, input.recursive)?;

@@ -185,8 +185,8 @@ impl<'a> Graph<'a> {
         meant == own || meant.is_empty() || own.is_empty()
     }
 
-    /// Whether two objects are installed together. Helm does not write the release on a hook, and objects that are read together
-    /// belong together.
+    /// Whether two objects are installed together: they are of one release or of one rendered chart, or one of them names no release, as a hook, on
+    /// which Helm writes none.
     pub(crate) fn is_of_one_release(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|at| &self.objects[at]);
         let of_one_chart = one.rendered && other.rendered && one.place.file == other.place.file;
@@ -215,8 +215,8 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The objects of a part, for the dependent `from`: of its own scope, or of a release that it names. The object itself is
-    /// none of them.
+    /// The objects of a part, for the dependent `from`: of its own scope, or of a release that it names, in its namespace or the one that it names.
+    /// Neither the object itself nor a hook is among them.
     pub(crate) fn part(&self, from: usize, parts: &Parts) -> Vec<usize> {
         let own = self.objects[from].scope.as_ref();
         if matches!(parts.part, Part::SubChart(_)) && own.is_none() {

@@ -45,7 +45,7 @@ pub(crate) struct Alias {
     pub(crate) alias: String,
 }
 
-/// One map of annotations of an object: its own, or its pod template's.
+/// One map of annotations of an object: its own, its pod template's, or those of a CronJob's template of Jobs.
 pub(crate) struct Holder<'a> {
     /// The path in an error: `metadata`, `spec.template`.
     pub(crate) path: &'static str,
@@ -59,7 +59,7 @@ pub(crate) enum Role {
     Own,
     /// The annotations of the pods that the object makes.
     Template,
-    /// The annotations of a template between the object and its pods.
+    /// The annotations of a template between the object and its pods: a CronJob's template of Jobs.
     Copied,
 }
 

@@ -111,8 +111,8 @@ impl Finder<'_> {
     }
 }
 
-/// Finds the line of a chart's template that Helm has rendered as a given line: the template's only equal line. Most lines have one. A line
-/// whose value is computed comes from the template's only line with the same key. For any other line only the file is known.
+/// Finds the line of a chart's template that Helm has rendered as a given line: the template's only equal line, else, for a computed value, its
+/// only line with the same key. For any other line only the file is known; `None` where the template's file is not known or cannot be read.
 fn of_template(
     chart: &Path,
     rendered: &str,

@@ -53,7 +53,8 @@ impl ObjectVerdict {
     }
 }
 
-/// The verdict of kstatus. Where the library returns an error, the status is `Unknown` and the message is the error.
+/// The verdict of kstatus. Where the entry has a fault, or the library returns an error, the status is `Unknown` and the message is that fault or
+/// error.
 pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> ObjectVerdict {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {
@@ -108,7 +109,8 @@ fn hint(kind: &Kind) -> String {
     )
 }
 
-/// The kind of an object, or why it has none.
+/// The kind of an object, by its `kind` and `apiVersion`; an error that says why, where one of them is missing or malformed, or where the core group
+/// has no such kind.
 pub(crate) fn kind_of(object: &Value) -> Result<Kind, String> {
     let field = |name: &str| match object.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text.as_str()),

@@ -225,7 +225,7 @@ impl World for Manifest<'_> {
 }
 
 /// The StorageClass that a pending claim is judged by where the manifest holds none: one that waits for the first consumer, as
-/// most do. The gate asks the cluster.
+/// most do; a gate would ask the cluster. `None` for any other kind.
 fn assumed_class(kind: &Kind) -> Option<Value> {
     let is_class = kind.group() == "storage.k8s.io" && kind.word() == "StorageClass";
     is_class.then(|| {
@@ -234,7 +234,7 @@ fn assumed_class(kind: &Kind) -> Option<Value> {
     })
 }
 
-/// The answer for a kind of which the manifest holds no object.
+/// The answer for a kind of which the manifest holds no object: `none`, but `Forbidden` for a built-in cluster-scoped kind.
 ///
 /// Cluster-wide objects (a StorageClass) are seldom part of a manifest, so their absence proves nothing. Objects of a
 /// namespace (an EndpointSlice) would be beside the object that needs them.

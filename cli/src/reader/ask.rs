@@ -106,7 +106,8 @@ impl Reader {
         Ok(answer.into())
     }
 
-    /// The facts of a kind's definition; to a caller that may not read definitions, discovery tells whether there is a status.
+    /// The facts of a kind's definition in the served version; `NotFound` where there is none. To a caller that may not read definitions, discovery
+    /// tells whether there is a status.
     async fn definition(&self, kind: &Kind) -> Result<Lookup<Declared>, Error> {
         let Lookup::Found(ServedKind {
             resource,

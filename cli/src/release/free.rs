@@ -34,7 +34,7 @@ pub(crate) struct ReleaseOptions<'a> {
 /// The result of the release of one held object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Freed {
-    /// The object is not held by sluice any more; its new state.
+    /// The object is not held by sluice any more; its new state, or in a dry run the state that it would have.
     Now(Value),
     /// The object does not exist any more, or another one has its name.
     Gone,
@@ -62,7 +62,8 @@ impl HeldKind {
     }
 }
 
-/// Releases a held pod or Job and opens its gates, with the `object` as it was read. If it has changed since, reads it again and retries.
+/// Releases a held pod or Job and opens its gates, with the `object` as it was read. If it has changed since, reads it again and retries; an
+/// error after [`TRIES`] tries, and where the caller may not patch it.
 pub(super) async fn free(
     client: &Client,
     what: HeldKind,

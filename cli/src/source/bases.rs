@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 impl Kustomization {
-    /// The paths of the files that the kustomization and those that it refers to list as resources, from the folder that the user named.
+    /// The paths of the files that the kustomization and those that it refers to list as resources, bases or components. A path begins with the
+    /// folder that the user named; folders are left out.
     pub(crate) fn manifests(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for it in self.with_bases() {

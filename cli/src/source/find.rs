@@ -61,7 +61,8 @@ fn is_part(FoundSource { source, by }: &FoundSource, read: &BTreeSet<PathBuf>) -
     !read.is_empty() && path.canonicalize().is_ok_and(|path| read.contains(&path))
 }
 
-/// Adds the sources at a path that the user named.
+/// Adds the sources at a path that the user named: the file, chart or kustomization itself; for any other folder, the sources in it. With
+/// `recursive` those in the folder of a kustomization are added too.
 fn at(path: &Path, recursive: bool, found: &mut Vec<FoundSource>) -> Result<()> {
     let source = ManifestSource::of(path);
     let is_plain_folder = matches!(source, ManifestSource::File(_)) && path.is_dir();

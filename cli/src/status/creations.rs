@@ -25,7 +25,8 @@ pub(super) struct HeldCreation {
     pub(super) why: String,
 }
 
-/// Reads the held creations of a namespace; `None` for all namespaces. Without the right to read Events none is known.
+/// Reads the held creations of a namespace, or of all namespaces for `None`, from the Events of sluice. Empty where the Events cannot be read, for
+/// any reason.
 pub(super) async fn read(
     client: &Client,
     namespace: Option<&str>,

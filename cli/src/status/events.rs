@@ -103,8 +103,8 @@ pub(super) struct EventFacts {
     pub(super) pulls: Vec<Pull>,
 }
 
-/// Reads the Events about these objects, and the facts that they tell, by UID. An object whose Events cannot be read is left out, and so is one
-/// without Events.
+/// Reads the Events about these objects: returns the facts that they tell, by UID of the object. An object whose Events cannot be read may be
+/// missing in the result, and so may one without Events; of those that are read one by one, only the first [`MOST`] of a namespace are.
 pub(super) async fn read<'a>(
     client: &Client,
     objects: impl Iterator<Item = EventSubject<'a>>,
@@ -133,8 +133,8 @@ pub(super) async fn read<'a>(
     found
 }
 
-/// The Events of a namespace in which [`MANY`] objects or more are asked for; `None` where the objects are fewer, the Events too many, or the
-/// caller may not read them.
+/// The Events of a namespace in which [`MANY`] objects or more are asked for, only Warnings where no object has images; `None` where the objects are
+/// fewer, the Events are [`LONG`] or more, or the read fails.
 async fn of_namespace(
     client: &Client,
     namespace: &str,

@@ -84,8 +84,8 @@ impl GateTold {
     }
 }
 
-/// Judges a pod as the status service would answer its gate, and adds to each dependency the right that the caller lacks to judge it. An error
-/// where the workload above the pod cannot be found.
+/// Judges a pod as the status service would answer its gate. To each dependency's message it adds the right that the caller lacks to judge it, and
+/// the word on a pod of it that has crashed and has no readiness probe. An error where the workload above the pod cannot be found.
 pub(crate) fn judge(world: &Installed<'_>, pod: &Value, now: Timestamp) -> Result<GateTold> {
     let dependent = dependent(world, pod)?;
     let policy = &world.basis.settings.policy;

@@ -63,8 +63,8 @@ pub(super) async fn follow(
     }
 }
 
-/// Whether the watch ends. A user at a terminal may start the watch before an installation and wants to see it begin; a script
-/// wants to go on as soon as nothing waits.
+/// Whether the watch ends: no pod waits and, at a terminal, a pod is there or has waited. A user at a terminal may start the watch before an
+/// installation and wants to see it begin; a script wants to go on as soon as nothing waits.
 fn is_over(tree: &Tree, something_waited: bool, terminal: bool) -> bool {
     let begun = something_waited || tree.pods().next().is_some();
     tree.waiting == 0 && (begun || !terminal)

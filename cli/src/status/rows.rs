@@ -8,7 +8,8 @@ use std::time::Duration;
 use wire::said::{self, Elapsed};
 use wire::{Answer, Decision, Report, Turn, turn};
 
-/// One line for each dependency, in columns, with its mark; no text of an object can break a line.
+/// For each dependency its mark and its line: name, status, reason and message in columns, and the changes that only time brings. No text of an
+/// object can break a line.
 pub(super) fn rows(reports: &[&Report], style: Style, now: Timestamp) -> Vec<(String, String)> {
     let width = |cell: fn(&Report) -> &str| {
         let widths = reports.iter().map(|report| cell(report).chars().count());

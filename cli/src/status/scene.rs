@@ -104,7 +104,7 @@ impl Scene {
     }
 
     /// The facts about the chosen pods. Where every pod is chosen, a pod that does not wait and whose UID is not in `followed` is counted,
-    /// but not shown.
+    /// but not shown. An error where the pods cannot be listed, or the named pod, workload, release or namespace does not exist.
     pub(super) fn look(
         &self,
         world: &Installed<'_>,
@@ -155,7 +155,8 @@ impl Scene {
         }
     }
 
-    /// The workloads of the scene that ask for a gate, each with its kind and its namespace: those that a user wrote.
+    /// The workloads of the scene that ask for a gate and that a user wrote, each with its kind and its namespace. Empty for a single pod, and for
+    /// all namespaces; a kind that the caller may not list is left out.
     fn written(&self, world: &Installed<'_>) -> Vec<(Kind, String, Value)> {
         let Some(namespace) = &self.namespace else {
             return Vec::new();
@@ -310,15 +311,15 @@ fn look_at(pod: &Value, world: &Installed<'_>, now: Timestamp) -> Pod {
     }
 }
 
-/// Why the gate of a pod that has yet to start cannot, as far as the pod says; an Event may know more of a volume or of the network. `None` for
-/// any other pod.
+/// Why the gate of a pod cannot start, for a pod whose gate has yet to start, as far as the pod says; an Event may know more of a volume or of the
+/// network. `None` where the pod does not say, and for any other pod.
 pub(super) fn not_started(pod: &Value, now: Timestamp) -> Option<String> {
     let cause = Cause::of(pod, now).filter(|_| is_new(pod));
     let told = cause.filter(|it| !matches!(it, Cause::NotMade));
     told.map(|it| format!("the pod {it}"))
 }
 
-/// Why the containers of a pod whose gate has opened do not become ready, as far as the pod says; `None` for any other pod.
+/// Why the containers of a pod whose gate has opened do not become ready; `None` where the pod does not say, and for any other pod.
 pub(super) fn trouble(pod: &Value, now: Timestamp) -> Option<String> {
     let has_opened = matches!(Gate::of(pod), Gate::Passed { .. });
     let runs = matches!(Stage::of(pod), Stage::Starts | Stage::Crashes);
@@ -343,7 +344,8 @@ pub(super) fn early_images(pod: &Value) -> Vec<String> {
     images.map(ToOwned::to_owned).collect()
 }
 
-/// The sentence for a missing object: its namespace is missing too, or other kinds have an object of its name.
+/// The sentence that an object was not found: that its namespace does not exist, where that is so; else with the workloads of other kinds that
+/// have its name.
 fn absent(reader: &Reader, kind: &Kind, namespace: Option<&str>, name: &str) -> String {
     let place = namespace.unwrap_or_default();
     if let Err(why) = exists(reader, place) {

@@ -93,7 +93,8 @@ fn known(size: usize) -> usize {
 /// The seconds for which a page of a long tree is shown.
 const PAGE_SECONDS: usize = 5;
 
-/// The lines that a terminal of so many rows shows: the summary always, and the page of the rest whose turn it is.
+/// The lines that a terminal of so many rows shows: the summary, cut where it is too long, and the page of the rest whose turn it is, with a line
+/// about the other pages. `turn` counts on past the last page, and begins again with the first.
 fn paged(summary: Vec<String>, rest: Vec<String>, rows: usize, turn: usize) -> Vec<String> {
     let room = rows.saturating_sub(1).max(2);
     if summary.len() + rest.len() <= room {

@@ -98,8 +98,8 @@ impl TreeView {
         wrapped(first, further, text, self.width)
     }
 
-    /// The lines about the root causes: each cause with the number of pods that wait for it, and the time of the longest of these waits.
-    /// `several` tells whether the pods are of several namespaces, so that each cause has its namespace in front.
+    /// The lines about the root causes: each cause with the number of pods that wait for it, and the time of the longest of these waits. Empty
+    /// where fewer than two pods wait. `several`: the pods are of several namespaces, so each cause has its namespace in front.
     fn held_up(self, causes: &[HeldUp], several: bool) -> Vec<String> {
         let (shown, more) = held_up::shown(causes);
         if shown.is_empty() {

@@ -131,7 +131,8 @@ impl<'a> PodTold<'a> {
         Self { trouble, ..self }
     }
 
-    /// Whether the pod waits: by the last line of its gate, or by this command's judgement where there is no line.
+    /// Whether the pod waits: by the last line of its gate, or by this command's judgement where there is no line. A held pod always does; a pod
+    /// without a gate, past its gate, ended or being deleted never does.
     pub(super) fn waits(&self) -> bool {
         // A pod that has ended, or is being stopped, waits no more, even if its gate has written no last line.
         if matches!(

@@ -70,8 +70,8 @@ impl Seat {
     }
 }
 
-/// Opens the address of the page in the user's browser, if the seat allows one. Returns the file that leads the browser to the page. A
-/// browser that does not start is no fault: the address is printed anyway.
+/// Opens the address of the page in the user's browser, if the seat allows one. Returns the file that leads the browser to the page; `None`
+/// where no browser was started, which is no fault: the address is printed anyway.
 pub(super) fn open(address: &str, seat: Seat) -> Option<Lead> {
     let [program, first @ ..] = seat.opener()? else {
         return None;

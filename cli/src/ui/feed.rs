@@ -106,7 +106,7 @@ impl Feeds {
         )
     }
 
-    /// The answers on a subject, from now on. They may end when another page closes: then ask again.
+    /// The receiver of the answers on a subject; its value is `None` until the first answer. It may close when another page does: then call again.
     pub(super) async fn follow(
         &self,
         subject: &PageSubject,

@@ -62,7 +62,8 @@ impl Selected {
     }
 }
 
-/// Reads the news of an object: at most three requests.
+/// Reads the news of an object, by at most three requests. A missing right and an unreadable log are lines in `unseen`; Events that cannot be read
+/// for another reason are an error.
 pub(super) async fn read(client: &Client, selected: &Selected) -> Result<News> {
     let Selected {
         namespace,

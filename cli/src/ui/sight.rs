@@ -56,8 +56,8 @@ impl Sight {
         Ok(told)
     }
 
-    /// Waits for a change of the objects, at least for `pause` and at most for `time`. Then forgets the gates' words after a change, and
-    /// the settings, the stranded pods and all objects without a watch once they are old, so they are read again.
+    /// Waits for `pause`, and if no object has changed by then, up to `time` more for a change. Then forgets, so that they are read again: the gates'
+    /// words after a change; the settings, the stranded pods and all objects without a watch once they are old.
     pub(super) async fn change(&mut self, pause: Duration, time: Duration) {
         let Self {
             watches, reader, ..

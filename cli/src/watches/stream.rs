@@ -41,8 +41,8 @@ struct Version {
 
 type WatchEvents = BoxStream<'static, kube::Result<WatchEvent<Versioned>>>;
 
-/// Every change of the objects that these labels select, without an end. The first watch begins with the present objects, so
-/// nothing is missed before it; each other begins where the last one ended, so nothing is told twice.
+/// Every change of the objects at a path that these labels select, without an end, and each refusal of a watch. The first watch begins with the
+/// present objects, so nothing is missed before it; each other begins where the last one ended, or after an error with the present objects again.
 pub(super) fn changes(client: Client, path: String, labels: String) -> impl Stream<Item = Heard> {
     let follower = Follower {
         client,

@@ -85,7 +85,8 @@ impl Target {
     }
 }
 
-/// Returns the text with each `$(NAME)` replaced by the trimmed value of the variable; an error for a variable that is missing or empty.
+/// Returns the text with each `$(NAME)` replaced by the trimmed value of the variable. An error for a variable that is missing or empty, or for a
+/// `$(` without its `)`.
 fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, Outcome> {
     let mut out = String::new();
     let mut rest = text;
@@ -105,8 +106,8 @@ fn expanded(text: &str, get: impl Fn(&str) -> Option<String>) -> Result<String, 
     Ok(out)
 }
 
-/// Reads the target of a try for a connection from `HOST:PORT` or a URL; `None` for any other text. The URL of a database may list several
-/// hosts, and one of them is enough.
+/// Reads the target of a try for a connection from `HOST:PORT` or a URL; `None` for any other text, for a scheme with `+srv`, and where no port is
+/// written or known. The URL of a database may list several hosts, and one of them is enough.
 fn connection(text: &str) -> Option<Target> {
     let (default, rest) = match text.split_once("://") {
         None => (None, text),
@@ -189,7 +190,7 @@ fn answer(text: &str) -> Option<Target> {
     Some(Target::Answer { place, tls, path })
 }
 
-/// Reads the target of a try for a name's address: the host of a URL, or of `HOST` or `HOST:PORT`.
+/// Reads the target of a try for a name's address: the host of a URL, or of `HOST` or `HOST:PORT`. `None` for any other text.
 fn name(text: &str) -> Option<Target> {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     place(authority(rest), Some(1)).map(|place| Target::Name(place.host))

@@ -3,7 +3,7 @@
 use super::Advice;
 use crate::dependency::{Dependency, Reference};
 
-/// Advice on the expressions of an entry, and on those of its alternatives.
+/// Advice on each health expression of an entry, or of its alternatives, that can hold on no object.
 pub(super) fn of(dependency: &Dependency) -> Vec<Advice> {
     let kind = match &dependency.reference {
         Reference::Object(it) => Some(&it.kind),

@@ -58,9 +58,9 @@ fn lacks_timeout(workload: &Workload<'_>) -> bool {
     is_idle && matches!(said(keys::ON_TIMEOUT), Some("fail" | "proceed"))
 }
 
-/// Advises on a progress deadline that is shorter than the default, or than the wait that the workload allows. A default deadline
-/// alone is not the author's choice: advice on every workload would hide the advice that matters. A deadline that aborts an
-/// update is always worth a line.
+/// Advises on a progress deadline that is shorter than the default of 600 s, or than the timeout of the wait. A default deadline alone is not the
+/// author's choice: advice on every workload would hide the advice that matters. A deadline that aborts the update of a Rollout is always worth a
+/// line. `None` for a workload without a deadline.
 fn progress_deadline(workload: &Workload<'_>) -> Option<Advice> {
     let deadline = number(workload.object, &["spec", "progressDeadlineSeconds"]);
     let has_default = matches!(

@@ -13,7 +13,8 @@ use serde_json::Value;
 /// The shortest time, in seconds, for which a Job should stay after its end, so that it is still there when a later pod asks.
 const LONG_ENOUGH: i64 = 24 * 60 * 60;
 
-/// Advice on one dependency of a workload.
+/// Advice on one dependency of a workload; where it is the workload itself, that alone. Alternatives and addresses get no other advice. An optional
+/// entry, and one in another namespace of which admission must not tell, gets none but that sluice may not watch its kind.
 pub(super) fn of(
     workload: &Workload<'_>,
     dependency: &Dependency,
@@ -122,7 +123,8 @@ impl AskedOfTarget<'_> {
         })
     }
 
-    /// Warns of a Job that is suspended, or removed soon after its end.
+    /// Warns of a Job that is suspended, or else removed soon after its end. A Job that sluice itself holds does not count as suspended, and an entry
+    /// that asks only that it exists (`present`) is not warned of the suspension.
     fn job(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
         if !named.kind.is_job() {
             return None;
@@ -140,13 +142,15 @@ impl AskedOfTarget<'_> {
         matches!(self.state, State::Ready | State::Available) && self.judged_by_kind
     }
 
-    /// Warns of a CronJob, which counts as ready as soon as it exists. The kind says enough, so the object need not be known.
+    /// Warns of a CronJob, which counts as ready as soon as it exists, where the entry asks for `ready` or `available` and has no expression. The
+    /// kind says enough, so the object need not be known.
     fn only_exists(&self, named: &ObjectRef) -> Option<Advice> {
         let is_cron = is_of(&named.kind, "batch", &["CronJob"]);
         (is_cron && self.asks_the_kind()).then(|| Advice::OnlyExists(named.to_string()))
     }
 
-    /// Warns of a workload that counts as ready without a pod, since it is scaled to zero, or without a readiness probe.
+    /// Warns of a workload that counts as ready without a pod, since it is scaled to zero, or without a readiness probe. Only where the entry asks
+    /// for `ready` or `available` and has no expression.
     fn of_workload(&self, named: &ObjectRef, found: &Value) -> Option<Advice> {
         let kinds = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
         let is_workload = is_of(&named.kind, "apps", &kinds)
@@ -189,7 +193,7 @@ fn is_of(kind: &Kind, group: &str, kinds: &[&str]) -> bool {
 }
 
 /// Advice on a dependency, `target`, that an installer makes too late for its dependent, or not at all. `None` where it comes in time, or where the
-/// two are of different releases.
+/// two are of different releases. Where that is unknown, a dependent that is itself a hook gets no such advice for running before its dependency.
 pub fn too_late(dependent: &Value, dependency: String, target: &Target) -> Option<Advice> {
     if target.same_release == Some(false) {
         return None;

@@ -21,7 +21,7 @@ pub(super) fn is_address(text: &str) -> bool {
     text.contains("://")
 }
 
-/// Reads an address out of an entry of the short form.
+/// Reads an entry of the short form that is an address with its scheme: `tcp`, `http`, `https` or `dns`. Any other scheme, or none, is an error.
 pub(super) fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
     let (scheme, to) = scheme(written);
     let scheme = scheme.unwrap_or_default();
@@ -40,7 +40,8 @@ fn unknown_scheme(scheme: &str) -> Problem {
     }
 }
 
-/// Reads the value of one of [`KEYS`].
+/// Reads the value of one of [`KEYS`]: host and port for `tcp`, a URL for `http`, a host for `dns`. The scheme of the key may stand before it. An
+/// empty text, a blank in it and a variable of the gate's own are errors.
 pub(super) fn of_key(key: &str, written: Piece<'_>) -> Result<Address, Flaw> {
     if written.is_empty() {
         return Err(written.flaw(Problem::Empty { what: "address" }));

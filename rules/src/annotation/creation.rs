@@ -20,7 +20,7 @@ pub struct Created {
 ///
 /// # Errors
 ///
-/// A list that cannot be read, or an entry that would hold the creation for ever.
+/// A list that cannot be read, an entry that would hold the creation for ever, or a variable in the list of an object without pods.
 pub fn at_creation(
     annotations: &Map<String, Value>,
     created: Created,
@@ -68,7 +68,8 @@ fn is_fresh(entry: &Dependency) -> bool {
     }
 }
 
-/// Whether an entry looks in the namespace of its object. Whether a custom kind has namespaces is not known here.
+/// Whether an entry, or one of its alternatives, means objects in a namespace and leaves the namespace to that of its object. `false` for a custom
+/// kind, of which it is not known here whether it has namespaces.
 fn lacks_namespace(entry: &Dependency) -> bool {
     let lacks = |kind: &Kind, namespace: &Option<String>| {
         namespace.is_none() && matches!(kind, Kind::Builtin(kind) if kind.namespaced)

@@ -25,7 +25,7 @@ use fields::{Field, Fields, found};
 /// The keys that an item with `any` may have.
 const BESIDE_ANY: [&str; 6] = ["any", "min", "optional", "timeout", "on-timeout", "stable"];
 
-/// The keys that an item with a group, a sub-chart or a release may have beside it.
+/// The keys that an item with a group, a sub-chart or a release may have beside it. `namespace` beside a group is refused by a check of its own.
 const BESIDE_PART: [&str; 8] = [
     "namespace",
     "state",
@@ -37,7 +37,8 @@ const BESIDE_PART: [&str; 8] = [
     "stable",
 ];
 
-/// Reads the items of a list of dependencies that is written in YAML.
+/// Reads the items of a list of dependencies that is written in YAML. A document that is no list is an error, and so are too many items, those within
+/// `any` included.
 pub(super) fn list(text: Piece<'_>) -> Result<Vec<Dependency>, Flaw> {
     let root = yaml::document(text.text)?;
     let Value::List(items) = root.value else {
@@ -60,7 +61,7 @@ pub(super) fn item(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Fla
     }
 }
 
-/// Reads an item of `any`. All items of `any` are waited for together, so none of them has a timeout of its own.
+/// Reads an item of `any`. All items of `any` are waited for together, so a `timeout` of its own is an error.
 fn alternative(node: &Node<'_>, count: &mut Count) -> Result<Dependency, Flaw> {
     let item = item(node, count)?;
     let is_timeout =
@@ -146,7 +147,8 @@ impl<'n> Fields<'n> {
         })
     }
 
-    /// Reads an item that names a group, a sub-chart or a release.
+    /// Reads an item that names a group, a sub-chart or a release. A key beyond [`BESIDE_PART`], and a state that its objects cannot all have, are
+    /// errors.
     fn part(&self, word: PartWord, field: &Field<'n>) -> Result<Dependency, Flaw> {
         let beside = |it: &&Field<'_>| it.key != field.key && !BESIDE_PART.contains(&it.key);
         if let Some(idle) = self.pairs.iter().find(beside) {
@@ -195,7 +197,8 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Reads `kind`, in the forms of the short form. `apiVersion`, where it is there, gives the group.
+    /// Reads `kind`, in the forms of the short form; a missing one is an error. `apiVersion`, where it is there, gives the group, and another group
+    /// in `kind` is an error.
     fn kind(&self) -> Result<Kind, Flaw> {
         let Some(kind) = self.text("kind")? else {
             return Err(Flaw::at(self.at, Problem::MissingKey("kind")));
@@ -217,7 +220,7 @@ impl<'n> Fields<'n> {
         reference::in_group(kinds::by_word_in(group, word.text), group, word)
     }
 
-    /// Reads `state`. `fits` refuses a state that the item's objects cannot have.
+    /// Reads `state`; an item without it asks for `ready`. `fits` refuses a state that the item's objects cannot have.
     fn state(&self, fits: impl Fn(Piece<'_>, State) -> Result<(), Flaw>) -> Result<State, Flaw> {
         let Some(word) = self.text("state")? else {
             return Ok(State::default());

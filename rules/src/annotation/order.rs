@@ -65,7 +65,7 @@ fn is_every_pod(key: &Node<'_>) -> bool {
     matches!(&key.value, Value::Text(text) if text.piece().text == EVERY_POD)
 }
 
-/// Reads the list of [`EVERY_POD`]. It holds pods of every release and of none, so a part of a release means nothing in it.
+/// Reads the list of [`EVERY_POD`], which holds pods of every release and of none. So a part of a release in it, also within `any`, is an error.
 fn outside_of_parts(value: &Node<'_>) -> Result<Vec<Dependency>, Flaw> {
     let entries = after(value)?;
     let part = entries.iter().find(|entry| names_a_part(&entry.reference));
@@ -89,7 +89,8 @@ fn says_nothing(text: Piece<'_>) -> bool {
     lines.all(|line| short::without_comment(line).trim().is_empty())
 }
 
-/// Reads the subject of a step: a name alone, because a plan asks no state and no number of its subjects.
+/// Reads the subject of a step: a name alone, because a plan asks no state and no number of its subjects. Any more is an error, and so are
+/// alternatives, an address and a whole release.
 fn subject(node: &Node<'_>, count: &mut Count) -> Result<Reference, Flaw> {
     let entry = entry(node, count)?;
     let name = entry.to_string();

@@ -203,7 +203,7 @@ fn unknown_in(group: &str, word: &str) -> Option<Problem> {
     })
 }
 
-/// Reads the state that a dependency must have from its word.
+/// Reads the state that a dependency must have from its word. The refusal of any other text names the likely word; it takes a number for a port.
 pub(super) fn state(word: Piece<'_>) -> Result<State, Flaw> {
     word.text.parse().map_err(|_| {
         if let Ok(port) = word.text.parse() {
@@ -215,8 +215,8 @@ pub(super) fn state(word: Piece<'_>) -> Result<State, Flaw> {
     })
 }
 
-/// Refuses a state, written as `word`, that objects of a built-in kind can never have. The states of other kinds are unknown, so
-/// none is refused.
+/// Refuses a state, written as `word`, that objects of a built-in kind can never have. The states of custom kinds are unknown, so only `connects` is
+/// refused for them.
 pub(super) fn state_of_kind(word: Piece<'_>, state: State, kind: &Kind) -> Result<(), Flaw> {
     let Kind::Builtin(builtin) = kind else {
         return state_of_custom(word, state);

@@ -8,7 +8,8 @@ use crate::text::Quoted;
 
 const OPERATOR: &str = "=, ==, !=, in, notin, a comma or the end";
 
-/// Reads a label selector. An empty text, which in Kubernetes selects everything, is an error: more often than not a value is missing.
+/// Reads a label selector. An empty text, which in Kubernetes selects everything, is an error: more often than not a value is missing. So is a text
+/// with `{{`, a template that was not rendered.
 pub(super) fn selector(written: Piece<'_>) -> Result<Selector, Flaw> {
     if written.trim().is_empty() {
         return Err(written.flaw(Problem::Empty { what: "selector" }));

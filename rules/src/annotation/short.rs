@@ -46,7 +46,8 @@ pub(super) fn comment(line: &str, text: &Range<usize>) -> usize {
     comments.next().unwrap_or(line.len())
 }
 
-/// Reads an entry of the short form: `[namespace/]kind/name[:state]`.
+/// Reads an entry of the short form: `[namespace/]kind/name[:state]`, where the kind may be `group`, `subchart` or `release`, or an address such as
+/// `tcp://HOST:PORT`.
 pub(super) fn entry(written: Piece<'_>) -> Result<Dependency, Flaw> {
     let text = written.text;
     if let Some(at) = text.find("{{") {

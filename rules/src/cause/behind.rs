@@ -6,7 +6,8 @@ use crate::kinds::{self, Builtin, Kind};
 use crate::selector::Selector;
 use serde_json::Value;
 
-/// The most objects of a namespace that are read in one list where no label narrows the list.
+/// The most objects that are read in one list of [`By::Owners`] where no label narrows the list to those of the object. Every other list has
+/// [`MOST`].
 const MOST_OWNED: u16 = 200;
 /// The field selector for all pods but those that have succeeded: these cause no wait.
 const NOT_DONE: &str = "status.phase!=Succeeded";

@@ -83,7 +83,8 @@ impl Cause {
         }
     }
 
-    /// Whether a user has to do something. `false` for a gate, an init container, a probe and a pod in the making: those may only need time.
+    /// Whether a user has to do something. `false` for a gate, an init container, a probe, a pod in the making, and an object that is unready for a
+    /// reason of its own: those may only need time.
     pub fn is_broken(&self) -> bool {
         match self {
             Self::Image { .. }

@@ -45,7 +45,8 @@ fn a_status_that_can_say_nothing_is_none() {
     assert!(!declared(&json!({"schema": {}})).status);
 }
 
-/// Velero's kinds, Argo's Workflow and Litmus's have a status that is no subresource.
+/// A status that the schema or a printer column names counts without a subresource: the kinds of Velero and Litmus and Argo's Workflow have such a
+/// status.
 #[test]
 fn a_status_that_the_schema_or_a_column_names_needs_no_subresource() {
     let named = |field: &str| status(&json!({"properties": {field: {"type": "string"}}}));

@@ -36,8 +36,9 @@ fn number(text: &Value) -> Option<u64> {
 }
 
 impl Dependent {
-    /// Whether the known state `set` of the pod's `StatefulSet` is older than the pod. It is if its status does not name the pod's revision, and
-    /// the pod was created after the revision that the status rolls out, or that revision is unknown. `false` for a pod of another owner.
+    /// Whether the known state `set` of the pod's `StatefulSet` is older than the pod. It is if its status does not name the pod's revision, and the
+    /// pod was created after the revision that the status rolls out, or that revision is unknown. `false` for a pod of another owner, and where
+    /// sluice may not read the pod's revision.
     ///
     /// A pod of an older revision may still wait at its gate, since a StatefulSet does not replace a pod that is not ready. But such a pod was
     /// created before the revision that is rolled out now.

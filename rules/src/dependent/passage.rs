@@ -30,8 +30,9 @@ impl Dependent {
         }
     }
 
-    /// Whether this pod need not wait again, because it or another pod of the revision has passed its gate; under [`Regate::Boot`] in the
-    /// present boot of the node, and never under [`Regate::Always`]. `default` applies where the dependent has no [`keys::REGATE`].
+    /// Whether this pod need not wait again, because it or another pod of the revision has passed its gate; under [`Regate::Boot`] in the present
+    /// boot of the node, and never under [`Regate::Always`]. `false` for a revision without a name. `default` applies where the dependent has no
+    /// [`keys::REGATE`].
     pub fn has_passed(&self, default: Regate, world: &dyn World) -> Lookup<bool> {
         let passage = match self.regate(default) {
             Regate::Always => None,
@@ -94,8 +95,8 @@ impl Dependent {
         self.asked_after(passed, sources, world)
     }
 
-    /// The edges that count for this pod, where the caller has found out whether another pod of the revision `passed`.
-    /// [`Dependent::asked`] finds out by itself.
+    /// The edges that count for this pod, where the caller has found out whether another pod of the revision `passed`; then only those that count
+    /// nevertheless. [`Dependent::asked`] finds out by itself. A held pod leaves the edges of its node, and the addresses, to its gate.
     pub(crate) fn asked_after(
         &self,
         passed: bool,

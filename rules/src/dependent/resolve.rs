@@ -79,9 +79,9 @@ impl Climb {
         borrowed.map(|()| climb)
     }
 
-    /// Lets the list of a workload count for the pods of the Rollout that takes over its pod template: the user writes the list
-    /// on the workload, and the pods are the Rollout's. An annotation of the Rollout itself wins. The annotations that place an
-    /// object in a scope are not borrowed.
+    /// Lets the list of a workload count for the pods of the Rollout that takes over its pod template: the user writes the list on the workload, and
+    /// the pods are the Rollout's. An annotation of the Rollout itself wins. The annotations that place an object in a scope are not borrowed.
+    /// Changes nothing for any other owner; not `Found` where the workload cannot be read.
     fn borrow(&mut self, namespace: &str, world: &dyn World) -> Lookup<()> {
         let (Some(owner), Some(object)) = (self.owners.last_mut(), &self.topmost) else {
             return Lookup::Found(());
@@ -126,8 +126,8 @@ impl Dependent {
     /// The dependent of `pod`, with the owners that the controller references lead to.
     ///
     /// `extra` are the kinds beside the built-in ones that are followed, as `(group, kind)`. `NotFound` means that an owner, or its
-    /// `ControllerRevision`, has not been seen yet, and `Syncing` that the known owner is older than the pod: watches of two kinds have no order
-    /// between them.
+    /// `ControllerRevision`, has not been seen yet or that another object has the owner's name; `Syncing` that the known owner is older than the pod:
+    /// watches of two kinds have no order between them.
     pub fn resolve(pod: &Value, extra: &[(String, String)], world: &dyn World) -> Lookup<Self> {
         Climb::of(pod, extra, world).and_then(|climb| Self::below(climb, pod, world))
     }

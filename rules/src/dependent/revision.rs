@@ -44,7 +44,7 @@ impl Dependent {
         }
     }
 
-    /// The pod's weight; `None` where no object states one, which counts as 0.
+    /// The pod's weight, from the pod or else from its topmost owner; `None` without an annotation that can be read, which counts as 0.
     pub fn weight(&self) -> Option<i64> {
         annotation::weight(self.said(keys::WEIGHT)?)
     }
@@ -60,7 +60,8 @@ impl Dependent {
         now.map_or(of_pod, |now| now.min(of_pod))
     }
 
-    /// The cap of the pod's wave: how many of its objects may run at once; at least 1, and `None` without a cap.
+    /// The cap of the pod's wave, from the pod or else from its topmost owner: how many of the wave's objects may run at once; at least 1. `None`
+    /// without a cap that can be read.
     pub fn parallelism(&self) -> Option<usize> {
         annotation::parallelism(self.said(keys::PARALLELISM)?)
     }
@@ -200,7 +201,8 @@ impl Owner {
         self.written
     }
 
-    /// The number of the rollout for which a `ReplicaSet` was made or, by a rollback, brought back.
+    /// The number of the rollout for which a `ReplicaSet` was made or, by a rollback, brought back; `None` without an annotation that has a number of
+    /// at most 20 digits.
     fn rollout(&self) -> Option<&str> {
         let number = keys::ROLLOUT_NUMBERS
             .into_iter()

@@ -80,7 +80,8 @@ fn any<'v>(items: &'v [Value], rest: &[Segment], expression: &Expression) -> Res
     })
 }
 
-/// A name of the same map that the user may have meant. Long names are not compared: the cost grows with their lengths.
+/// A name of the same map that the user may have meant; `None` where none is near. Names of more than 63 bytes are not compared: the cost grows with
+/// their lengths.
 fn likely<'v>(name: &str, map: &'v Map<String, Value>) -> Option<&'v str> {
     const LONGEST: usize = 63;
     let short = map.keys().map(String::as_str);

@@ -98,8 +98,8 @@ impl Pod {
         }
     }
 
-    /// Takes the amounts that an item of a LimitRange gives to containers without them. The API server takes the largest for the
-    /// limit, the limit for the request, and the least for the request, where the item says nothing else.
+    /// Takes the amounts that an item of a LimitRange gives to containers for each resource of which they state none, in the API server's order: for
+    /// a limit `default`, else `max`; for a request `defaultRequest`, else `default`, `max` or `min`.
     pub(super) fn take_defaults(&mut self, item: &Value) {
         for Container { amounts, .. } in &mut self.containers {
             for field in ["default", "max"] {

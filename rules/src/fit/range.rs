@@ -15,7 +15,8 @@ pub(super) fn items<'r>(
     items.map(|item| (named("LimitRange", range), item))
 }
 
-/// The breaches of amounts by one item. An amount that an item bounds has to be said.
+/// The breaches of amounts by one item of a LimitRange. An amount that an item bounds has to be said: a least one as a request, a largest one as a
+/// limit.
 pub(super) fn breaches(item: &Value, amounts: &Amounts) -> Vec<Breach> {
     let mut found = Vec::new();
     let mut unsaid = Vec::new();

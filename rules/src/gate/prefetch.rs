@@ -33,11 +33,10 @@ pub const PULL_POLICY: &str = "IfNotPresent";
 /// would make the pod too large to be stored.
 const LONGEST_IMAGE: usize = 512;
 
-/// The images of the containers that start after the gate of a pod, each once, in the order of the containers.
+/// The images of the containers that start after the gate of a pod, each once, in the order of the containers; the first sixteen.
 ///
-/// `begin` is the index of the first init container after the gate, `gate_image` the gate's own image. An image that an earlier
-/// container has is on the node already. Left out too are an image of a container that is never to be pulled, and a text that no
-/// registry could know.
+/// `begin` is the index of the first init container after the gate, `gate_image` the gate's own image. An image that an earlier container has is on
+/// the node already. Left out too are an image of a container that is never to be pulled, and a text that no registry could know.
 pub fn later_images<'p>(pod: &'p Value, begin: usize, gate_image: &str) -> Vec<&'p str> {
     let containers = |list: &str| pod["spec"][list].as_array().map_or(&[][..], Vec::as_slice);
     let init = containers("initContainers");

@@ -78,7 +78,8 @@ pub struct CelExpression {
 }
 
 impl CelExpression {
-    /// Compiles the text of a CEL expression.
+    /// Compiles the text of a CEL expression. An error for a text that is empty, too long, too complex or no CEL, and for a call of an unknown
+    /// function.
     pub fn compile(text: &str) -> Result<Self, Broken> {
         if text.trim().is_empty() {
             return Err(Broken::Empty);
@@ -109,7 +110,8 @@ impl CelExpression {
         })
     }
 
-    /// Whether the expression is true of an object. The error is the sentence in which Flux says that it cannot evaluate the expression.
+    /// Whether the expression is true of an object. The error is a sentence in Flux's words: the expression cannot be evaluated, gives neither true
+    /// nor false, or would take too long over so large an object.
     pub fn holds(&self, object: &Value) -> Result<bool, String> {
         let told = |error: &str| {
             format!(

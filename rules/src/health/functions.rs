@@ -175,7 +175,7 @@ mod tests {
 
     const UNKNOWN: &str = "no such attribute";
 
-    /// A function that the crate lacks is reported when it is called.
+    /// The crate has every function of [`FUNCTIONS`]: it reports one that it lacks only when the function is called.
     #[test]
     fn the_crate_has_every_function() {
         for (name, takes) in FUNCTIONS {

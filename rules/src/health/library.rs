@@ -52,7 +52,8 @@ pub fn builtin(object: &Value, statusless: bool) -> Option<Judged> {
     judged_by(LIBRARY.found(object), object, statusless)
 }
 
-/// Judges an object by one entry of the library.
+/// Judges an object by one entry of the library; `None` without an entry, and by the rule of a group for an object without a status of a kind that
+/// has none. Any other object without a status waits, unless the rule holds without one.
 fn judged_by(
     entry: Option<(&For, &RuleEntry)>,
     object: &Value,

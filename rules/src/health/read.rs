@@ -30,8 +30,8 @@ impl fmt::Display for RuleProblem {
     }
 }
 
-/// Adds the rules of one text, with its name, to `rules` until there are `most` of them, and each fault to `problems`. Where a fault leaves unknown
-/// which kind a rule is for, all of `rules` counts as unreadable.
+/// Adds the rules of one text, with its name, to `rules` until there are `most` of them, and each fault to `problems`. A faulty rule, or a second one
+/// for a kind, makes that kind unreadable. Where a fault leaves unknown which kind a rule is for, all of `rules` counts as unreadable.
 pub(super) fn text(
     rules: &mut Rules,
     most: usize,

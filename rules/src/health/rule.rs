@@ -107,7 +107,8 @@ impl Rule {
         )
     }
 
-    /// The status of an object, as Flux's evaluator gives it; or the error for which Flux says `Unknown`.
+    /// The status of an object, as Flux's evaluator gives it: in progress while its generations differ, else by the first expression that is true,
+    /// else in progress. The error is the sentence for an expression that cannot be evaluated, for which Flux says `Unknown`.
     pub fn evaluate(&self, object: &Value) -> Result<Status, String> {
         // Numbers of another type are left to the expressions, as in Flux.
         let int = |path: &[&str]| get(object, path).and_then(Value::as_i64);
@@ -147,7 +148,8 @@ impl Rule {
         }
     }
 
-    /// The finding that the rule gives `object` this status, with the object's own message about it.
+    /// The finding that the rule gives `object` this status. Unless the status is current, the message quotes the object's own message, and names the
+    /// field that pauses the object.
     pub(super) fn told(object: &Value, status: Status) -> Judged {
         let (reason, says) = match status {
             Status::Current => (Reason::Satisfied, "current"),

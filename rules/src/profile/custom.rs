@@ -63,7 +63,7 @@ enum Hindrance {
 }
 
 impl Hindrance {
-    /// The hindrance of a part, for the message of the whole object.
+    /// The hindrance of a part as a hindrance of the whole object: its message begins with the name of the part.
     fn within(self, part: &str) -> Self {
         let told = |message| format!("{part}: {message}");
         match self {
@@ -86,7 +86,8 @@ impl From<Hindrance> for Judged {
     }
 }
 
-/// Judges a custom resource by kstatus, and then by the generic rules.
+/// Judges a custom resource by kstatus, and then by the generic rules. Before both, one without a status waits, unless its kind is known or likely to
+/// have none.
 pub(super) fn ready(subject: Subject<'_>) -> Judged {
     if has_no_status(subject.object) && expects_status(&subject) {
         return waiting(Reason::NoStatusYet, Reason::NoStatusYet.sentence());

@@ -26,7 +26,8 @@ pub(super) struct Health {
     pub(super) warning: Option<String>,
 }
 
-/// The object with every field that the expressions read, where `ready` is asked for: as it is kept, or read whole.
+/// The object with every field that the expressions read, where `ready` or `available` is asked for: as it is kept, or read whole. For any other
+/// state, and for a Secret, as it is kept.
 ///
 /// # Errors
 ///

@@ -47,7 +47,8 @@ fn failure(object: &Value) -> String {
     }
 }
 
-/// Appends why a container does not start, an init container first: `, container "web": ImagePullBackOff`.
+/// Appends each container that does not start, with the reason, the init containers first: `, container "web": ImagePullBackOff`. A container that
+/// only waits for its turn is left out.
 fn add_trouble(object: &Value, message: &mut String) {
     let statuses = ["initContainerStatuses", "containerStatuses"]
         .into_iter()

@@ -55,7 +55,8 @@ fn slices(service: &Value, world: &dyn Objects) -> Lookup<Vec<Value>> {
     world.list(&kind, namespace, &Selector::label(SERVICE_NAME, name))
 }
 
-/// How many pods have an address behind a Service, serving or not; `None` where that is unknown.
+/// How many pods have an address behind a Service, serving or not; a pod with addresses of both families counts once. `None` where the slices cannot
+/// be read.
 pub(crate) fn pods_behind(service: &Value, world: &dyn World) -> Option<usize> {
     let slices = match slices(service, world) {
         Lookup::Found(slices) => slices,

@@ -15,11 +15,11 @@ use serde_json::Value;
 /// Conditions that kstatus reads before `Ready`: each is trouble while it is `True`.
 const UNDER_WAY: [&str; 2] = ["Reconciling", "Stalled"];
 
-/// The time since which a satisfied object has been so without a break, in whole seconds, rounded down; `None` where the object
-/// does not tell.
+/// The time since which a satisfied object has been so without a break, in whole seconds, rounded down; `None` where the object does not tell. For
+/// the state `present` it is the object's creation.
 ///
-/// It tells where conditions alone decide. They are of the latest spec only where they have changed since that was written:
-/// before the controller has seen a new spec the object is not satisfied, and no condition records that.
+/// It tells where conditions alone decide. They are of the latest spec only where they have changed since that was written: before the controller has
+/// seen a new spec the object is not satisfied, and no condition records that.
 pub fn since(
     kind: &Kind,
     object: &Value,

@@ -193,7 +193,7 @@ fn every_reason_has_a_sentence() {
     }
 }
 
-/// The message of a condition may have a megabyte, and many dependents may wait for its object.
+/// A message is cut to one line of 1024 bytes: that of a condition may have a megabyte, and many dependents may wait for its object.
 #[test]
 fn a_message_is_one_short_line() {
     let status = |message: &str| {

@@ -28,7 +28,8 @@ const OBSERVED_ELSEWHERE: [(&str, &str); 9] = [
 
 const FIELDS: [&str; 4] = ["type", "status", "reason", "message"];
 
-/// Returns the object, repaired where its fields are not as kstatus expects them.
+/// Returns the object, repaired where its fields are not as kstatus expects them. One of a built-in kind that does not name its kind gets `kind` and
+/// `apiVersion`.
 pub(super) fn read<'a>(kind: &Kind, object: &'a Value) -> Cow<'a, Value> {
     let named = object.get("kind").is_some_and(Value::is_string);
     let named = named || matches!(kind, Kind::Custom { .. });

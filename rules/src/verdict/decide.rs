@@ -49,8 +49,8 @@ pub struct Found {
 
 /// Judges every edge of a dependent and decides whether its gate waits, opens or refuses.
 ///
-/// `patient`: no timeout ends the wait while a kind, or the memory, is still being read. A controller that has just started knows nothing yet,
-/// and a refusal would blame a dependency that may long be ready.
+/// `patient`: no timeout ends the wait while a kind, the memory, or the cause of a dependency's own wait is still being read. A controller that has
+/// just started knows nothing yet, and a refusal would blame a dependency that may long be ready.
 pub fn decide(
     dependent: &Dependent,
     policy: &Policy,
@@ -61,8 +61,8 @@ pub fn decide(
     find(dependent, policy, world, now).decided(dependent.started, now, patient)
 }
 
-/// Judges every edge of a dependent, without its timeouts. Where `sluice.dev/skip` is set, or the list cannot be read, no edge is judged, and
-/// the verdict is found at once.
+/// Judges every edge of a dependent, without its timeouts. Where `sluice.dev/skip` is set, or the list cannot be read, no edge is judged, and the
+/// verdict is found at once. It is found at once too where no edge is left: the revision has passed, or nothing asks for a gate any more.
 pub fn find(dependent: &Dependent, policy: &Policy, world: &dyn World, now: Timestamp) -> Found {
     // The findings about a dependent without an owner name its pod, so they hold for that pod alone.
     let mut found = Found {

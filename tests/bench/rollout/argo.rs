@@ -79,7 +79,7 @@ impl Application {
         Ok(())
     }
 
-    /// Waits until Argo CD runs no operation and reports the Application as `Synced`; an error after a minute.
+    /// Waits until no refresh and no operation of the Application is pending and its status is `Synced`; an error after a minute.
     async fn until_idle(&self) -> Result<()> {
         let mut last = json!(null);
         for _ in 0..LOOKS {

@@ -8,11 +8,11 @@ pub(super) struct Course {
     pub(super) workload: &'static Workload,
     /// The time of the last line of its init container, after which nothing holds the workload back; `None` where it has no init container.
     pub(super) released: Option<f64>,
-    /// The start of the program that then served.
+    /// The time at which the program started that then served.
     pub(super) started: f64,
     pub(super) serving: f64,
     pub(super) ready: f64,
-    /// The times at which earlier programs of the workload failed, in whole seconds.
+    /// The times at which earlier programs of the workload failed. Each is read as a whole second, before the time of the release is taken away.
     pub(super) failures: Vec<f64>,
     /// The number of starts beyond the first, of all containers of the pod.
     pub(super) restarts: i32,
@@ -51,7 +51,7 @@ impl Courses {
         self.0.iter().map(|it| it.ready).fold(0.0, f64::max)
     }
 
-    /// Returns the time from the sending of the release until the last workload of a tier is ready, in seconds.
+    /// Returns the time from the sending of the release until the last workload of a tier is ready, in seconds. The first tier has the number 1.
     pub(super) fn tier(&self, tier: usize) -> f64 {
         let of_tier = self.0.iter().filter(|it| it.workload.tier() == tier);
         of_tier.map(|it| it.ready).fold(0.0, f64::max)

@@ -27,7 +27,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Reads the totals.
+    /// Reads the totals: the requests that the API server has answered, those of service accounts, and the processor time of the cluster's processes.
     pub(super) async fn read(client: &Client) -> Result<Self> {
         let request = hyper::Request::get("/metrics").body(vec![])?;
         let metrics = client.request_text(request).await?;
@@ -65,7 +65,7 @@ impl Meter {
         })
     }
 
-    /// The growth until `later`, less what the cluster grows by itself in each second.
+    /// Returns the growth from this reading until `later`, less what the cluster grows by itself: `alone` is that growth a second.
     pub(super) fn until(&self, later: &Self, alone: &Cost) -> Cost {
         let time = later.at.duration_since(self.at).as_secs_f64();
         let grown = |of: fn(&Cost) -> f64| of(&later.total) - of(&self.total) - time * of(alone);

@@ -40,7 +40,7 @@ pub(super) const WORK: [(&str, &str, &str); 5] = [
 pub(super) struct Pace([(f64, f64); WORK.len()]);
 
 impl Pace {
-    /// Reads the totals of all nodes.
+    /// Reads the kubelet metrics of every node, and returns their sums: for each kind of work its seconds and its count.
     pub(super) async fn read(client: &Client) -> Result<Self> {
         let mut total = Self::default();
         let nodes = Api::<Node>::all(client.clone());
@@ -52,7 +52,7 @@ impl Pace {
         Ok(total)
     }
 
-    /// Adds the metrics of a kubelet. A kind of work that the kubelet has not done since its start may have no sample.
+    /// Adds the metrics of a kubelet. A kind of work without a sample counts as none: the kubelet may not have done it since its start.
     fn add(&mut self, metrics: &str) {
         for ((seconds, count), (_, histogram, label)) in self.0.iter_mut().zip(WORK) {
             let of = |suffix: &str| sum(metrics, &format!("{histogram}_{suffix}"), label);
@@ -61,7 +61,7 @@ impl Pace {
         }
     }
 
-    /// Returns the work that was done between this moment and `later`.
+    /// Returns the work that was done between this moment and `later`: the seconds and the count of each kind.
     pub(super) fn until(&self, later: &Self) -> Self {
         let mut grown = *later;
         for (grown, before) in grown.0.iter_mut().zip(self.0) {
@@ -71,7 +71,7 @@ impl Pace {
         grown
     }
 
-    /// The mean time of a kind of work, by its place in [`WORK`], in seconds. 0 where there was none.
+    /// The mean time of a kind of work, by its index in [`WORK`], from 0; in seconds. 0 where there was no such work.
     pub(super) fn mean(&self, work: usize) -> f64 {
         let (seconds, count) = self.0[work];
         if count > 0.0 { seconds / count } else { 0.0 }

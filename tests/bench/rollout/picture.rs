@@ -23,7 +23,8 @@ const STYLE: &str = "
 /// The longest axis, as a multiple of the shortest run: on a longer one the bars of that run could not be read.
 const LONGEST: f64 = 3.0;
 
-/// Draws these runs one below another, as an SVG text.
+/// Draws these runs one below another, as an SVG text. The axis of time ends with the longest run, but at three times the shortest one at the latest;
+/// bars are cut there.
 pub(super) fn draw(runs: &[&Run]) -> String {
     let times = runs.iter().map(|run| run.courses.whole());
     let shortest = times.clone().fold(f64::INFINITY, f64::min);

@@ -33,8 +33,8 @@ impl Release {
         }
     }
 
-    /// Watches the pods, and notes ready ones and failures, until one pod of each workload of the application was ready. A watch that fails begins
-    /// again.
+    /// Watches the pods, and notes when they become ready and fail, until each workload of the application has had a ready pod of this release. A
+    /// watch that fails begins again.
     pub(super) async fn come_up(&mut self, pods: &Api<Pod>) -> Result<()> {
         while let Err(error) = self.watch(pods).await {
             eprintln!("bench: the watch of pods begins again: {error:#}");
@@ -73,7 +73,7 @@ impl Release {
         self.failures.entry(app).or_default().extend(times);
     }
 
-    /// Returns the name of a pod's workload; `None` where the pod belongs to another release.
+    /// Returns the name of a pod's workload, its label `app`; `None` where the pod belongs to another release.
     fn app(&self, pod: &Pod) -> Option<String> {
         let is_of_it = pod.annotations().get(RELEASE) == Some(&self.number);
         is_of_it.then(|| pod.labels().get("app").cloned()).flatten()

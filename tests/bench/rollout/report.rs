@@ -43,7 +43,8 @@ pub(super) struct Run {
     pub(super) pace: Pace,
 }
 
-/// The tables of all runs of a phase. A way that is skipped has a row in the first table, with the reason.
+/// The tables of all runs of a phase, in Markdown, below the least time that any way could take. A way that is skipped has a row in the first table,
+/// with the reason.
 pub(super) fn tables(runs: &[Run], skipped: &[(Way, &str)], phase: Phase) -> String {
     let of_phase: Vec<_> = runs.iter().filter(|run| run.phase == phase).collect();
     let path = longest();
@@ -133,7 +134,8 @@ pub(super) fn tables(runs: &[Run], skipped: &[(Way, &str)], phase: Phase) -> Str
     text
 }
 
-/// Adds a table with a row for each way. Its columns have a heading and a figure of their own, and all write the figure by `words`.
+/// Adds a Markdown table with a row for each way that has runs. Each column has a heading and a figure of its own; `words` formats the figures of all
+/// columns.
 fn each<F: Fn(&Run) -> f64>(
     text: &mut String,
     runs: &[&Run],

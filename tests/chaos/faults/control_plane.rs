@@ -57,7 +57,7 @@ async fn no_store(site: &Site<'_>) -> Broken {
     Broken::times(1)
 }
 
-/// Waits until the API server answers.
+/// Waits until the API server says at `/readyz` that it is ready.
 async fn answers() {
     await_until("the API server is ready", LIMIT, async || {
         let ready = Program::new("kubectl").args(["get", "--raw", "/readyz"]);

@@ -66,7 +66,7 @@ async fn spoil(site: &Site<'_>, name: &str, how: Spoilt) {
         .await;
 }
 
-/// Removes the key that fills the ConfigMap, as an administrator would.
+/// Removes the key by which `Spoilt::Full` has filled the ConfigMap, as an administrator would. A refusal is ignored.
 async fn relieve(site: &Site<'_>, name: &str) {
     let patch = Patch::Merge(json!({"data": {"zz-somebody-else": null}}));
     let _ = site

@@ -110,7 +110,7 @@ where
     make(&api, manifest.into_object()).await
 }
 
-/// Fails unless a Deployment in another namespace that waits for a Deployment there starts.
+/// Fails unless a new Deployment in a namespace of another tenant starts, which waits for a new Deployment there.
 async fn others_go_on(site: &Site<'_>) {
     let ns = site.ns.another("other").await;
     let late = deployment("late").depends_on("deployment/db");
@@ -209,7 +209,7 @@ async fn define(site: &Site<'_>) -> usize {
     count
 }
 
-/// Returns the ConfigMap of a plan of 7.9 KB, in a scope of its own for each number.
+/// Returns the ConfigMap `plan-NUMBER` with a plan of 7.9 KB for the scope `s-NUMBER`, so that each number has a scope of its own.
 fn plan(number: usize) -> Value {
     let names = (0..1180).map(|it| format!("p{it:03}"));
     let order = format!("a: [{}]", names.collect::<Vec<_>>().join(","));

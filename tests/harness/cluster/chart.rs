@@ -49,7 +49,7 @@ impl Chart {
         self
     }
 
-    /// Runs `helm upgrade --install` with further arguments.
+    /// Runs `helm upgrade --install` of this chart with further arguments; any exit code is a result.
     pub async fn upgrade(&self, ns: &Namespace, args: &[&str]) -> Outcome {
         let chart = self.folder.path().to_string_lossy();
         let release = ["upgrade", "--install", self.release, &chart];

@@ -16,7 +16,8 @@ pub struct Manifest {
     template: &'static str,
 }
 
-/// Returns a pod template. `sleep` becomes process 1 and ignores SIGTERM, so one second of grace is enough.
+/// Returns a pod template with the label `app: NAME` and one container `app`, which prints `started` and sleeps on. `sleep` becomes process 1 and
+/// ignores SIGTERM, so one second of grace is enough.
 fn template(name: &str) -> Value {
     json!({
         "metadata": {"labels": {"app": name}},
@@ -32,7 +33,7 @@ fn template(name: &str) -> Value {
     })
 }
 
-/// A pod that keeps running.
+/// A pod whose application prints `started` and keeps running.
 pub fn pod(name: &str) -> Manifest {
     let object = template(name);
     Manifest {
@@ -62,7 +63,7 @@ pub fn stateful_set(name: &str) -> Manifest {
     workload("apps/v1", "StatefulSet", name).with("/spec/serviceName", name)
 }
 
-/// A rollout of Argo Rollouts; only the definition needs to be installed.
+/// A Rollout of Argo Rollouts for one pod. To apply it, only the definition has to be installed; without the controller no pod is made.
 pub fn rollout(name: &str) -> Manifest {
     workload("argoproj.io/v1alpha1", "Rollout", name)
 }
@@ -72,7 +73,7 @@ pub fn replication_controller(name: &str) -> Manifest {
     workload("v1", "ReplicationController", name).with("/spec/selector", json!({"app": name}))
 }
 
-/// A Job that completes at once.
+/// A Job whose pod prints `started` and completes at once; a pod that fails is not tried again.
 pub fn job(name: &str) -> Manifest {
     let object = json!({"spec": {"backoffLimit": 0, "template": template(name)}});
     Manifest {
@@ -84,7 +85,7 @@ pub fn job(name: &str) -> Manifest {
     .runs("true")
 }
 
-/// A CronJob whose time does not come.
+/// A CronJob whose time is 29 February, and so does not come during a test. Its Jobs would complete at once.
 pub fn cron_job(name: &str) -> Manifest {
     let job = json!({"spec": {"template": template(name)}});
     let object = json!({"spec": {"schedule": "0 0 29 2 *", "jobTemplate": job}});
@@ -97,7 +98,7 @@ pub fn cron_job(name: &str) -> Manifest {
     .runs("true")
 }
 
-/// A Service in front of the pods of the workload `name`.
+/// A Service with port 80 in front of the pods with the label `app: NAME`, as those of the workload `name` have it.
 pub fn service(name: &str) -> Manifest {
     let object = json!({"spec": {"selector": {"app": name}, "ports": [{"port": 80}]}});
     Manifest {
@@ -177,14 +178,14 @@ impl Manifest {
         self.in_pod(&format!("/spec/containers/0{pointer}"), value)
     }
 
-    /// Annotates the object.
+    /// Sets an annotation of the object itself, not of its pod template.
     #[must_use]
     pub fn annotated(mut self, key: &str, value: &str) -> Self {
         place(&mut self.object, "/metadata/annotations")[key] = value.into();
         self
     }
 
-    /// Annotates the pod template.
+    /// Sets an annotation of the pod template, or of the object itself where it has no template.
     #[must_use]
     pub fn template_annotated(mut self, key: &str, value: &str) -> Self {
         let pointer = format!("{}/metadata/annotations", self.template);

@@ -44,7 +44,7 @@ impl Namespace {
         }
     }
 
-    /// Creates a second namespace, which is deleted with this one.
+    /// Creates a second namespace, with `prefix` in its name, which is deleted with this one.
     pub async fn another(&self, prefix: &str) -> Self {
         let another = Self::create(prefix).await;
         self.takes_along(&format!("namespace/{}", another.name));
@@ -81,7 +81,7 @@ impl Namespace {
         self.look.delete(&format!("namespace/{}", self.name)).await;
     }
 
-    /// Runs `kubectl` in this namespace.
+    /// Runs `kubectl` with these arguments in this namespace. Any exit code is a result.
     pub async fn kubectl<const N: usize>(&self, args: [&str; N]) -> Outcome {
         self.program("kubectl").args(args).run().await
     }
@@ -154,7 +154,7 @@ impl Namespace {
         program.run().await.ok();
     }
 
-    /// Touches `/tmp/ready` in a pod of the workload, which [`super::Manifest::ready_when_told`] waits for.
+    /// Touches `/tmp/ready` in a pod of the workload, which [`super::Manifest::ready_when_told`] waits for. Fails where the pod does not run yet.
     pub async fn tell_ready(&self, workload: &str) {
         let touch = ["exec", workload, "--", "touch", "/tmp/ready"];
         self.kubectl(touch).await.ok();

@@ -15,7 +15,7 @@ const ADDRESS: &str = "172.31.255.2:6443";
 /// This machine's end of the link to the node.
 const LINK: &str = "sluice0";
 
-/// The node of our own cluster.
+/// The one node of the cluster that `tests/cluster` starts on this machine.
 pub struct Node(());
 
 impl Node {
@@ -35,7 +35,8 @@ impl Node {
         cluster(["restart"]).await.ok();
     }
 
-    /// Makes the gates of these pods find another boot in their markers than this machine's, which no test can boot again.
+    /// Writes another boot's ID into the markers of these pods' gates, as if the machine had booted since: no test can make it boot. Fails where a
+    /// pod has no marker.
     pub async fn marks_an_earlier_boot(&self, pods: &[&Pod]) {
         let uids: Vec<&str> = pods.iter().map(|pod| pod.uid.as_str()).collect();
         let script = format!(

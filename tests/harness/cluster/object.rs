@@ -55,7 +55,7 @@ const CLUSTER_WIDE: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Reads the objects of one namespace, and cluster-wide objects.
+/// A client for the objects of one namespace, and for cluster-wide objects: reads, patches, creates and deletes them.
 #[derive(Clone)]
 pub struct Look {
     client: Client,

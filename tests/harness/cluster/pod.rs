@@ -104,8 +104,8 @@ impl Pod {
         assert_eq!(pod["metadata"]["labels"][GATED], GATED_VALUE, "{pod:#}");
     }
 
-    /// Waits until the gate's last line says that it waits for this dependency and why, e.g. `Job/migrate` and
-    /// `JobNotComplete`. Returns the line. Where all pods are held, the pod's condition has to say so.
+    /// Waits until the gate's last line says that it waits for this dependency and why, e.g. `Job/migrate` and `JobNotComplete`. Returns the line.
+    /// Fails unless the pod has a gate, and is shut afterwards. Where all pods are held, the pod's condition has to say so.
     pub async fn waits_for(&self, dependency: &str, reason: &str) -> String {
         self.is_gated().await;
         let (names, gives) = (format!("for {dependency}: "), format!("({reason}"));
@@ -146,7 +146,8 @@ impl Pod {
         last.map_or_else(|| "no log".to_owned(), |line| line.text)
     }
 
-    /// Waits for three seconds, and then fails if the gate has ended or was restarted, or if the application has started.
+    /// Waits for three seconds, and then fails if the gate has ended or was restarted, if the application has started, or where sluice holds all
+    /// pods, if the pod is not held.
     pub async fn stays_shut(&self) {
         tokio::time::sleep(WATCHED).await;
         self.is_shut().await;

@@ -49,7 +49,8 @@ pub(super) async fn print(namespace: &Namespace) {
     eprintln!("==== end of {name}\n");
 }
 
-/// Says whether a workload asks for a gate, and whether admission marked it.
+/// Returns a line that says whether a workload asks for a gate, by an annotation of its own or of its pod template, and whether the template has the
+/// marker of admission.
 fn asking(kind: &str, workload: &Value) -> String {
     let template = &workload["spec"]["template"]["metadata"];
     let asks = [&workload["metadata"], template].iter().any(|metadata| {

@@ -49,7 +49,7 @@ pub async fn roll() {
     rolled_by(async || kubectl(["rollout", "restart", "deployment/sluice"]).await).await;
 }
 
-/// Runs a test while the controller has a further argument, and removes the argument in any case.
+/// Runs a test while the controller has a further argument, and removes the argument in any case. All replicas are replaced before and after.
 pub async fn with_argument(argument: &str, test: impl AsyncFnOnce()) {
     let release = Release::of_now().await;
     let place = "/spec/template/spec/containers/0/args/0";
@@ -61,7 +61,7 @@ pub async fn with_argument(argument: &str, test: impl AsyncFnOnce()) {
     finally(test, async |_| rolled_by(back).await).await;
 }
 
-/// Makes a change that replaces every replica, and waits until the old ones are gone.
+/// Makes a change that replaces every replica, and waits until the new ones are ready and there are no more pods than before.
 async fn rolled_by(change: impl AsyncFnOnce()) {
     let look = Look::at(NAMESPACE).await;
     let replicas = look.list("pod", PODS).await.len();
@@ -76,7 +76,7 @@ async fn rolled_by(change: impl AsyncFnOnce()) {
     .await;
 }
 
-/// Deletes one replica without waiting for its end: the one at place `choice`, modulo their number, in the order of their names.
+/// Deletes one replica without waiting for its end: that with the index `choice`, from 0 and modulo their number, in the order of their names.
 pub async fn delete_one(choice: usize) {
     let pods = Look::at(NAMESPACE).await.list("pod", PODS).await;
     let name = text(&pods[choice % pods.len()], "/metadata/name");
@@ -203,12 +203,13 @@ impl Release {
         Self { values }
     }
 
-    /// Runs `helm upgrade --install`, with further arguments from `SLUICE_HELM_ARGS`.
+    /// Runs `helm upgrade --install` with the values of this release and the arguments in `SLUICE_HELM_ARGS`. Returns when the replicas are ready.
     pub async fn install(&self) {
         self.install_with(&[]).await;
     }
 
-    /// Runs `helm upgrade --install`, with `arguments` for this call alone.
+    /// Runs `helm upgrade --install` with the values of this release, the arguments in `SLUICE_HELM_ARGS`, and `arguments` for this call alone.
+    /// Returns when the replicas are ready; a failure of Helm fails the test.
     pub async fn install_with(&self, arguments: &[&str]) {
         let more = std::env::var("SLUICE_HELM_ARGS").unwrap_or_default();
         helm(["upgrade", "--install", RELEASE, CHART, "--create-namespace"])
@@ -221,7 +222,7 @@ impl Release {
             .ok();
     }
 
-    /// Runs `helm uninstall`.
+    /// Runs `helm uninstall` of sluice, and returns when its objects are gone or Helm has failed.
     pub async fn uninstall(&self) -> Outcome {
         helm(["uninstall", RELEASE, "--wait", TIMEOUT]).run().await
     }

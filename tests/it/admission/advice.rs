@@ -29,7 +29,8 @@ struct Case {
     expected: &'static [&'static str],
 }
 
-/// Returns the warnings of admission on the dependent, while the kinds that a waiting gate may have asked for are watched.
+/// Returns the warnings of admission on the dependent, without its name in front, while the kinds that a waiting gate may have asked for are watched.
+/// Fails where the dependent is refused.
 async fn warnings(case: &Case) -> Vec<String> {
     let (known, _wanted) = Known::new(Settings::of_the_chart());
     let endpoints = ("discovery.k8s.io", "EndpointSlice");
@@ -63,7 +64,8 @@ async fn warnings(case: &Case) -> Vec<String> {
     warnings.iter().map(sentence).collect()
 }
 
-/// `lint` gives this advice on the dependency itself, so the case is in no table that admission and `lint` share.
+/// Admission warns of a dependency without a readiness probe that it knows. `lint` gives this advice on the dependency itself, so the case is in no
+/// table that both share.
 #[tokio::test]
 async fn admission_tells_of_a_known_dependency_that_nothing_asks() {
     let metadata = json!({"name": "api", "namespace": "shop", "annotations": {"sluice.dev/depends-on": "deploy/db"}});

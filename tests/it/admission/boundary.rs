@@ -154,7 +154,8 @@ async fn more_than_the_budget_is_turned_away_and_given_back() {
     }
 }
 
-/// Admission limits the number of JSON values in a body: values of a few bytes take many more once they are decoded.
+/// Admission limits the number of JSON values in a body, and the memory that they would take: values of a few bytes take many more once they are
+/// decoded.
 #[tokio::test]
 async fn a_wide_body_is_too_large_and_nothing_is_built_of_it() {
     let admission = running();

@@ -111,7 +111,8 @@ async fn a_list_that_would_hold_for_ever_is_refused() {
     }
 }
 
-/// Other clients are refused: any client that reaches the port could claim any namespace, and so learn the state of its objects.
+/// A review of a creation is refused with code 403 where neither address nor certificate show that an API server sends it: any client that reaches
+/// the port could claim any namespace, and so learn the state of its objects.
 #[tokio::test]
 async fn only_an_api_server_is_told_how_objects_stand() {
     let admission = admission(&["10.0.0.0/8"]);

@@ -68,8 +68,8 @@ fn harmed(review: &Value, harm: &Harm) -> Vec<u8> {
     body
 }
 
-/// Sends a body to a path of admission. Fails unless the answer is a refusal with words, or a review with the right UID, a patch with its type or
-/// none, and warnings of at most 256 letters.
+/// Sends a body to a path of admission. Fails unless the answer comes soon, and is a refusal with words, or a review with the right UID, a patch with
+/// its type or none, and warnings of at most 256 letters.
 fn is_answered(path: &str, body: Vec<u8>) -> TestCaseResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

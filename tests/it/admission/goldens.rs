@@ -60,7 +60,7 @@ fn compare(path: &Path, actual: Option<String>) {
     assert_eq!(actual, expected, "{}", path.display());
 }
 
-/// Returns the outcome of a response, its refusal and its warnings, each on a line.
+/// Returns the outcome of a response; where it refuses, its code, reason and message; and its warnings: each on a line.
 fn reason(response: &Value) -> String {
     let mut lines = vec![
         response["auditAnnotations"]["outcome"]

@@ -72,7 +72,7 @@ async fn who_is_held_the_pod_the_namespace_and_the_installation_say() {
     }
 }
 
-/// The API server refuses a pod with a node and a scheduling gate. An empty name of a node is none.
+/// A pod that names its node is not held, because the API server refuses a pod with a node and a scheduling gate. An empty name of a node is none.
 #[tokio::test]
 async fn a_pod_that_names_its_node_is_not_held() {
     let mut placed = pod(&json!({}));
@@ -100,7 +100,7 @@ async fn the_hold_of_others_stays_and_ours_is_there_once() {
     assert_eq!(held["spec"]["schedulingGates"], json!([{"name": HOLD}]));
 }
 
-/// `kubectl debug --copy-to` makes a copy that has a gate but no scheduling gate and no label.
+/// A copy of a pod with a gate, but with no scheduling gate and no label, is not held again: `kubectl debug --copy-to` makes such copies.
 #[tokio::test]
 async fn a_copy_of_a_pod_that_was_let_go_is_not_held_again() {
     let admission = with(Holds::All);
@@ -111,7 +111,8 @@ async fn a_copy_of_a_pod_that_was_let_go_is_not_held_again() {
     assert_eq!(stored["spec"]["schedulingGates"], Value::Null);
 }
 
-/// The webhook that holds all pods of a namespace is called after the webhook that gives the gate.
+/// The webhook that holds all pods of a namespace is called after the one that gives the gate: it adds a scheduling gate and an annotation to a gated
+/// pod, and nothing else.
 #[tokio::test]
 async fn a_pod_that_has_its_gate_is_held_and_nothing_else_of_it_changes() {
     let admission = with(Holds::Asked);

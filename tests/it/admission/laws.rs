@@ -109,7 +109,8 @@ fn marker(workload: &Value) -> Option<&Value> {
         .get(MARKER)
 }
 
-/// Returns a workload without the marker on its template, and without the empty mappings around it.
+/// Returns a workload without the marker on its template, and without fields of the template's metadata that are null or empty then. Metadata without
+/// a field becomes null.
 fn unmarked(workload: &Value) -> Value {
     let mut workload = workload.clone();
     let cron = workload["kind"] == "CronJob";

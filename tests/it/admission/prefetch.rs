@@ -17,7 +17,7 @@ fn with(prefetch: Prefetch) -> Arc<Admission> {
     running_as(options, policy())
 }
 
-/// Returns an admission service for a Kubernetes without image volumes.
+/// Returns an admission service with this setting of early pulls, for a Kubernetes without image volumes.
 fn old(prefetch: Prefetch) -> Arc<Admission> {
     let mut spec = policy();
     spec.image_volumes = false;

@@ -94,7 +94,8 @@ pub(super) fn pod_template(annotations: &Value) -> Value {
     })
 }
 
-/// Returns an object of this kind with this pod template. Nothing of it runs: it has no replicas, is suspended, or asks for a node that is not there.
+/// Returns an object of this kind with this pod template, or for any other kind a pod without it. Nothing of it runs: it has no replicas, is
+/// suspended, or asks for a node that is not there.
 pub(super) fn object(kind: &str, name: &str, annotations: &Value, template: &Value) -> Value {
     let mut object = json!({"kind": kind, "metadata": {"name": name, "namespace": NAMESPACE, "annotations": annotations}});
     let labels = json!({"app": "x"});
@@ -150,7 +151,7 @@ fn stopped(verb: &str, object: &Value) -> bool {
     true
 }
 
-/// Creates a pod again and again until the webhook would be called: the API server reads configurations with a delay.
+/// Creates a pod again and again until the webhook would be called: the API server reads configurations with a delay. Fails after a hundred tries.
 fn wait_until_in_force(probe: &Value) {
     let in_force = (0..100).any(|_| {
         stopped("create", probe) || {
@@ -269,8 +270,8 @@ fn creates(kind: &str) {
     );
 }
 
-/// Workloads of this kind with a key on their pod template alone: their creation calls the webhook for each key that asks for a gate, and for no
-/// other.
+/// Checks workloads of this kind with a key on their pod template alone: their creation calls the webhook for each key that asks for a gate, and for
+/// no other.
 fn creates_with_template(kind: &str) {
     let new = |annotations: &Value| object(kind, "new", &none(), &pod_template(annotations));
     for key in rules::keys::ASKING {
@@ -292,7 +293,8 @@ fn creates_with_template(kind: &str) {
     }
 }
 
-/// Updates of the stored workloads "early", which has a list, and "plain", which has none: checks for each whether it calls the webhook.
+/// Checks updates of the stored workloads of this kind, with a list on themselves, on their template, or nowhere: whether each calls the webhook. The
+/// template of a Job cannot change, so it is left out.
 fn updates(kind: &str) {
     let changed = |name: &str, annotations: &Value, template: &Value| {
         object(kind, name, annotations, &pod_template(template))

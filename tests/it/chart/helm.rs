@@ -100,7 +100,7 @@ impl Render {
     }
 }
 
-/// The rendered manifest.
+/// The rendered manifest, a text of YAML documents.
 pub(super) struct Manifest(String);
 
 impl Manifest {

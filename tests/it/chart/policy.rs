@@ -238,7 +238,8 @@ fn with_holds(mut namespace: Value) {
     compare_pods(Holds::All);
 }
 
-/// Returns the pod, and where holds are on also variants of it with each word of `sluice.dev/hold`, with a node, and with other scheduling gates.
+/// Returns the pod, and where holds are on also variants of it, each with one more thing: a word of `sluice.dev/hold`, `sluice.dev/held`, a
+/// scheduling gate of sluice or of another product, or a node.
 fn variants(pod: &Value, holds: Holds) -> Vec<Value> {
     let mut variants = vec![pod.clone()];
     if holds == Holds::Off {
@@ -267,7 +268,7 @@ fn in_namespace(namespace: &str, mut object: Value) -> Value {
     object
 }
 
-/// The parts of a pod that the test compares.
+/// Returns the parts of a pod that the test compares: labels, annotations and spec.
 fn essence(pod: &Value) -> Value {
     let metadata = &pod["metadata"];
     json!({"labels": metadata["labels"], "annotations": metadata["annotations"], "spec": pod["spec"]})

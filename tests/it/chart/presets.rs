@@ -26,7 +26,8 @@ fn library() -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// Whether the name of a resource is the English plural of a kind.
+/// Whether the name of a resource is the English plural of a kind: the kind in small letters, alone or with `s` or `es`, or with `ies` in place of
+/// `y`.
 fn is_plural(resource: &str, kind: &str) -> bool {
     let kind = kind.to_lowercase();
     let ends = |stem: &str, end: &str| resource.strip_prefix(stem) == Some(end);

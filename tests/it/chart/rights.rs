@@ -156,8 +156,8 @@ fn a_viewer_reads_what_the_controller_reads() {
     }
 }
 
-/// Every account may read one ConfigMap, and nothing else of the chart. Its arguments are those of the Deployment, without the lists that
-/// name namespaces.
+/// Every account may read one ConfigMap, `sluice-installation`, and nothing else of the chart. It has the arguments of the Deployment by which the
+/// command line judges; the lists that name namespaces and `extraArgs` are left out, and it says that they are withheld.
 #[test]
 fn every_account_reads_the_public_settings_alone() {
     let Some(helm) = helm() else { return };

@@ -125,7 +125,7 @@ impl Api {
         }));
     }
 
-    /// Removes an object once the command watches, and stores another in its place after a reader has missed it.
+    /// Once the command watches, removes the object at the path of this one, and stores this one there after a request for it has found nothing.
     pub(super) fn make_anew(&self, object: &Value) {
         let path = path(object);
         self.until(|state| state.watches > 2);

@@ -22,7 +22,7 @@ fn object(version: &str, kind: &str, name: &str, rest: Value) -> Value {
     made
 }
 
-/// Returns a Deployment of the release with this list, its ReplicaSet, and its pod with these further fields.
+/// Returns a Deployment of the Helm release `shop` with this list, its ReplicaSet, and its pod with these further fields.
 fn deployment(name: &str, list: &str, pod: &Value) -> [Value; 3] {
     let owner = |kind: &str| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": true}]);
     let labels = json!({"app": name, "app.kubernetes.io/instance": "shop", "app.kubernetes.io/managed-by": "Helm"});

@@ -167,7 +167,8 @@ fn template(app: &str) -> Value {
     json!({"metadata": {"labels": {"app": app}}, "spec": {"containers": []}})
 }
 
-/// Starts an API server with a shop whose pods have all started.
+/// Starts an API server with a shop whose pods have all started: the Deployment `api` waited for the Job `migrate`, and both for the Service `db` of
+/// a StatefulSet.
 pub(super) fn shop() -> Server {
     let named = |name: &str, list: &str| {
         let annotations = json!({"sluice.dev/depends-on": list});

@@ -116,7 +116,7 @@ fn our_own_example_is_clean() {
     assert_eq!(ran.lines()[0]["nodes"][0]["scope"], "mine", "{}", ran.out);
 }
 
-/// Runs the command with the present PATH; `None` where there is no helm on it.
+/// Runs `kubectl sluice` with these arguments and the present PATH; `None` where there is no helm on it.
 pub(super) fn with_helm(args: &[&str]) -> Option<Ran> {
     Command::new("helm").arg("version").output().ok()?;
     let mut command = Command::new(binary("kubectl-sluice"));
@@ -205,7 +205,8 @@ fn what_says_no_namespace_is_put_into_that_of_n() {
     assert_eq!(shop.code, Some(1));
 }
 
-/// Writes a chart of this kind with Jobs that wait for a Job that is not there: by a list on line 7, and by a list that a value makes.
+/// Writes a chart of this `type`, named like its folder, with two Jobs that wait for a Job that is not there: one by a list on line 7, one by a list
+/// that an expression of the template makes.
 fn write_chart(folder: &std::path::Path, kind: &str) {
     let templates = folder.join("templates");
     std::fs::create_dir_all(&templates).unwrap();

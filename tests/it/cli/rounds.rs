@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// The number of custom kinds in the test: more than the command's reader has rounds.
 const KINDS: usize = 70;
 
-/// Returns the answers of an API server about a group with many kinds, and about the right of sluice to follow them.
+/// Returns pairs of a path and the answer there: discovery of a group with many kinds, and the ClusterRole by which sluice may follow them.
 fn served() -> [(&'static str, Value); 4] {
     let version = json!({"groupVersion": "many.example.com/v1", "version": "v1"});
     let group = json!({"name": "many.example.com", "versions": [version]});

@@ -37,7 +37,7 @@ fn pod(name: &str, owner: &str, state: Value) -> Value {
     )
 }
 
-/// A Deployment of the release `shop`, with a ReplicaSet of its name.
+/// A Deployment of the release `shop` with this list, and a ReplicaSet of its name.
 fn deployment(name: &str, list: &str) -> [Value; 2] {
     let annotations = json!({"sluice.dev/depends-on": list});
     let labels = json!({"app.kubernetes.io/instance": "shop"});
@@ -292,7 +292,7 @@ fn a_right_that_is_missing_is_named_with_the_way_to_it() {
     }
 }
 
-/// On a pipe each change has a line; the end comes when nothing waits any more.
+/// `status -w` on a pipe prints a line for each change of a pod, and ends with exit code 0 once nothing waits any more; at once where nothing waits.
 #[test]
 fn a_live_view_follows_the_pods_until_nothing_waits() {
     let api = shop();
@@ -316,7 +316,7 @@ fn a_live_view_follows_the_pods_until_nothing_waits() {
     assert_eq!((ran.lines().len(), ran.code), (1, Some(0)));
 }
 
-/// A StatefulSet replaces a pod by a new pod of the same name.
+/// `status -w` of a pod goes on with the new pod of its name that is made once it is deleted, as a StatefulSet does.
 #[test]
 fn a_live_view_follows_a_pod_that_is_made_anew() {
     let api = shop();

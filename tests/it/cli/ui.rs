@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 
-/// The command while it runs.
+/// The process `kubectl sluice ui`, its address and the secret in its URL. Dropping this ends the process.
 pub(super) struct Ui {
     /// Address and port of the server, such as `127.0.0.1:41837`.
     host: String,
@@ -21,9 +21,9 @@ pub(super) struct Ui {
     process: Process,
 }
 
-/// The answer of the server.
+/// An answer of the server over HTTP.
 struct Answer {
-    /// The line of the status, and the headers.
+    /// The line of the status, and the headers, all in small letters.
     head: String,
     body: String,
 }
@@ -161,7 +161,8 @@ fn it_ends_by_ctrl_c() {
     assert_eq!(ui.process.end().code, Some(0));
 }
 
-/// The page gets the same graph that `graph -o json` prints.
+/// The page gets the graph that `graph -o json` prints. It gets an error for a namespace that does not exist, and code 400 for a text that is no
+/// name.
 #[test]
 fn the_graph_is_that_of_the_command() {
     let server = shop();

@@ -36,7 +36,7 @@ async fn the_page_names_every_metric_that_is_served_its_type_and_its_labels() {
     .await;
 }
 
-/// Adds the metrics of an OpenMetrics text to `families`, each with its type and labels.
+/// Adds the metrics of an OpenMetrics text to `families`, each with its type and its labels, except for `le`, the bound of a bucket.
 fn read(text: &str, families: &mut Families) {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     for (name, kind) in types.filter_map(|line| line.split_once(' ')) {

@@ -181,7 +181,7 @@ const NUMBERS: [f64; 12] = [
 ];
 
 impl Random {
-    /// Returns a random manifest.
+    /// Returns a random manifest of one of [`KINDS`]. Most fields have right values; a few have values of another sort, or are missing.
     pub(crate) fn manifest(&mut self) -> Value {
         let (version, kind, fields) = KINDS[self.below(KINDS.len())];
         let mut object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "y"}});

@@ -80,7 +80,7 @@ fn the_command_reads_yaml_as_the_library_does() {
     tally.settle();
 }
 
-/// Returns our result for an object, in the form of the library's answer.
+/// Returns our result for an object in the form of the library's answer: status, message and conditions, or `error` alone.
 fn rule(object: &Value, now: Timestamp) -> Value {
     let evaluation = match compute(object, now) {
         Ok(evaluation) => evaluation,
@@ -97,7 +97,8 @@ fn told(line: &Value) -> Value {
     json!({"status": line["status"], "message": line["message"]})
 }
 
-/// Returns the lines that the command prints for a manifest, one for each of its objects.
+/// Returns the lines that `kubectl sluice status --profile kstatus` prints for a manifest. Fails unless there is one for each of its `objects`
+/// objects.
 fn command(manifest: &str, objects: usize) -> Vec<Value> {
     let mut command = Command::new(binary("kubectl-sluice"));
     command.args(["status", "-f", "-", "-o", "json", "--profile", "kstatus"]);

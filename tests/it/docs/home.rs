@@ -12,7 +12,7 @@ const LATER: &str = "Once a release is out";
 /// The sentence by which a page says that nothing is released yet.
 const NOT_YET: &str = "Nothing is released yet";
 
-/// The file `release/home`.
+/// The text of the file `release/home`: lines `KEY=VALUE` with the addresses of published artifacts, and whether anything is published.
 struct Home(String);
 
 impl Home {
@@ -88,7 +88,7 @@ fn address(before: &str) -> &str {
 }
 
 /// Returns the addresses of sluice in a text: folders in a registry, and those of the sources. A name without a host is left out, and so is a host
-/// that the reader has to replace.
+/// with a port, and one that the reader has to replace.
 fn addresses(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (end, kind) in [

@@ -195,7 +195,8 @@ const TOLD: &[(&str, &str, Sentences)] = &[
     ),
 ];
 
-/// Returns the spellings of a number that pages use: digits, digits in groups of three, and up to twelve the English word.
+/// Returns the spellings of a number that pages use: digits, digits with the last three set apart by a blank or a comma, up to twelve the English
+/// word, and for 60 `a minute`.
 fn spellings(number: u64) -> Vec<String> {
     const WORDS: [&str; 13] = [
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",

@@ -28,7 +28,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) kubeconfig: Option<&'a Path>,
 }
 
-/// Runs the commands that a page has for these stages, and returns the differences between their output and the page.
+/// Runs the commands that a page has for these stages, among the files that the page shows, and returns the differences between their output and the
+/// page. Deletes the namespaces that they make; where one is there before, runs nothing and returns only that.
 pub(crate) fn run(page: &Path, setting: &Setting) -> Vec<String> {
     let blocks = blocks(page);
     let stage = |block: &Block| match block.kind {
@@ -97,7 +98,7 @@ fn before(page: &Path, section: &str, stage: Stage) -> String {
     std::fs::read_to_string(fixtures(page, section).join(script)).unwrap_or_default()
 }
 
-/// Returns the names of the namespaces that these commands make.
+/// Returns the names of the namespaces that these commands make, by `kubectl create namespace` or Helm's `--create-namespace`.
 fn namespaces(texts: &[String]) -> BTreeSet<String> {
     let mut made = BTreeSet::new();
     for line in texts.iter().flat_map(|text| text.lines()) {
@@ -152,8 +153,8 @@ fn complaint(block: &Block, ran: &Ran, shown: Option<&Block>, exact: bool) -> Op
     })
 }
 
-/// Returns the words of each line of a text, with `#` for those that differ in each run: a word with digits that is no plain number, such as a time,
-/// a number of seconds, and a name that Kubernetes has made up, which may have no digit.
+/// Returns the words of each line of a text that is not blank, with `#` for those that differ in each run: a word with digits that is no plain
+/// number, such as a time, a number of seconds, and a name that Kubernetes has made up, which may have no digit.
 fn masked(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().filter(|it| !it.trim().is_empty());
     let line = |line: &str| {
@@ -170,7 +171,7 @@ fn masked(text: &str) -> Vec<Vec<String>> {
     lines.map(line).collect()
 }
 
-/// Whether a word ends in `-` and five letters, as a name that Kubernetes makes up.
+/// Whether a word ends in `-` and five of the letters and digits of which Kubernetes makes up names.
 fn made_up(word: &str) -> bool {
     let letter = |it: char| "bcdfghjklmnpqrstvwxz2456789".contains(it);
     let end = word.rsplit_once('-').map(|(_, end)| end);

@@ -98,7 +98,8 @@ fn refuses_with_the_reason_in_the_termination_message() {
     assert!(!pod.path("open").exists());
 }
 
-/// Returns the answer of `wait_for_migrate` with another verdict, which a policy gives, and its note.
+/// Returns the answer to a gate that waits for the Job `migrate`, but with another verdict in place of `wait`, such as a policy gives, and with its
+/// note.
 fn cut_short(verdict: &str, note: &str) -> String {
     let verdict = format!(r#"{{"verdict": "{verdict}", "note": "{note}""#);
     wait_for_migrate("2").replace(r#"{"verdict": "wait""#, &verdict)

@@ -149,7 +149,7 @@ async fn says(site: &Site, words: &[&str]) {
     .await;
 }
 
-/// Makes the dependency, checks that the held object is created after it, and removes both.
+/// Makes this Job, the dependency, checks that the held ConfigMap `settings` is created after it, and removes the Job and the application.
 async fn comes_once_there_is(site: &Site, job: Manifest) {
     let dependency = format!("job/{}", job.name());
     site.ns.apply([job]).await.ok();

@@ -122,7 +122,7 @@ pub(super) async fn taken(pod: &Pod) -> Timestamp {
     pod.since("PodScheduled").await
 }
 
-/// Returns a time that the cluster wrote into an object, in whole seconds.
+/// Returns the time at a JSON pointer of an object, which the cluster writes in whole seconds. Fails where there is none.
 pub(super) fn time(object: &Value, pointer: &str) -> Timestamp {
     text(object, pointer).parse().expect("a time")
 }

@@ -95,7 +95,7 @@ async fn is_written_and_waits_on(site: &Site) {
     assert_eq!(pods_of(site, "seed").await, 0);
 }
 
-/// Makes the dependency, and checks that the held pods start after it and that the site settles.
+/// Makes the dependency, and checks that the held pods start after it, that the site settles, and that no Job or revision was made again.
 async fn goes_on(site: &Site) {
     site.ns.apply([config_map("settings")]).await.ok();
     for name in ["api", "seed"] {
@@ -152,7 +152,8 @@ async fn nothing_but_a_job(root: &Namespace) {
     .await;
 }
 
-/// Checks that a hook with `sluice.dev/hold: suspend` is refused with the way out, and that with a held pod instead it works.
+/// Checks that hooks with these keys and `sluice.dev/hold: suspend` are refused with a message that names the key, and that held hooks instead run
+/// before the pods of the application are made.
 async fn hooks(root: &Namespace, way: Way, keys: &[&str]) {
     let name = format!("{}-hook-{}", root.name, way.label());
     let hook = |key: &&str| {

@@ -23,7 +23,7 @@ const KINDS: [&str; 7] = [
     "service",
 ];
 
-/// The application in a namespace of its own, deployed in one way.
+/// The application in a namespace of its own, deployed by an engine in one way, and the trace that was noted last.
 pub(super) struct Site {
     pub(super) ns: Namespace,
     pub(super) way: Way,
@@ -32,7 +32,8 @@ pub(super) struct Site {
     noted: Mutex<Option<Trace>>,
 }
 
-/// The UID, generation and resource version of each object, and the pods.
+/// A trace of all writes, to compare with a later one: the engine's own record of its deeds, the UID, generation and resource version of each object
+/// of [`KINDS`] by `kind/name`, and the UIDs of the pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Trace {
     deeds: Value,
@@ -159,7 +160,7 @@ impl Site {
         token
     }
 
-    /// Has the engine compare again and again until `published` accepts the object.
+    /// Has the engine compare again and again until the object exists and `published` accepts it.
     pub(super) async fn brings(&self, reference: &str, published: impl Fn(&Value) -> bool) {
         let what = format!("{reference} of {} is as published", self.ns.name);
         await_until(&what, LIMIT, async || {
@@ -194,7 +195,8 @@ impl Site {
         .await;
     }
 
-    /// Returns a trace of all writes: two equal traces have no write between them.
+    /// Returns the trace of all writes to the site so far: where a later trace is equal, no object of [`KINDS`] was written in between, and no pod
+    /// replaced.
     async fn trace(&self) -> Trace {
         let mut objects = BTreeMap::new();
         for kind in KINDS {
@@ -214,7 +216,8 @@ impl Site {
         }
     }
 
-    /// Waits until the cluster has handled the last writes and no pod is terminating, and notes the trace.
+    /// Waits until no pod is terminating and two seconds have passed without a write, and keeps the trace for later comparisons, in place of an
+    /// earlier one.
     pub(super) async fn note(&self) {
         let mut trace = self.trace().await;
         let what = format!("nobody writes in {}", self.ns.name);
@@ -240,12 +243,12 @@ impl Site {
         noted.expect("something was noted")
     }
 
-    /// Fails if any object was written since [`Self::note`].
+    /// Fails if an object of [`KINDS`] was written, a pod replaced or a deed recorded by the engine since [`Self::note`].
     pub(super) async fn is_as_noted(&self) {
         assert_eq!(self.trace().await, self.noted(), "{}", self.ns.name);
     }
 
-    /// Fails where pods were replaced, or a Job was made again, since [`Self::note`].
+    /// Fails where pods were replaced, or a Job or ReplicaSet was made or made again, since [`Self::note`].
     pub(super) async fn has_rolled_nothing(&self) {
         assert_eq!(
             self.trace().await.pods,
@@ -256,7 +259,8 @@ impl Site {
         self.has_run_nothing_again().await;
     }
 
-    /// Fails where a workload has another revision, or there is another Job, than at [`Self::note`].
+    /// Fails unless the Jobs and ReplicaSets are those of [`Self::note`], by name and UID: a Deployment that was rolled, or a Job that ran again, has
+    /// another one.
     pub(super) async fn has_run_nothing_again(&self) {
         let [now, then] = [self.trace().await, self.noted()].map(Trace::runs);
         assert_eq!(now, then, "{}", self.ns.name);
@@ -284,7 +288,8 @@ impl Site {
         self.ns.next_pod_of(workload, &old).await
     }
 
-    /// Deletes the engine's own object, as a user removes an application, and waits until no object of it is left.
+    /// Deletes the engine's own object, as a user removes an application, and waits until the namespace has no pod, no Secret and no object of
+    /// [`KINDS`] any more.
     pub(super) async fn remove(&self) {
         self.kubectl(&["delete", "--timeout=15m", &self.reference()])
             .await;

@@ -22,7 +22,7 @@ impl Source {
         source
     }
 
-    /// Publishes another version of the manifests: the next commit, and a chart of this version.
+    /// Publishes another version of the manifests: the next commit of the repository, with a folder for each way, and a chart of this version.
     pub(super) async fn publish_again(&self, version: &str, manifests: &[Manifest]) {
         let folder = TempDir::new().expect("a folder for the source");
         for way in Way::ALL {

@@ -62,7 +62,8 @@ fn version(object: &Value) -> u64 {
     version.expect("a number")
 }
 
-/// Runs `go`, watches until none of the pods is held any more, and fails where one was let go before the write whose version `go` returns.
+/// Runs `go`, watches until none of the pods is held any more, prints how many were let go a second, and fails where one was let go before the write
+/// whose version `go` returns.
 async fn none_went_early(
     ns: &Namespace,
     before: &[Value],

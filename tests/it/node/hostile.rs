@@ -3,7 +3,8 @@
 use harness::cluster::{Namespace, Node, Program, alone, config_map, deployment, job, pod, sluice};
 use serde_json::json;
 
-/// Sends a request by curl to a port of a replica, without a check of the certificate. Returns the HTTP status and the body.
+/// Sends a request by curl, with these further arguments, to a port of the first replica, without a check of the certificate. Returns the HTTP status
+/// and the body.
 async fn ask(port: u16, path: &str, arguments: &[&str]) -> (String, String) {
     let address = sluice::addresses().await[0];
     let url = format!("https://{address}:{port}{path}");

@@ -10,7 +10,7 @@ use futures::StreamExt;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
-/// The memory that the bodies of all admission requests share.
+/// The memory that the bodies of all admission requests share, the limits of each body, and the turn of the large ones.
 #[derive(Debug)]
 pub(super) struct Bodies {
     pub(super) limits: AdmissionLimits,
@@ -37,8 +37,9 @@ impl Bodies {
         }
     }
 
-    /// Reads a whole body, and charges it for the bytes that have arrived, so a sender that announces much and sends little holds up no other body.
-    /// Refuses a body that is too long or too heavy, that finds no room, or that is cut to make room for another.
+    /// Reads a whole body, and returns its bytes with the memory and the turn that it holds. Only arrived bytes are charged, so a sender that
+    /// announces much and sends little holds up no other body. Refuses a body that is or announces too many bytes, is too heavy once decoded, finds
+    /// no room, or is cut for another.
     pub(super) async fn read(
         &self,
         announced: u64,
@@ -67,7 +68,8 @@ impl Bodies {
         Ok((bytes, held))
     }
 
-    /// Reads a whole body and weighs it. A body that is large by its bytes or its tree waits here for its turn, until `until` at most.
+    /// Reads a whole body, and estimates its decoded size. A body beyond a limit is refused. A body that is large by its bytes or its decoded size
+    /// waits here for its turn, until `until` at most; without a turn by then, it is refused.
     async fn gather<'a>(
         &'a self,
         held: &mut BodyPermit<'a>,
@@ -108,8 +110,9 @@ impl Bodies {
         Ok(bytes)
     }
 
-    /// Waits until no other large body is held, and lets this body keep the turn. A large body is charged to its turn, and no longer to the shared
-    /// room. `more` is the memory that it may take beside the bytes that have arrived; without so much memory left it is refused.
+    /// Waits, until `until` at most, for the turn of large bodies, of which one is held at a time; a body that has it keeps it. A large body is
+    /// charged to its turn, and no longer to the shared room. `more` is the memory that it may take beside the bytes that have arrived; without so
+    /// much memory left it is refused.
     async fn alone<'a>(
         &'a self,
         held: &mut BodyPermit<'a>,

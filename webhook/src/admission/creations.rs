@@ -31,8 +31,9 @@ impl CreationHolds {
         self.api_servers.iter().any(|it| it.contains(address))
     }
 
-    /// Decides whether an object may be created now. Only an API server's request is held and judged; one of another client is refused, since it
-    /// would learn how the objects of a namespace stand.
+    /// Decides whether an object may be created now. A request that asks for no hold, or whose annotations cannot be read, is decided on at once. Any
+    /// other is judged if it comes from an API server, by its certificate or address; else it is refused, since its client would learn how the
+    /// objects of a namespace stand.
     pub(super) async fn decide(
         &self,
         request: &AdmissionRequest,
@@ -60,8 +61,8 @@ impl CreationHolds {
         }
     }
 
-    /// Answers one try to create an object, by the tries before it and the standing that the status service has found: it may be created, is
-    /// refused, or its client is to try again later.
+    /// Answers one try to create an object, by the tries before it and the standing that the status service has found: it may be created, is refused,
+    /// or its client is to try again later, as also where its namespace has no room to hold it. A creation that need not be tried again is forgotten.
     async fn answer(&self, held: &HoldRequest<'_>) -> Decision {
         let (creations, now) = (self.known.creations(), self.clock.now());
         let make = || held.dependent(now);

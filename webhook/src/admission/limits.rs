@@ -39,8 +39,8 @@ impl Default for AdmissionLimits {
 }
 
 impl AdmissionLimits {
-    /// Lowers the bounds on decoded bodies and on all bodies together to an eighth and a sixteenth of `memory`, the bytes that the whole process
-    /// has.
+    /// Lowers the bounds on a decoded body and on all bodies together to an eighth and a sixteenth of `memory`, the bytes that the whole process has,
+    /// where they are higher.
     #[must_use]
     pub fn within(self, memory: u64) -> Self {
         let part = |part| usize::try_from(memory / part).unwrap_or(usize::MAX);

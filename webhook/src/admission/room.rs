@@ -66,7 +66,7 @@ struct Load {
     changed: Instant,
 }
 
-/// A body's share of the memory. Dropping the part frees the share.
+/// A body's share of the memory: 0 bytes at first, raised by [`Part::grow`], and taken away when the body is cut. Dropping the part frees the share.
 #[derive(Debug)]
 pub(super) struct Part {
     room: Room,
@@ -117,8 +117,8 @@ impl Room {
 }
 
 impl Part {
-    /// Counts `arrived` more bytes of the body towards its pace, and raises its share of the memory to `to` bytes. Ends (cuts) other bodies
-    /// where the memory is full. Fails if no other body may be cut, or if this body was cut itself.
+    /// Counts `arrived` more bytes of the body towards its pace, and raises its share of the memory to `to` bytes; a larger share stays. Where the
+    /// memory is full, cuts other bodies. Fails if none of them may be cut, or if this body was cut itself.
     pub(super) fn grow(&self, arrived: usize, to: usize, now: Instant) -> Result<(), NoRoom> {
         let mut bodies = self.room.lock();
         bodies.came(self.number, arrived, now);
@@ -192,7 +192,7 @@ impl OpenBodies {
         }
     }
 
-    /// Has a body hold `bytes`, and updates the load of the body's address.
+    /// Has a body hold `bytes`, and updates the load of the body's address. Does nothing for a body that was cut.
     fn hold(&mut self, number: u64, bytes: usize, now: Instant) {
         let Some(body) = self.held.get_mut(&number) else {
             return;
@@ -220,8 +220,8 @@ impl OpenBodies {
     }
 
     /// Chooses the body to cut so that body `number` of `sender` can grow; `None` where no other body may be cut. Of the bodies that lag behind the
-    /// slowest goes first; else one of the address with the most memory of late, if that is more than the sender's own. A body with a certificate
-    /// may cut any without one, and is never cut for one without.
+    /// slowest goes first; else one of the address with the most memory of late, if that is more than the sender's own. A certified sender may cut
+    /// any body without a certificate; a certified body is never cut for one without.
     fn body_to_cut(&self, number: u64, sender: Sender, now: Instant) -> Option<u64> {
         let may_go = |(other, body): &(&u64, &Body)| {
             **other != number

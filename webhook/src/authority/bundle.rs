@@ -22,8 +22,8 @@ pub(super) fn lacking(observed: &MutatingWebhookConfiguration, bundle: &str) -> 
     without(observed, |pem| pem == bundle.as_bytes())
 }
 
-/// Returns the names of the webhooks in `observed` whose `caBundle` lacks a certificate of `bundle`. Further certificates
-/// in it are no fault: while a roll-out sets or removes an issuer, other replicas serve leaves of those.
+/// Returns the names of the webhooks in `observed` whose `caBundle` is missing, cannot be read, or lacks a certificate of `bundle`. Further
+/// certificates in it are no fault: while a roll-out sets or removes an issuer, other replicas serve leaves of those.
 pub(super) fn distrusting(observed: &MutatingWebhookConfiguration, bundle: &str) -> Vec<String> {
     let Ok(ours) = certificates(bundle.as_bytes()) else {
         return lacking(observed, bundle);

@@ -70,8 +70,9 @@ impl ConfigurationWatch {
         }
     }
 
-    /// Notes the end of a watch, and logs the first of several errors in a row. The API server ends each watch after some
-    /// minutes. A watch that ends at once, or is refused, must not be repeated in a tight loop, so the pause doubles.
+    /// Notes the end of a watch, and logs the first of several errors in a row. The API server ends each watch after some minutes. A watch that
+    /// ends at once, or is refused, must not be repeated in a tight loop, so the pause doubles, up to [`POLL`]; it begins anew after a watch that
+    /// lasted as long.
     fn end(&mut self, error: Option<Error>) {
         self.events = None;
         self.ended = Instant::now();

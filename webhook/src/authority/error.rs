@@ -18,10 +18,10 @@ pub enum AuthorityError {
     /// A round of the certificates' upkeep took longer than its limit.
     #[error("the API server took longer than {ROUND:?} to answer")]
     Slow,
-    /// Other replicas wrote the Secret first, at every attempt.
+    /// Other replicas wrote the Secret of this name first, at every attempt of the round.
     #[error("the Secret {0:?} changed each time it was about to be written")]
     Contended(String),
-    /// The MutatingWebhookConfiguration of this name does not exist.
+    /// The MutatingWebhookConfiguration of this name does not exist, or is being deleted.
     #[error("there is no MutatingWebhookConfiguration {0:?}; the chart creates it")]
     NoConfiguration(String),
     /// The Secret has no usable CA. Another replica may hold the CA that API servers trust, and gets time to write it back.
@@ -42,7 +42,7 @@ pub enum AuthorityError {
         /// The key that the Secret lacks.
         key: &'static str,
     },
-    /// The CA beside the issued certificate cannot be read.
+    /// The CA beside the issued certificate cannot be read, for this reason.
     #[error("failed to read the CA of our certificate: {0}")]
     Bundle(String),
     /// The API server does not serve ClusterTrustBundles.
@@ -50,7 +50,7 @@ pub enum AuthorityError {
         "the API server serves no ClusterTrustBundle in certificates.k8s.io/v1 or v1beta1; turn that on, or set certificates.clusterTrustBundle to false"
     )]
     NoTrustBundles,
-    /// The Service that would own the Secret does not exist.
+    /// The Service of this name, which would own the Secret, does not exist.
     #[error("there is no Service {0:?} for the Secret to belong to; the chart creates it")]
     NoService(String),
     /// This process could not make a CA.

@@ -30,9 +30,9 @@ pub(super) struct Issued {
 }
 
 impl IssuedStore {
-    /// Reads the issued certificate and its CA. The bundle holds [`MOST`] certificates at most: the CA, then those of the
-    /// PEM text `trusted` that have not expired, since other replicas may still serve a leaf of the former CA. The caller
-    /// takes `trusted` from the live `caBundle`, where all replicas see one text.
+    /// Reads the issued certificate and its CA. An error while the Secret lacks one of its keys, or the certificate cannot be used. The bundle
+    /// holds [`MOST`] certificates at most: the CA, then those of the PEM text `trusted` that have not expired, since other replicas may still
+    /// serve a leaf of the former CA. The caller takes `trusted` from the live `caBundle`, where all replicas see one text.
     pub(super) async fn read(
         &self,
         now: Timestamp,

@@ -40,7 +40,7 @@ pub(super) struct Published {
     pub(super) name: String,
     /// The name of sluice's own pod, for Events.
     pub(super) instance: String,
-    /// The object that Events are about, because the configuration is in no namespace.
+    /// The object that Events are about, our Service, because the configuration is in no namespace.
     pub(super) beside: Regarding,
     /// The configuration as last read or written; `None` while there is none.
     observed: Option<MutatingWebhookConfiguration>,
@@ -107,9 +107,9 @@ impl Published {
         observed.is_some_and(|observed| bundle::trusts(observed, issuer))
     }
 
-    /// Writes the bundle into all webhooks of the configuration, if one of them needs it. A new bundle replaces every
-    /// other bundle; a known one replaces only bundles that lack a part of it. Writes an Event where a webhook had this
-    /// bundle before. Does nothing while there is no configuration.
+    /// Writes the bundle into all webhooks of the configuration, if one of them needs it. A new bundle replaces every other bundle; a known one
+    /// replaces only bundles that lack a part of it. Writes an Event about our Service where a webhook that had this bundle has lost it. Does
+    /// nothing while there is no configuration.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,

@@ -101,7 +101,7 @@ impl Authority {
         since.is_some_and(|since| now.duration_since(since) >= SETTLED)
     }
 
-    /// Signs with the stored CA from now on.
+    /// Signs with the stored CA from now on, and sets the metrics of its expiry and of the next CA's.
     fn hold(&mut self, stored: Stored) {
         self.metrics.expiry("ca", stored.ca.not_after());
         if let Some(next) = &stored.next {
@@ -160,8 +160,8 @@ impl Authority {
         self.leaf = Some(leaf);
     }
 
-    /// Sets the two conditions of readiness that depend on the certificates. An error while the webhook configuration does
-    /// not exist.
+    /// Sets the two conditions of readiness that depend on the certificates: whether the leaf is valid, and whether API servers trust it. An
+    /// error while the webhook configuration does not exist; a replica that they trusted then stays ready.
     fn report(&mut self, now: Timestamp) -> Result<(), AuthorityError> {
         match &self.leaf {
             None => self

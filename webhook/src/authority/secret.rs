@@ -70,7 +70,7 @@ impl Stored {
         }
     }
 
-    /// Returns the bundle for verifiers, in PEM. The CA that signs now comes first.
+    /// Returns the bundle for verifiers, in PEM: the CA that signs now, then the next one, then the certificates that are trusted beside them.
     pub(super) fn bundle(&self) -> String {
         let mut bundle = String::new();
         let next = self.next.as_ref().map(|next| next.pem());
@@ -85,7 +85,7 @@ impl Stored {
     }
 }
 
-/// Reads the contents of the Secret with the CA, which a user may have edited. An unusable next CA is left out.
+/// Reads the contents of the Secret with the CA, which a user may have edited. An unusable next CA is left out; any other fault is an error.
 pub(super) fn read(secret: &Secret) -> Result<Stored, Unusable> {
     let text = |key: &'static str| match secret.data.as_ref().and_then(|data| data.get(key)) {
         Some(ByteString(bytes)) => {

@@ -54,8 +54,8 @@ pub(super) struct Synced {
 }
 
 impl CaStore {
-    /// Reads the Secret, writes it where the plan says so, and returns its contents. `may_write` returns an error
-    /// where writing is forbidden.
+    /// Reads the Secret, writes it where [`plan::authority`] says so, and returns its contents. `may_write` returns an error where writing is
+    /// forbidden. An error also where other replicas wrote first, [`ATTEMPTS`] times in a row.
     pub(super) async fn sync(
         &self,
         now: Timestamp,
@@ -184,7 +184,8 @@ impl CaStore {
         })
     }
 
-    /// Updates the Secret that was found, or creates one. Returns `false` when another writer came first.
+    /// Updates the Secret that was found, or creates one. Returns `false` when another writer came first, or the Secret to update has just been
+    /// deleted.
     async fn write(&self, found: Option<Secret>, next: &Stored) -> Result<bool, AuthorityError> {
         let params = PostParams {
             field_manager: Some(FIELD_MANAGER.to_owned()),

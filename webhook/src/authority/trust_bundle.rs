@@ -41,7 +41,8 @@ impl TrustBundle {
         }
     }
 
-    /// Creates the ClusterTrustBundle, or updates it where it differs. Kubernetes removes it with `owner`.
+    /// Creates the ClusterTrustBundle, or updates it where it differs; a conflict is left to the next round. Kubernetes removes it with `owner`.
+    /// An error where the API server serves no ClusterTrustBundles.
     pub(super) async fn publish(
         &mut self,
         bundle: &str,

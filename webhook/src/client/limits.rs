@@ -27,8 +27,8 @@ const REST: Duration = Duration::from_secs(20);
 /// moment while it grows.
 const LONG: usize = 4;
 
-/// The bound on the answer to a request, which the caller puts into the request's extensions. A request without one gets [`LONGEST`] bytes at most,
-/// and needs no permit.
+/// The bound on the answer to a request, which the caller puts into the request's extensions. A request without one gets [`LONGEST`] bytes at
+/// most, and needs no permit. A watch has no such bound.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
     /// The most bytes of the API server's answer.
@@ -48,7 +48,7 @@ pub(crate) enum Beyond {
     Sieved,
 }
 
-/// An answer has more bytes than its request allows; the rest of it was not read.
+/// An answer has more than this number of bytes, which its request allows; the rest of it was not read.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer of the API server is longer than {0} bytes")]
 pub(crate) struct TooLong(usize);
@@ -67,7 +67,7 @@ impl Default for Limits {
     }
 }
 
-/// A service whose answers come in time or fail.
+/// A service whose answers come in time and within their bounds, or fail.
 #[derive(Debug, Clone)]
 pub(crate) struct Limited<S>(S, Arc<Semaphore>);
 

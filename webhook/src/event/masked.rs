@@ -107,8 +107,9 @@ fn is_duration(word: &str) -> bool {
     any
 }
 
-/// Whether a word is a UUID, a hash, or another identifier that a program made. A name that a user wrote is none, although it may have
-/// the letters of a hash alone: it tells one dependency from another.
+/// Whether a word is a UUID, a number of [`NUMBER`] digits or more, or a hash or another identifier in which letters and digits alternate as often as
+/// in one that a program made. A name that a user wrote is none, although it may have the letters of a hash alone: it tells one dependency from
+/// another.
 fn is_identifier(word: &str) -> bool {
     let all = |test: fn(&u8) -> bool| word.as_bytes().iter().all(test);
     if all(u8::is_ascii_digit) {

@@ -15,8 +15,8 @@ pub(crate) const TO_SPARE: u32 = 2;
 pub(crate) struct Pace(HashMap<String, Instant>);
 
 impl Pace {
-    /// Returns whether an object may get an Event now: three may come at once, and one a minute in the long run. If so, the Event counts as
-    /// written.
+    /// Returns whether the object with this UID may get an Event now: three may come at once, and one a minute in the long run. If it may, the Event
+    /// counts as written.
     pub(crate) fn allows(&mut self, uid: &str, now: Instant) -> bool {
         // Drop objects whose Events are paid for: they are as good as new.
         self.0.retain(|_, even| *even > now);

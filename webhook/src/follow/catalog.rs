@@ -46,8 +46,9 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Starts the watches of gated pods, of pods without a node, of plans and of Jobs, and then each watch that `requests` asks for. Also
-    /// forgets custom kinds that no list names any more. Returns when `requests` is closed.
+    /// Starts the watches of gated pods, of plans and of Jobs, that of pods without a node once a view asks for such pods, and then each watch
+    /// that `requests` asks for. Also gives objects their turns to be read whole, and forgets custom kinds that no list names any more. Returns
+    /// when `requests` is closed.
     pub(crate) async fn run(self, mut requests: mpsc::UnboundedReceiver<WatchRequest>) {
         let tasks = &self.tasks;
         tasks.keep("watch of gated pods", self.clone().follow_gated());
@@ -171,8 +172,8 @@ impl Catalog {
         }
     }
 
-    /// Follows one object of a built-in kind by its name, with all of its fields, until its turn is over. The reading is believed for a
-    /// while afterwards.
+    /// Follows one object of a built-in kind by its name, with all of its fields, until its turn is over. The reading is believed for a while
+    /// afterwards. Does nothing for a custom kind, or where a task follows the object already.
     async fn serve_whole(self, named: ObjectName) {
         let begun = self.known.begin_whole(&named);
         let (Kind::Builtin(builtin), Some((store, forgotten))) = (&named.kind, begun) else {
@@ -211,8 +212,8 @@ impl Catalog {
         }))
     }
 
-    /// The receiver of the objects of a custom kind that comes to an end as a Job does; `None` for every other kind. It remembers
-    /// completed objects beyond their removal.
+    /// The receiver of the objects of a custom kind that comes to an end as a Job does; `None` for every other kind. It remembers completed
+    /// objects beyond their removal; an object has completed when its health rule is satisfied.
     fn observer_of_ends(&self, kind: &Kind) -> Option<Observer> {
         let what = Completing::of(kind)?;
         let known = Arc::clone(&self.known);

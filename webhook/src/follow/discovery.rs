@@ -22,7 +22,7 @@ pub(super) const ASK_AGAIN: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(crate) struct Discovery {
     groups: Answers<APIGroupList>,
-    /// The resources of a group's version, by `metrics.k8s.io/v1beta1`. Discovery is asked only about groups that exist, so there
+    /// The resources of a group's version, by a name such as `metrics.k8s.io/v1beta1`. Discovery is asked only about groups that exist, so there
     /// are few.
     resources: Answers<APIResourceList>,
 }
@@ -49,7 +49,7 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// The API server did not answer.
+    /// The API server did not answer a question, and the answers that came do not have the kind.
     pub(super) async fn find(
         &self,
         client: &Client,
@@ -98,7 +98,8 @@ fn versions(groups: &APIGroupList, group: &str) -> Vec<String> {
 }
 
 impl<T: Send + Sync + 'static> Answers<T> {
-    /// The answer to the question about `what`: a recent answer, else the answer to `ask`.
+    /// The answer to the question about `what`, a group's version or empty for all groups: one that still serves ([`Said::lasts`]), else that to
+    /// `ask`.
     async fn of(
         &self,
         what: &str,
@@ -108,8 +109,8 @@ impl<T: Send + Sync + 'static> Answers<T> {
         answer.await.1
     }
 
-    /// Begins the question about `what`. All callers that ask before it is answered share the question, and go on with it if the first
-    /// caller goes away.
+    /// Begins the question about `what`, unless it is being asked or its last answer still serves. All callers that ask before it is answered
+    /// share the question, and go on with it if the first caller goes away.
     fn begun(
         &self,
         what: &str,

@@ -14,8 +14,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use tracing::{info, warn};
 
-/// Follows the ClusterRole of this name for as long as the process runs. Notes the custom kinds that it grants in `known`, and asks for
-/// watches of those that come to an end as Jobs do.
+/// Follows the ClusterRole of this name for as long as the process runs. Notes the custom kinds that it grants in `known`, and asks for watches
+/// of those that come to an end as Jobs do. A ClusterRole that is missing or cannot be read changes nothing.
 pub(crate) async fn keep(client: Client, name: String, known: Arc<Known>) {
     let changes = single::follow(Api::all(client), name.clone());
     learn(changes, &name, &known).await;

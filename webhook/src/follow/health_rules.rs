@@ -28,7 +28,8 @@ pub(crate) fn register(registry: &mut Registry) -> Gauge {
     errors
 }
 
-/// Follows the ConfigMap of the administrator's health rules for as long as the process runs.
+/// Follows the ConfigMap of the administrator's health rules for as long as the process runs: puts its rules in force, and tells their problems
+/// in the log, by `errors` and by an Event on the ConfigMap.
 pub(crate) async fn follow(events: Writer, stored: ConfigMapRef, known: Arc<Known>, errors: Gauge) {
     let follower = Follower {
         events,

@@ -74,8 +74,9 @@ impl MemorySync {
         }
     }
 
-    /// Takes over a notice of the API server about a ConfigMap of the memory. Returns whether it brought entries, so that the views are to
-    /// be woken within [`WAKE`]. A refusal is a sign of life, too: the entries that were read before stay.
+    /// Takes over a notice of the API server about a ConfigMap of the memory. Returns whether it brought entries of another replica, so that the
+    /// views are to be woken within [`WAKE`]. Wakes them at once where the memory was not read or not believed before. A refusal is a sign of
+    /// life, too: the entries that were read before stay.
     fn learn(&self, shard: usize, news: Notice) -> bool {
         let memory = self.known.memory();
         let learned = match news {
@@ -194,7 +195,7 @@ fn is_gone(known: &Arc<Known>, key: &str, passed: &Passed) -> bool {
     }
 }
 
-/// Whether a namespace no longer exists, or was made again after `at`, in seconds since 1970.
+/// Whether a namespace no longer exists, or was made again after `at`, in seconds since 1970. `false` if that is unknown.
 fn is_outlived(known: &Arc<Known>, namespace: &str, at: i64) -> bool {
     let (view, kind) = (known.view(), Kind::Builtin(kinds::NAMESPACE));
     view.object(&kind, None, namespace) == Lookup::NotFound || view.is_younger(namespace, at)

@@ -25,7 +25,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// The time over which changes are gathered before plans are looked at.
 const GATHER: Duration = Duration::from_secs(1);
 
-/// Looks for flaws in every plan for as long as the process runs, and tells each flaw of each version of a plan once.
+/// Looks for flaws in every plan for as long as the process runs, and tells the first flaw of each version of a plan once, by an Event and mostly
+/// in the log.
 pub(crate) async fn follow(known: Arc<Known>, outbox: Outbox, clock: Clock) {
     let (mut told, mut pace) = (HashSet::new(), Pace::default());
     known.plans().synced().await;
@@ -56,8 +57,9 @@ fn there(view: &View) -> Vec<(String, String)> {
     }
 }
 
-/// The first flaw of a plan, with the plan; `None` if it has none, is gone, or its release still changes. The plan is read through a view of
-/// its own, which is dropped at the end: a plan may name any number of objects, and the objects of all plans together would fill the memory.
+/// The first flaw of a plan, with the plan; `None` if it has none, is gone, cannot be read, or its release still changes. The plan is read
+/// through a view of its own, which is dropped at the end: a plan may name any number of objects, and the objects of all plans together would
+/// fill the memory.
 fn flaw(
     known: &Arc<Known>,
     namespace: &str,
@@ -87,8 +89,8 @@ fn digest(plan: &Value, flaw: &PlanFlaw) -> u64 {
     ))
 }
 
-/// Puts an Event about the flaw of a plan into the outbox, and a line in the log where the plan is wrong. Returns `false` if the plan has had
-/// too many Events, or if the outbox is full.
+/// Puts an Event about the flaw of a plan into the outbox, and a line in the log where the plan is wrong. Returns whether that was done: `false`,
+/// and neither, if the plan has had too many Events or the outbox is full.
 fn tell(outbox: &Outbox, pace: &mut Pace, plan: &Value, flaw: &PlanFlaw) -> bool {
     let metadata = &plan["metadata"];
     let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();

@@ -35,7 +35,8 @@ const PAUSE: u32 = 100;
 /// The most PersistentVolumeClaims that one look reads, of pods without a node.
 const CLAIMS: usize = 4;
 
-/// Looks at the pods of dependencies for as long as the process runs.
+/// Looks at the pods of dependencies that gates wait for, one dependency after the other as they are due, for as long as the process runs. Notes
+/// the causes in `known`.
 pub(crate) async fn follow(client: Client, known: Arc<Known>, clock: Clock) {
     loop {
         let behind = known.pod_causes().due().await;
@@ -123,8 +124,8 @@ struct AtItsGate {
     is_beside_others: bool,
 }
 
-/// A pod of the workload that waits at its gate. `None` where something worse is known of a gated pod of the workload, where no pod waits,
-/// and where the dependency is no workload with a selector (such as a Service).
+/// A pod of the workload that waits at its gate. `None` where something worse is known of a gated pod of the workload, where no pod waits or the
+/// gated pods are not believed, and where the dependency is no workload with a selector (such as a Service).
 fn at_its_gate(view: &View, behind: &Behind, now: Timestamp) -> Option<AtItsGate> {
     let workload = behind.owner.as_ref().filter(|_| behind.by == By::Labels)?;
     let Lookup::Found(gated) = view.peek_gated(&behind.namespace, &behind.selector) else {

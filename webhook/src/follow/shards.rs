@@ -55,7 +55,7 @@ impl Shards {
     }
 
     /// Writes these keys to the ConfigMap with this number, and removes the keys whose value is null (RFC 7396). Other keys stay. With a
-    /// `resourceVersion`, the API server refuses the patch if another write came first.
+    /// `resourceVersion`, the API server refuses the patch if another write came first. Returns the ConfigMap as it is stored then.
     pub(super) async fn patch(
         &self,
         shard: usize,

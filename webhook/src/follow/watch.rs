@@ -159,8 +159,8 @@ impl<'t> Crowded<'t> {
     }
 }
 
-/// Puts the listed objects into the store and watches them, each time from where the last watch ended, until that is no longer possible.
-/// Returns the error that ended it; code 410 if only a new list is due.
+/// Puts the listed objects into the store (those of a forbidden kind only once a watch of it has begun) and watches them, each time from where
+/// the last watch ended, until that is no longer possible. Returns the error that ended it; code 410 if only a new list is due.
 async fn watch_from<T: Arriving>(
     client: &Client,
     target: &Target,

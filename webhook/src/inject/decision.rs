@@ -68,11 +68,12 @@ impl Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Change {
-    /// The pod template gets the marker.
+    /// The pod template gets the marker, the annotation `sluice.dev/gated`.
     Marked,
-    /// The pod template gets back the marker that the stored template has.
+    /// The pod template gets back the marker (`sluice.dev/gated`) that the stored template has and the request lacks or alters.
     MarkerRestored,
-    /// The pod template loses the marker, because no list asks for a gate.
+    /// The pod template loses the marker (`sluice.dev/gated`): nothing asks for a gate, or the stored template has none and this request must not
+    /// roll the pods.
     MarkerRemoved,
     /// The Job is created suspended, and its pod template has the marker.
     Suspended,
@@ -110,15 +111,15 @@ pub enum Skip {
     NoTemplate,
     /// The object asks for no gate; or, where held creations are decided on, it does not ask for its creation to be held.
     NotAsked,
-    /// The marker of the pod template is right already.
+    /// The pod template has its marker (`sluice.dev/gated`) already, as it has to be.
     MarkerInPlace,
-    /// The object asks for a gate, but marking it now would roll its pods or change a running Job.
+    /// The object asks for a gate, but to mark its pod template now would roll its pods or change a Job that exists.
     NotRolled,
     /// The kubelet created the pod from a file, and would not see a change of the API server's copy.
     MirrorPod,
-    /// The pod has its gate already.
+    /// The pod has its gate already, and nothing has to be added to it.
     AlreadyInjected,
-    /// There is no gate for Windows, and the administrator lets such pods start without one.
+    /// The pod asks for a gate and is for Windows, for which there is none; the administrator lets such pods start without one.
     Windows,
     /// A dry run creates nothing, so its creation is not held.
     DryRun,

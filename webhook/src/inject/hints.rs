@@ -11,8 +11,8 @@ use rules::dependency::Dependency;
 use rules::object::controller_of;
 use serde_json::Value;
 
-/// Returns the advice on one request that is allowed. `entries` are those of the object's lists, where they have been read. Empty for the
-/// object of a controller, for one that asks for no gate, and for an update that does not change a list, a weight or a cap.
+/// Returns the advice on one request that is allowed. `entries` are those of the object's lists, where they have been read. Empty for the object
+/// of a controller, for one without pods, for one that asks for no gate, and for an update that does not change a list, a weight or a cap.
 pub(crate) fn hints(
     request: &Request<'_>,
     options: Options,

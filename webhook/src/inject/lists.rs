@@ -1,4 +1,4 @@
-//! The lists of one object: whether it has any, and whether they can be read.
+//! The dependency lists of one object, and its other annotations of sluice: whether it has any, and whether they can be read.
 
 use super::template::{is_job, template};
 use super::{Deny, GateParts, ListPlace, Request, annotations};
@@ -88,8 +88,8 @@ impl Options {
         Self { prefetch, ..self }
     }
 
-    /// Returns the values of the annotations that ask for a gate (the lists, the weight, the cap), unread, in the order of
-    /// [`keys::ASKING`].
+    /// Returns the values of the annotations that ask for a gate (the lists, the weight, the cap), not parsed, in the order of [`keys::ASKING`];
+    /// `None` for one that is missing or not honoured.
     fn lists(self, annotations: Option<&Annotations>) -> [Option<&Value>; keys::ASKING.len()] {
         let honoured = |key| key != keys::CONFIG_DEPENDS_ON || self.shares(annotations);
         keys::ASKING.map(|key| annotations?.get(key).filter(|_| honoured(key)))
@@ -153,7 +153,8 @@ impl<'a> Lists<'a> {
             .any(|place| options.lists(place).iter().any(Option::is_some))
     }
 
-    /// Returns the advice on a `config.kubernetes.io/depends-on` in the format of another product, if this request adds or changes it.
+    /// Returns the advice on a `config.kubernetes.io/depends-on` in the format of another product, if this request adds or changes it and the
+    /// options honour that key.
     pub(super) fn foreign(self, options: Options) -> Option<Advice> {
         let mut written = self.places().into_iter();
         let key = keys::CONFIG_DEPENDS_ON;
@@ -182,8 +183,7 @@ impl<'a> Lists<'a> {
         on(self.object) != on(self.old_object)
     }
 
-    /// Returns whether this request asks for a hold while holds are off: on a Job, or in the annotations that pods
-    /// get.
+    /// Returns whether this request newly asks for a hold while holds are off: of a Job itself, or in the annotations that pods get.
     pub(super) fn holds_in_vain(self, options: Options) -> bool {
         let (new, old) = self.of_pods();
         let of_pods = hold(new) == Some(true) && hold(old) != Some(true);
@@ -191,7 +191,7 @@ impl<'a> Lists<'a> {
         options.holds == Holds::Off && (of_pods || of_a_job)
     }
 
-    /// Returns whether this request asks that the creation of the object be held, where no creation is held.
+    /// Returns whether this request newly asks that the creation of the object be held, where the administrator has such holds off.
     pub(super) fn holds_creation_in_vain(self, options: Options) -> bool {
         let asks = self.object.is_some_and(annotation::holds_creation);
         asks && !options.creation_holds && self.writes(keys::HOLD)
@@ -204,15 +204,14 @@ impl<'a> Lists<'a> {
         waves.find(|key| places.iter().any(|(new, old)| adds(*new, *old, key)))
     }
 
-    /// Returns whether this request asks for early pulls, in the annotations that pods get, where the API server has no image
-    /// volumes.
+    /// Returns whether this request newly asks for early pulls, in the annotations that pods get, where the API server has no image volumes.
     pub(super) fn prefetches_in_vain(self, options: Options) -> bool {
         let (new, old) = self.of_pods();
         let asks = prefetch(new) == Some(true) && prefetch(old) != Some(true);
         options.prefetch == Prefetch::Unsupported && asks
     }
 
-    /// Returns the annotations that pods get, new and as stored.
+    /// Returns the annotations that pods get, new and as stored: those of the pod template, or without one those of the object itself.
     fn of_pods(self) -> (Option<&'a Annotations>, Option<&'a Annotations>) {
         match self.template {
             Some(template) => (Some(template), self.old_template),
@@ -297,7 +296,7 @@ pub(super) fn prefetch(annotations: Option<&Annotations>) -> Option<bool> {
     annotation::prefetch(annotations?).ok().flatten()
 }
 
-/// Returns whether a Job with these annotations asks to be created suspended.
+/// Returns whether a Job with these annotations asks to be created suspended; `false` if they cannot be read.
 fn suspends(annotations: &Annotations) -> bool {
     annotation::suspends(annotations).unwrap_or(false)
 }

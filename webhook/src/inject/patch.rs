@@ -31,7 +31,7 @@ pub(super) enum EditValue {
 }
 
 impl EditValue {
-    /// Writes the text of a value that many patches share.
+    /// Makes the form of a value that many patches share: its JSON text, written once. A value that cannot be written keeps its own form.
     pub(super) fn shared(value: &Value) -> Self {
         match to_raw_value(value) {
             Ok(text) => Self::Shared(text.into()),
@@ -90,7 +90,7 @@ impl<'a> Edits<'a> {
         self.operations
     }
 
-    /// Sets one key of the mapping at `path`. Creates missing mappings on the way; an error where another type stands there.
+    /// Sets one key of the mapping at `path`. Creates the mappings on the way that are missing or null; an error where another type stands there.
     pub(super) fn set(
         &mut self,
         path: &[&str],

@@ -23,8 +23,9 @@ use serde_json::{Value, json};
 /// The annotation by which the kubelet marks the API server's copy of a static pod.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// Decides whether a pod gets the gate, a hold and early pulls, with the warnings for its user. `parts` is `None` while the parts of a gate
-/// are not known: a pod that asks for one is then refused.
+/// Decides whether a pod gets the gate, a hold and early pulls, with the warnings for its user. `parts` is `None` while the parts of a gate are
+/// not known: a pod that asks for one is then refused. A request other than a CREATE, a mirror pod, and a pod that neither asks for a gate nor
+/// has one stay unchanged.
 pub fn decide(request: &Request<'_>, options: Options, parts: Option<&GateParts>) -> Decision {
     let pod = request.object;
     if request.operation != Operation::Create {
@@ -98,8 +99,9 @@ struct Placement<'a> {
     prefetch: bool,
 }
 
-/// Returns whether the pod is to be held. A pod is held once: a pod with the note of an earlier hold may be a copy of a
-/// released pod. A pod that names its node is past the scheduler, and the API server refuses a scheduling gate on it.
+/// Returns whether the pod is to be held: under [`Holds::Asked`] if it asks for that, under [`Holds::All`] unless it declines. A pod is held
+/// once: a pod with the note of an earlier hold may be a copy of a released pod. A pod that names its node is past the scheduler, and the API
+/// server refuses a scheduling gate on it.
 fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
     let said = hold(annotations(pod));
     let wanted = match holds {
@@ -113,8 +115,9 @@ fn is_to_be_held(pod: &Value, holds: Holds) -> bool {
     wanted && !has_node && !gate::was_held(pod)
 }
 
-/// Makes the patch that adds the gate, or renews it, with the hold and the early pulls that the pod wants. `gate` is the index of a gate
-/// that the pod has already: from an earlier call, or because the pod is a copy.
+/// Makes the patch that adds the gate, or renews it, with the hold and the early pulls that the pod wants. `gate` is the index of a gate that the
+/// pod has already: from an earlier call, or because the pod is a copy. An error for a pod for Windows, for one that uses one of our names, and
+/// while `parts` is `None`.
 fn inject(
     pod: &Value,
     gate: Option<usize>,

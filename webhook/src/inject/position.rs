@@ -51,9 +51,9 @@ pub(super) fn index(init_containers: &[Value], wanted: Option<&GatePosition>) ->
     wanted.unwrap_or_else(|| after_last(&native_proxy).unwrap_or(0))
 }
 
-/// Returns the annotation `(key, value)` that lets the gate's ports past a mesh, where the mesh would redirect them
-/// to a proxy that does not run. `gate` is the gate's index among the init containers: containers of a lower index
-/// have run or are running.
+/// Returns the annotation `(key, value)` that lets the gate's ports past a mesh, where the mesh would redirect them to a proxy that does not run.
+/// The ports that are listed already stay; `None` where no mesh does that, or no port is missing. `gate` is the gate's index among the init
+/// containers: containers of a lower index have run or are running.
 pub(super) fn exclusion(pod: &Value, gate: usize, ports: &[u16]) -> Option<(&'static str, String)> {
     let mesh = MESHES.iter().find(|mesh| mesh.swallows(pod, gate))?;
     let listed = super::annotations(pod)

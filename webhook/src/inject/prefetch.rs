@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 const VOLUMES: [&str; 2] = ["spec", "volumes"];
 
-/// Returns whether a pod with these annotations gets image volumes, by which its images are pulled early.
+/// Returns whether a pod with these annotations gets image volumes, by which its images are pulled early: if it asks for that, or under
+/// [`Prefetch::All`] unless it declines; never where there are no image volumes.
 pub(super) fn is_wanted(annotations: Option<&Map<String, Value>>, of: Prefetch) -> bool {
     let said = prefetch(annotations);
     match of {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const RESOURCES: [&str; 2] = ["cpu", "memory"];
 
-/// The class of a pod, which decides the gate's resources.
+/// The quality-of-service class of a pod, which decides the gate's resources. Init containers count as containers, and an amount of zero as none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// The class of a pod of which every container has limits of cpu and memory, and all requests equal them.

@@ -16,7 +16,7 @@ pub enum Warning {
     AlreadyStarted,
     /// The object asks for a hold, and holds are off.
     HoldsOff {
-        /// The `activeDeadlineSeconds` of a Job that asks to be created suspended: they count while it waits.
+        /// The `activeDeadlineSeconds` of a Job that asks to be created suspended: they count while it waits. `None` for any other object.
         deadline: Option<i64>,
     },
     /// The object asks that its creation be held, and no creation is held.

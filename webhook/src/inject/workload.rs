@@ -19,8 +19,9 @@ use rules::object::controller_of;
 use rules::scope::{self, Scope};
 use serde_json::{Map, Value};
 
-/// Decides on one workload: whether its pod template gets, keeps or loses the marker, whether a new Job is created suspended, and which
-/// warnings its user gets. Refuses a new or changed annotation of sluice that cannot be read.
+/// Decides on one workload: whether its pod template gets, keeps or loses the marker, whether a new Job is created suspended, and which warnings
+/// its user gets. Refuses a new or changed annotation of sluice that cannot be read. Leaves alone an object of a controller, one that is being
+/// deleted, and one without a pod template.
 pub fn decide(request: &Request<'_>, options: Options) -> Decision {
     let Request {
         operation,
@@ -130,13 +131,13 @@ fn warnings(
     .collect()
 }
 
-/// Whether a weight on the object may have an effect: it is in a scope, it is a Helm hook, or the request names no namespace.
+/// Whether a weight on the object may have an effect: it is in a scope, it is a Helm hook, or its metadata names no namespace.
 fn is_ordered(object: &Value) -> bool {
     let is_placed = object["metadata"]["namespace"].is_string();
     !is_placed || Scope::of(object).is_some() || scope::is_hook(object)
 }
 
-/// Refuses a request that asks to suspend a Job whose installer would take the suspended Job for done.
+/// Refuses a request that newly asks to suspend a Job whose installer would take the suspended Job for done. Any other request passes.
 fn suspends_safely(request: &Request<'_>, lists: Lists<'_>) -> Result<(), Deny> {
     if !is_job(request.subject) || !lists.writes(keys::HOLD) {
         return Ok(());
@@ -194,8 +195,8 @@ impl Mark<'_> {
     }
 }
 
-/// Adds to `action` the suspension of the Job and the note about it. A Job that is suspended already stays as it is:
-/// its user resumes it, or an earlier call has noted it.
+/// Adds to `action` the suspension of the Job and the note about it. A Job that is suspended already stays as it is: its user resumes it, or an
+/// earlier call has noted it. A refusal stays a refusal.
 fn suspended(action: Action, job: &Value) -> Result<Action, Misshapen> {
     if job["spec"]["suspend"] == true {
         return Ok(action);

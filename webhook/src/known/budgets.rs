@@ -18,9 +18,9 @@ const WISHES_IN_ALL: usize = 16;
 /// The divisor of the process's memory that gives the limit for the objects of one namespace that ask to be kept whole: a thirty-second.
 const WISHES_OF_A_NAMESPACE: usize = 32;
 
-/// The divisor of the process's memory that gives the limit for the bytes of large objects beyond an ordinary size: an eighth.
+/// The divisor of the process's memory that gives the limit for the bytes of large objects beyond 4 KiB each: an eighth.
 const LARGE_IN_ALL: usize = 8;
-/// The divisor of the process's memory that gives the limit for the large objects of one namespace: a sixteenth.
+/// The divisor of the process's memory that gives the limit for the bytes of one namespace's large objects beyond 4 KiB each: a sixteenth.
 const LARGE_OF_A_NAMESPACE: usize = 16;
 
 /// The divisor of the process's memory that gives the limit for all objects that are read whole at one moment: a sixteenth.
@@ -37,7 +37,8 @@ const CREATIONS_IN_ALL: usize = 32;
 /// some three KiB.
 const CREATIONS_OF_A_NAMESPACE: usize = 64;
 
-/// The divisor of the process's memory that gives the limit for all held pods and suspended Jobs that have a place: an eighth.
+/// The divisor of the process's memory that gives the limit for all held pods and suspended Jobs that the status service judges at a time: an
+/// eighth.
 const HOLDS_IN_ALL: usize = 8;
 /// The divisor of the process's memory that gives the limit for the held pods and suspended Jobs of one namespace: a sixteenth. One takes
 /// some 6.5 KiB.
@@ -65,7 +66,7 @@ pub(crate) struct Budgets {
     pub(crate) wishes: Arc<WholeBudget>,
     /// The budget of the objects that are followed one by one, with all of their fields, at one moment.
     pub(crate) readings: Arc<WholeBudget>,
-    /// The budget of the bytes that large objects take beyond an ordinary size.
+    /// The budget of the bytes that large objects take beyond 4 KiB each.
     pub(crate) large: Arc<LargeBudget>,
     /// The budget of the creations that are held.
     pub(super) creations: Arc<ByteBudget>,

@@ -170,7 +170,8 @@ impl HeldCreation {
         self.tries().began
     }
 
-    /// Notes that the client was told to pause this long before its next try.
+    /// Notes that the client was told to pause this long before its next try. Without that try the creation is forgotten [`LATE`] after the
+    /// pause.
     pub(crate) fn expects(&self, pause: Duration) {
         self.tries().until = Instant::now() + pause + LATE;
     }

@@ -16,7 +16,7 @@ impl Granted {
         Self(watch::Sender::new((!awaited).then(Arc::default)))
     }
 
-    /// The granted kinds; `None` before the ClusterRole has been read.
+    /// The granted kinds; `None` before the ClusterRole has been read. Empty in an installation without such a ClusterRole.
     pub(crate) fn kinds(&self) -> Option<Arc<[Kind]>> {
         self.0.borrow().clone()
     }

@@ -62,7 +62,7 @@ impl HealthRules {
             .is_some_and(|it| health::reads_a_generation(it, self.builtin, object))
     }
 
-    /// Replaces the health rules of the administrator's ConfigMap.
+    /// Replaces the health rules of the administrator's ConfigMap. Wakes no view: the caller does.
     pub fn replace(&self, administrator: Rules) {
         self.administrator.store(Some(Arc::new(administrator)));
     }

@@ -34,7 +34,7 @@ pub(crate) type ShardChanges = BTreeMap<String, Option<String>>;
 pub(crate) enum Learned {
     /// The ConfigMap has no news.
     Nothing,
-    /// Another replica has written an entry to the ConfigMap.
+    /// Another replica has written an entry to the ConfigMap, or removed one.
     Entries,
     /// The ConfigMap was the last one of the memory to be read: from now on a missing entry is known to be missing.
     Everything,
@@ -111,7 +111,8 @@ impl Memory {
         self.read().get(&passed_key(revision)).is_some()
     }
 
-    /// Notes that a gate of the dependent has opened. After a boot of the dependent's node, the note is for that boot alone.
+    /// Notes that a gate of the dependent has opened; not for a dependent without a revision or an owner. After a boot of the dependent's node,
+    /// the note is for that boot alone.
     pub fn pass(&self, dependent: &Dependent, now: Timestamp) {
         let passage = dependent.passage().filter(|it| !self.has_passed(it));
         if let (Some(passage), Some(owner)) = (passage, dependent.owners.first()) {
@@ -231,8 +232,9 @@ impl Memory {
         self.changed.notify_one();
     }
 
-    /// Takes over the entries of a shard, a ConfigMap of the memory, under the changes that this replica has yet to write. If the shard
-    /// does not say that it is whole, no entry of this replica counts as removed. A shard that does not exist has no entries.
+    /// Takes over the entries of a shard, a ConfigMap of the memory, under the changes that this replica has yet to write, except where the shard
+    /// has a newer Job. Returns the news in it. If the shard does not say that it is whole, no entry of this replica counts as removed. A shard
+    /// that does not exist has no entries.
     pub(crate) fn learn(&self, number: usize, stored: BTreeMap<String, String>) -> Learned {
         let mut known = self.lock();
         let was_loaded = known.is_loaded();
@@ -261,7 +263,7 @@ impl Memory {
         (shard.unwritten.clone(), evicted)
     }
 
-    /// Notes that the API server has written `changes` to the ConfigMap of the memory.
+    /// Notes that the API server has written `changes` to the ConfigMap of the memory. A key that has changed again since stays to be written.
     pub(crate) fn written(&self, shard: usize, changes: &ShardChanges) {
         self.lock().shards[shard]
             .unwritten
@@ -273,8 +275,9 @@ impl Memory {
         self.lock().shards[shard].unwritten.remove(key);
     }
 
-    /// Removes the revisions whose owner `is_gone`, and the Jobs that their namespace has `outlived`: the namespace no longer exists, or
-    /// was made again after the given moment, in seconds since 1970.
+    /// Removes the revisions whose owner `is_gone`, and the completed Jobs of namespaces that no longer exist, or were made again since:
+    /// `outlived` tells that by the namespace and the time of the completion, in seconds since 1970. An entry that this version cannot read
+    /// stays.
     pub(crate) fn prune(
         &self,
         is_gone: impl Fn(&str, &Passed) -> bool,
@@ -312,7 +315,8 @@ impl Entries {
         entry::read(home.or_else(|| self.get(key))?)
     }
 
-    /// Takes over the entries of a ConfigMap of the memory. Returns whether an entry has changed.
+    /// Takes over the entries of a ConfigMap of the memory. If it does not say that it is whole, all entries known before are to be written
+    /// again. Returns whether an entry has changed.
     fn learn(&mut self, number: usize, stored: BTreeMap<String, String>) -> bool {
         let MemoryShard {
             held,
@@ -377,7 +381,8 @@ impl MemoryShard {
         held.map(|(key, text)| key.len() + text.len()).sum()
     }
 
-    /// Shrinks a full ConfigMap of the memory to [`ENOUGH`] bytes: the oldest entries of the fullest namespace go. Returns their number.
+    /// Shrinks a full ConfigMap of the memory to [`ENOUGH`] bytes: the oldest entries of the fullest namespace go. Returns their number; zero if
+    /// it is not full.
     fn make_room(&mut self) -> usize {
         if self.size() <= shards::MOST {
             return 0;

@@ -35,7 +35,8 @@ struct BudgetLabel {
 }
 
 impl Known {
-    /// The state of each watch, once for each store: `Live`, or the reason for which its objects are not believed, as a dependent is told.
+    /// The state of each watch of a kind, of the gated pods and of the plans, once for each store: `Live`, or the reason for which its objects
+    /// are not believed, as a dependent is told.
     fn watches(&self) -> impl Iterator<Item = StateLabel> {
         let stores = self.stores().into_iter().map(|(_, store)| store);
         let own = [Arc::clone(&self.gated), Arc::clone(&self.plans)];
@@ -87,8 +88,8 @@ impl Known {
     }
 }
 
-/// The collector that tells `/metrics` the freshness of the stores, the sizes of the ConfigMaps of memory and slots, and the budgets of memory
-/// that namespaces share.
+/// The collector that tells `/metrics` the freshness of the stores, the numbers of objects that are too large or read whole, the bytes of the
+/// ConfigMaps of memory and slots, and the budgets of memory that namespaces share.
 #[derive(Debug)]
 pub(crate) struct FreshnessMetrics(pub(crate) Arc<Known>);
 

@@ -27,7 +27,7 @@ const KEPT: Duration = Duration::from_mins(2);
 pub(crate) struct PodCauses {
     seen: Mutex<HashMap<Behind, KnownCause>>,
     waiters: Waiters<Fingerprint>,
-    /// Rings when a view asks about a dependency whose pods are due for a look.
+    /// Rings when a view asks about a dependency whose pods are due for a look, or that no view was waiting for.
     asked: Notify,
 }
 
@@ -96,7 +96,8 @@ impl PodCauses {
         }
     }
 
-    /// The dependency whose pods are due for a look first, and the moment of that look. Only dependencies that a view waits for count.
+    /// The dependency whose pods are due for a look first, and the moment of that look. Only dependencies that a view waits for count; `None`
+    /// without any. Forgets those that no view has asked for in [`KEPT`].
     fn next(&self, now: Instant) -> Option<(Behind, Instant)> {
         let mut seen = self.lock();
         seen.retain(|_, it| it.is_kept(now));
@@ -117,7 +118,7 @@ impl PodCauses {
         }
     }
 
-    /// Notes the result of a look. Returns whether the result is new.
+    /// Notes the result of a look. Returns whether the result is new; if so, the next pause is the shortest.
     fn note(&self, behind: &Behind, found: Option<Stuck>) -> bool {
         let mut seen = self.lock();
         let Some(it) = seen.get_mut(behind).filter(|it| it.found != found) else {
@@ -137,7 +138,7 @@ impl PodCauses {
         }
     }
 
-    /// Plans the next look at a dependency, after a pause.
+    /// Plans the next look at a dependency, after its pause, and makes the pause after that one half as long again.
     pub(crate) fn put_off(&self, behind: &Behind) {
         if let Some(it) = self.lock().get_mut(behind) {
             it.due = Instant::now() + it.pause;

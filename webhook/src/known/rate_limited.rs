@@ -19,7 +19,7 @@ const PARTS: u32 = 4;
 const MOST: usize = 1000;
 /// The most results of searches that are kept of one namespace.
 const OF_A_NAMESPACE: usize = MOST / 4;
-/// The age from which a result makes room for another one.
+/// The age from which a result makes room for another one, once as many results are kept as there may be.
 const OLD: Duration = Duration::from_mins(1);
 
 /// The results of searches of one sort, by namespace and name.

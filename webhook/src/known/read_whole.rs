@@ -202,7 +202,7 @@ impl ObjectTurns {
         own < OF_A_NAMESPACE && read.values().sum::<usize>() < AT_MOST
     }
 
-    /// Forgets the objects that no view has asked for in a while.
+    /// Forgets the objects that no view has asked for in [`UNASKED_FOR`].
     fn forget(&mut self, now: Instant) {
         self.by_object.retain(|_, place| {
             place.unasked = match (place.store.asked(), place.unasked) {
@@ -224,8 +224,9 @@ impl ObjectTurns {
         read
     }
 
-    /// Finds the object that gets the next turn, among those that have waited since `before`, and makes room for it. The namespace
-    /// with the fewest turns comes first, and in it the object that has waited the longest.
+    /// Finds the object that gets the next turn, among those whose wait has at most the number `before`, and ends another turn if there is no
+    /// room. `None` if no object waits, or no turn may end. The namespace with the fewest turns comes first, and in it the object that has waited
+    /// the longest.
     fn next_turn(&mut self, before: u64, now: Instant) -> Option<ObjectName> {
         let read = self.read_of_each();
         let starved = self.starved();
@@ -287,7 +288,7 @@ impl ObjectTurns {
         starved.map(|(named, _)| &*named.namespace).collect()
     }
 
-    /// Ends the turns of the objects that found no room in the memory of their namespace.
+    /// Ends the turns of the objects that found no room in the memory of their namespace, once they have lasted for [`TURN`].
     fn end_turns_without_room(&mut self, now: Instant) {
         let without_room = self.by_object.iter().filter(|(_, place)| {
             let began = place.reads.filter(|_| place.store.has_cut());

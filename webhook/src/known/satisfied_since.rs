@@ -39,7 +39,7 @@ impl SatisfiedSince {
         (*streak.since.get_or_insert(now), streak.watch())
     }
 
-    /// Notes that an edge is not satisfied, or that its state is unknown.
+    /// Ends the streak of an edge that is not satisfied, or whose state is unknown.
     pub(super) fn broken(&self, edge: &str) {
         self.lock().remove(&digest(edge));
     }
@@ -87,7 +87,7 @@ impl Streak {
         Self { since: None, left }
     }
 
-    /// Whether no break can have gone unseen: a gate waits, or has waited a moment ago.
+    /// Whether no break can have gone unseen: a gate waits, or has waited less than [`ASKS_AGAIN`] ago.
     fn goes_on(&self) -> bool {
         Arc::strong_count(&self.left) > 1 || Instant::now() < *lock(&self.left) + ASKS_AGAIN
     }

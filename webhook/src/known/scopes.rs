@@ -104,7 +104,7 @@ struct CachedReadiness {
 /// The first object below a weight that may not be ready.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum First {
-    /// The object has to be judged. The result goes to [`Scopes::judged`] with the position and the number.
+    /// The object has to be judged. The result goes to [`Scopes::judged`] with this position, and with this number of the object's last change.
     Unjudged(Position, u64),
     /// The object at this position is not ready.
     Unready(Position),
@@ -190,8 +190,8 @@ impl Standing {
 }
 
 impl Scopes {
-    /// Adds an object at its place in its scope, not judged yet. `before`: the place at which the object stood before the change; `None` for a
-    /// new object.
+    /// Adds an object at its place in its scope, not judged yet, and notes the time of its last write. `before`: the place at which the object
+    /// stood before the change; `None` for a new object. Without a scope, the object only leaves that place.
     pub(super) fn insert(&mut self, place: &Standing, before: Option<&Standing>) {
         if let Some(before) = before {
             self.move_out(before, place.scope.as_ref());
@@ -250,7 +250,8 @@ impl Scopes {
         self.members.clear();
     }
 
-    /// The moment at which an installer last created or wrote an object of the scope; `None` if there is no such object.
+    /// The moment at which an installer last created or wrote an object of the scope, even if that one is gone; `None` if the scope has no
+    /// objects, or no such time is known.
     pub(super) fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.members.get(scope)?.active
     }

@@ -118,8 +118,9 @@ impl Slots {
         }
     }
 
-    /// The holders of a wave, and the moment until which they are believed without a further sign of the API server. Asks the task of the
-    /// wave's namespace to look for a free slot, and wakes the view behind `waiter` when the holders change.
+    /// The holders of a wave, and the moment until which they are believed without a further sign of the API server. An error while they are
+    /// unknown or no longer believed. Asks the task of the wave's namespace to look for a free slot. The subscription wakes the view behind
+    /// `waiter` when the holders change.
     pub(crate) fn ask(
         &self,
         wave: &Wave,
@@ -165,7 +166,7 @@ impl Slots {
         self.lost.notify_one();
     }
 
-    /// The bytes of the entries in each ConfigMap of the slots; zero for one that is not whole.
+    /// The bytes of the entries in each ConfigMap of the slots; zero for one that is unread, missing or not whole.
     pub(super) fn sizes(&self) -> [usize; shards::COUNT] {
         let size = |shard: &SlotShard| {
             let waves = shard.content.waves().into_iter().flatten();
@@ -174,7 +175,7 @@ impl Slots {
         self.lock().shards.each_ref().map(size)
     }
 
-    /// The lost ConfigMaps of the slots by their numbers, with their faults.
+    /// The ConfigMaps of the slots that are missing or not whole, by their numbers, with their faults. An unread one is not among them.
     pub(crate) fn losses(&self) -> Vec<(usize, ShardLoss)> {
         let known = self.lock();
         let shards = known.shards.iter().enumerate();
@@ -199,8 +200,8 @@ impl Slots {
         }
     }
 
-    /// The waves of a namespace in which a view waits for a slot. After each reading of a ConfigMap its other waves are added once,
-    /// because their finished holders would otherwise stay for ever.
+    /// The waves of a namespace in which a view waits for a slot. After each reading of a ConfigMap its other waves are added once, because their
+    /// finished holders would otherwise stay for ever. Forgets the troubles of the waves in which no view waits.
     pub(crate) fn waves(&self, namespace: &str) -> BTreeSet<Wave> {
         let mut known = self.lock();
         let is_here = |wave: &Wave| wave.scope.namespace == namespace;
@@ -269,7 +270,8 @@ impl Table {
         }
     }
 
-    /// The holders of a wave, and the moment until which they are believed.
+    /// The holders of a wave, with the trouble in writing them, and the moment until which they are believed. An error while the wave's ConfigMap
+    /// is unread, missing, not whole or stale.
     fn running(&self, wave: &Wave) -> Result<(Running, Instant), Unavailable> {
         let shard = self.shard(wave);
         let waves = shard.content.waves().ok_or(Unavailable::Syncing)?;
@@ -282,7 +284,8 @@ impl Table {
         Ok((running, until))
     }
 
-    /// Takes over the content of a ConfigMap of the slots, and wakes the views whose wave has changed.
+    /// Takes over the content of a ConfigMap of the slots, and wakes the views whose wave has changed: all of its views, if its holders were or
+    /// are unknown or were stale.
     fn take_over(&mut self, shard: usize, content: ShardContent, waiters: &Waiters<Wave>) {
         let SlotShard {
             heard,
@@ -359,7 +362,7 @@ fn room(all: usize, ours: usize) -> usize {
     fair.min(SHARE.saturating_sub(ours))
 }
 
-/// Reads an entry, with its length; `None` if the text is not the entry of the key `of`.
+/// Reads the entry of the key `of`, with the bytes of key and text; `None` if the text is no entry, or that of another key.
 fn read(of: &str, text: &str) -> Option<(Wave, (Vec<Holder>, usize))> {
     let Entry { wave, holders } = serde_json::from_str(text).ok()?;
     (key(&wave) == of).then_some((wave, (holders, of.len() + text.len())))
@@ -374,7 +377,8 @@ fn is_older(version: Option<&str>, than: Option<&str>) -> bool {
     }
 }
 
-/// The key of a wave: short, and made of letters that a ConfigMap allows for any name of a scope.
+/// The key of a wave in its ConfigMap: the namespace and a digest of the wave. So it is short, and has only letters that a ConfigMap allows, for
+/// any name of a scope.
 pub(crate) fn key(wave: &Wave) -> String {
     let text = serde_json::to_vec(wave).unwrap_or_default();
     let digest = Sha256::digest(text);

@@ -165,12 +165,12 @@ impl Store {
         self.take(object.into());
     }
 
-    /// Adds or replaces an object that was trimmed and packed before.
+    /// Adds or replaces an object that was trimmed and packed before, and wakes the views that the change concerns.
     pub(crate) fn take(&self, Entry { key, snapshot }: Entry) {
         self.change(|inner, woken| inner.insert(&key, snapshot, woken));
     }
 
-    /// Removes an object from the store.
+    /// Removes the object of this namespace and name from the store, and wakes the views that it concerns. Does nothing if the store has none.
     pub fn delete(&self, object: &Value) {
         self.change(|inner, woken| inner.remove(&key(object), woken));
     }
@@ -241,7 +241,8 @@ impl Store {
         }
     }
 
-    /// Notes a sign of life of the watch. The watch is therefore not refused; a list would not tell that.
+    /// Notes a sign of life of the watch, and wakes all views if the store was no longer believed. A watch that gives signs is not refused, so
+    /// earlier refusals count no more; a list would not tell that.
     pub fn heard(&self) {
         self.change(|inner, woken| {
             inner.refused = None;
@@ -251,8 +252,8 @@ impl Store {
         });
     }
 
-    /// Notes a refusal of the kind. After a while of refusals the objects are forgotten, and `freshness` is `why`; until then the objects
-    /// are believed as before. Returns whether the objects were forgotten now.
+    /// Notes a refusal of the kind. After 30 s of refusals (10 s if the kind was never read) the objects are forgotten, and `freshness` is `why`;
+    /// until then they are believed as before. Returns whether this call has forgotten them.
     pub fn refuse(&self, why: Freshness) -> bool {
         self.change(|inner, woken| {
             if inner.freshness == why {

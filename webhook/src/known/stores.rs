@@ -104,8 +104,8 @@ impl Stores {
         Some(Arc::clone(&entry.store))
     }
 
-    /// The store of a kind that a list names, and whether the store is new, so that a task has to begin to follow the kind. `room` is the
-    /// memory that is charged for a new store.
+    /// The store of a kind that a list names, and whether the store is new, so that a task has to begin to follow the kind. `room` is the memory
+    /// that is charged for a new store; it is given back where the kind has a store already.
     pub(super) fn add(&self, kind: &Kind, room: Option<Allotment>) -> (Arc<Store>, bool) {
         let mut new = false;
         let entry = self.by_kind.entry(kind.clone()).or_insert_with(|| {
@@ -133,8 +133,8 @@ impl Stores {
         Store::of_scopes(self.wall, self.scope_waiters.clone(), true)
     }
 
-    /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, or if no list names
-    /// the kind any more.
+    /// The store of a kind for the task that follows the kind from now on; `None` if a task follows it already, if no list names the kind any
+    /// more, or if the kind is a second spelling.
     pub(super) fn begin(&self, kind: &Kind) -> Option<(Arc<Store>, Forgotten)> {
         let mut entry = self.by_kind.get_mut(kind)?;
         let is_followed = |follower: &oneshot::Sender<()>| !follower.is_closed();
@@ -159,9 +159,9 @@ impl Stores {
         absent.map(|it| it.key().clone()).collect()
     }
 
-    /// Lets `spelling` share one store with `canonical`, another name of the same kind. If both had a store, the one of `canonical`
-    /// stays, and the other one is returned, so that the caller can wake its views. If only the spelling had a store, both share this
-    /// store, and the task that follows it goes on.
+    /// Lets `spelling` share one store with `canonical`, another name of the same kind. If both had a store, the one of `canonical` stays, and
+    /// the other one is returned, so that the caller can wake its views. If only the spelling had a store, both share this store, and the task
+    /// that follows it goes on. Does nothing if the spelling has none.
     pub(super) fn alias(&self, spelling: &Kind, canonical: &Kind) -> Option<Arc<Store>> {
         // A kind has any number of spellings, so each is paid for until it is forgotten.
         let own = self.by_kind.get_mut(spelling).map(|mut entry| {
@@ -245,7 +245,8 @@ impl Stores {
         &self.scope_waiters
     }
 
-    /// The stores as a list that all views of the same stores share: most views read the same stores.
+    /// The stores, each once, as a list in the order of their addresses. Returns the last such list if it has these stores, because most views
+    /// read the same ones and so share it.
     pub(super) fn together(&self, mut stores: Vec<Arc<Store>>) -> Arc<[Arc<Store>]> {
         stores.sort_unstable_by_key(Arc::as_ptr);
         stores.dedup_by(|one, other| Arc::ptr_eq(one, other));
@@ -267,8 +268,8 @@ impl Stores {
         entries.map(|it| Arc::as_ptr(&it.store)).collect()
     }
 
-    /// Forgets second spellings, and custom kinds that cannot be read, that no list has named for a while. Charges no namespace for a
-    /// kind that is read or granted: the definitions, and the administrator, bound the number of these kinds.
+    /// Forgets second spellings, and custom kinds that cannot be read, that no list has named for [`KEPT`]. From now on charges no namespace for
+    /// a kind that is read or granted: the definitions, and the administrator, bound the number of these kinds.
     pub(super) fn forget_unnamed(&self, granted: &[Kind]) {
         let granted_stores = self.granted(granted);
         for mut entry in self.by_kind.iter_mut() {

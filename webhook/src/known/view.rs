@@ -47,7 +47,8 @@ struct Believed {
     together: Arc<[Arc<Store>]>,
     /// Whether the answers of the view depend on the memory and the health rules as well.
     beside: bool,
-    /// The moment until which everything else that the view read is believed.
+    /// The moment until which everything else that the view read is believed, or at which the view is judged again because a reading found no
+    /// room.
     until: Option<Instant>,
 }
 
@@ -64,7 +65,8 @@ impl View {
         }
     }
 
-    /// Returns when something that the view has read has changed: an object, a list, or whether a kind can be read.
+    /// Returns when something that the view has read has changed: an object, a list, or whether a kind can be read. Returns at once if that has
+    /// happened since the last call returned.
     pub async fn changed(&self) {
         self.bell.heard().await;
     }
@@ -146,8 +148,8 @@ impl View {
         ]
     }
 
-    /// The memory or the health rules, in the words that an answer has for them, if one of them is no longer believed. `None` if both are; the
-    /// view then notes that it depends on them.
+    /// The memory or the health rules, in the words that an answer has for them, if one of them is no longer believed. `None` if both are
+    /// believed, or have not been read yet; the view then notes that it depends on them.
     pub fn silent(&self) -> Option<&'static str> {
         let stale = self.beside().into_iter().find(|(_, it)| it.is_stale());
         self.believed().beside = stale.is_none();
@@ -172,7 +174,7 @@ impl View {
         self.list_of(&store, namespace, &Selector::default())
     }
 
-    /// The Jobs of a namespace that admission has created suspended and that are suspended still.
+    /// The Jobs of a namespace that admission has created suspended and that are suspended still. A Job that cannot be read is left out.
     pub fn suspended_jobs(&self, namespace: &str) -> Vec<Value> {
         let names = self.known.suspended_jobs().of(namespace);
         let kind = Kind::Builtin(kinds::JOB);
@@ -235,7 +237,7 @@ impl View {
         }
     }
 
-    /// Whether a namespace was made after this moment, in seconds since 1970. `false` if that is unknown.
+    /// Whether a namespace was made after this moment, in seconds since 1970. `false` if that is unknown, or there is no such namespace.
     pub fn is_younger(&self, namespace: &str, at: i64) -> bool {
         let found = self.object(&Kind::Builtin(kinds::NAMESPACE), None, namespace);
         let made = found.map(|found| created(&found));
@@ -252,7 +254,8 @@ impl View {
         self.heeded(read)
     }
 
-    /// Subscribes to an interest in a scope. Returns whether the interest is new to this view.
+    /// Subscribes to an interest in a scope, which `limit` narrows down. Returns whether the interest is new to this view; an error if the share
+    /// of the namespace has no room for it.
     fn look(&self, look: ScopeInterest<'_>, limit: Option<Limit>) -> Result<bool, Unavailable> {
         let scope_waiters = self.known.stores.scope_waiters();
         let looked = self
@@ -261,7 +264,8 @@ impl View {
         self.heeded(looked)
     }
 
-    /// Keeps a subscription other than those to stores and scopes for as long as the view lives.
+    /// Keeps a subscription other than those to stores and scopes for as long as the view lives. Without room for it, the view is judged again
+    /// after [`ROOM_IN`].
     fn hold(&self, other: impl Send + 'static) {
         let held = self.reads().keep(Box::new(other));
         // A view without the subscription is judged again after a while.
@@ -293,7 +297,8 @@ impl View {
         self.heeded(found.map_err(|share| Unavailable::OverBudget { share }))
     }
 
-    /// The store of a kind that a walk over all kinds visits. The visit does not count as a list that names the kind.
+    /// The store of a kind that a walk over all kinds visits. The visit does not count as a list that names the kind, unless the kind has no
+    /// store yet.
     fn want_unnamed(&self, kind: &Kind) -> Result<Arc<Store>, Unavailable> {
         self.known.watched(kind).map_or_else(|| self.want(kind), Ok)
     }

@@ -36,8 +36,8 @@ impl Bell {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fingerprint(u64);
 
-/// The bells of all views that wait, by their interests `I`. A detail `D` narrows an interest down: it decides whether a change
-/// concerns the view.
+/// The bells of all views that wait, by their interests `I`. An interest may have a detail `D`, such as a selector, that decides which of its
+/// changes concern the view; without a detail, each does.
 #[derive(Debug)]
 pub(crate) struct Waiters<I, D = ()>(Arc<WaitersInner<I, D>>);
 
@@ -47,7 +47,7 @@ struct WaitersInner<I, D> {
     registry: Mutex<Registry<I, D>>,
 }
 
-/// The key of a view's interest: the interest, the address of the view's bell, and a digest of the detail.
+/// The key of a view's interest: the interest, the address of the view's bell, and a digest of the detail (zero without a detail).
 type Ticket<I> = (I, usize, u64);
 
 #[derive(Debug)]
@@ -82,7 +82,8 @@ impl Woken {
     }
 }
 
-/// The interests of one view in one registry. A change wakes the view for as long as the subscription lives.
+/// The interests `I` of one view in one registry. A detail `D` is optional and narrows an interest. A change that concerns one of the interests
+/// wakes the view, until the subscription is dropped.
 #[derive(Debug)]
 pub(crate) struct Subscription<I: Clone + Ord, D = ()> {
     waiters: Waiters<I, D>,
@@ -91,7 +92,8 @@ pub(crate) struct Subscription<I: Clone + Ord, D = ()> {
 }
 
 impl<I: Clone + Ord, D: Hash> Subscription<I, D> {
-    /// The bytes of one interest, without the heap of the interest and of its detail: a tree is two thirds full.
+    /// The bytes that one interest takes in the registry, whose tree is two thirds full, and in its subscription; without the heap of the
+    /// interest and of its detail.
     pub(super) const EACH: usize =
         (size_of::<Ticket<I>>() + size_of::<Subscriber<D>>()) * 3 / 2 + size_of::<I>();
 
@@ -161,15 +163,15 @@ impl<I: Clone + Ord, D: Hash> Waiters<I, D> {
         }
     }
 
-    /// A subscription that rings `waiter` when a change concerns the interest.
+    /// A subscription with this one interest and no detail: each change of the interest rings `waiter`.
     pub(super) fn subscribe(&self, interest: I, waiter: &Arc<Bell>) -> Subscription<I, D> {
         let mut subscription = self.subscription(waiter);
         subscription.add(interest, None);
         subscription
     }
 
-    /// The number of interests that were added to this registry so far; `None` while a view waits. The number of an unused registry stays the
-    /// same.
+    /// The number of interests that were added to this registry so far, repeated ones too; `None` while a view waits. The number of an unused
+    /// registry stays the same.
     pub(super) fn asked(&self) -> Option<u64> {
         let registry = self.lock();
         registry.waiting.is_empty().then_some(registry.asked)

@@ -60,7 +60,7 @@ pub(super) struct Deadlines {
     pub(super) answer: Duration,
 }
 
-/// A stream whose reads and writes fail after their deadlines.
+/// A stream whose reads and writes fail after their deadlines. A pause between two requests has no deadline.
 pub(super) struct Paced<S> {
     stream: S,
     pace: Deadlines,

@@ -181,8 +181,7 @@ impl Server {
         }
     }
 
-    /// Returns the next part of a body, never empty; `None` at its end. A body that fails is an error, so it does not
-    /// look complete.
+    /// Returns the next part of a body, never empty; `None` at its end. A body that fails or panics is an error, so it does not look complete.
     async fn part(&self, body: &mut Body) -> io::Result<Option<Bytes>> {
         loop {
             match AssertUnwindSafe(body.frame()).catch_unwind().await {
@@ -260,7 +259,7 @@ fn parse(bytes: &[u8]) -> Result<ReadRequest, StatusCode> {
     Ok(ReadRequest { request, last })
 }
 
-/// Returns whether the connection ends after the message with these headers.
+/// Returns whether the connection ends after the message with these headers: `Connection` has the option `close`.
 fn closes(headers: &HeaderMap) -> bool {
     let says_so = |value: &HeaderValue| {
         let options = value.to_str().unwrap_or_default().split(',');

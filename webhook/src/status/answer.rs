@@ -21,9 +21,10 @@ use std::sync::Arc;
 pub(super) struct PodVerdict {
     /// The verdict. A digest of its answer is set, and its edges are left out, since a gate is told the answer alone.
     pub(super) verdict: Verdict,
-    /// The time at which the pod was started; `None` where that is not known yet.
+    /// The time from which the pod's wait counts, mostly its start (after a boot of its node the moment at which its gate asked anew); `None` where
+    /// that is not known yet.
     pub(super) started: Option<Timestamp>,
-    /// Whether the pod was held (kept from every node by a scheduling gate of sluice) before its gate asked.
+    /// Whether the pod was held (kept from every node by a scheduling gate of sluice) before its gate asked, and its gate has not restarted since.
     pub(super) was_held: bool,
     /// The round of judging (one judgement for all pods that are alike) that the verdict comes from; `None` where the pod was not judged.
     pub(super) round: Option<Arc<Round>>,
@@ -79,8 +80,8 @@ pub(super) fn answer(
     Ok(answer_of(&pod, rounds, report, now, patient))
 }
 
-/// Decides whether the gate of a pod that exists, or of one that is yet to be made, waits, opens or is refused. `patient`: no timeout ends the wait
-/// while a kind is still being read.
+/// Decides whether the gate of a pod that exists, or of one that is yet to be made, waits, opens or is refused. While the pod's owner cannot be read,
+/// only the terms on the pod itself can end the wait. `patient`: no timeout ends the wait while a kind is still being read.
 pub(super) fn answer_of(
     pod: &Value,
     rounds: &Rounds,

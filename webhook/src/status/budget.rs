@@ -23,7 +23,7 @@ const LEFT: usize = MOST / 4 * 3;
 /// The holder of a share of the token reviews: each review takes from the shares of several holders.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Share {
-    /// All tokens of issuers of which the API server has accepted no token yet.
+    /// All tokens of strange issuers: those of which the API server has accepted no token yet, without the issuer of our own token.
     Strangers,
     /// The address of a client. The address of a node stands for many gates.
     Address(IpAddr),
@@ -63,8 +63,8 @@ pub(super) struct Budget(Mutex<HashMap<Share, Instant>>);
 
 impl Budget {
     /// Takes one review out of the shares of the client's address, of the pod and the namespace that the token claims and, if the issuer is
-    /// `strange`, of strangers. `None`, and nothing is taken, if a share is used up. `strange`: the API server has accepted no token of this issuer
-    /// yet.
+    /// `strange`, of strangers. `None`, and nothing is taken, if a share is used up or the table of shares is full. `strange`: the API server has
+    /// accepted no token of this issuer yet.
     pub(super) fn take(&self, client: IpAddr, claims: &TokenClaims, strange: bool) -> Option<Used> {
         let mut shares = vec![
             Share::Address(client),

@@ -17,7 +17,7 @@ pub(super) struct GateReport {
 }
 
 impl GateReport {
-    /// Reads the facts from the headers of a question that has come `now`.
+    /// Reads the facts from the headers of a question that has come `now`. A gate without the header of tried addresses is too old to try any.
     pub(super) fn of(headers: &HeaderMap, now: Timestamp) -> Self {
         let header = |name: &str| {
             let value = headers.get(name)?;

@@ -128,8 +128,8 @@ impl HeldPlace {
 }
 
 impl HeldQueue {
-    /// Drops the waiters from the queue for which `is_there` is false, since their objects are gone, but only once the queue is twice as long as
-    /// the last such search left it. So a waiter that joins the queue costs two looks at most. Adds the UIDs of the dropped waiters to `gone`.
+    /// Drops the waiters from the queue for which `is_there` is false, since their objects are gone, and adds their UIDs to `gone`. Searches only a
+    /// queue of [`FEW`] waiters or more that is at least twice as long as the last search left it, so a waiter that joins costs two looks on average.
     fn drop_gone(&mut self, is_there: impl Fn(&mut HeldWaiter) -> bool, gone: &mut Vec<String>) {
         self.left = self.left.min(self.waiters.len());
         if self.waiters.len() < FEW.max(2 * self.left) {
@@ -173,8 +173,8 @@ impl HeldPlaces {
         !self.lock().is_empty()
     }
 
-    /// Queues a waiter, and gives a place to the first waiter in the queue of its namespace, which may be another one. `None` if the namespace has
-    /// no room for one more place.
+    /// Queues a waiter, and gives a place to the first waiter in the queue of its namespace, which may be another one. `None` if the namespace has no
+    /// room for one more place; the waiter stays in the queue.
     pub(super) fn admit(&self, held: HeldWaiter) -> Option<HeldPlace> {
         let namespace = held.waiter.namespace.clone();
         let mut queues = self.lock();
@@ -187,8 +187,9 @@ impl HeldPlaces {
         begins
     }
 
-    /// Gives free places to the waiters that queue. Where waiters of a namespace still queue afterwards, some waiters with a place there are told
-    /// to give it up. `is_there` tells whether the object of a waiter may still exist; waiters without an object are dropped from long queues.
+    /// Gives free places to the waiters that queue. Where waiters of a namespace still queue afterwards, one in [`TURN`] of its waiters with a place
+    /// is told to give it up. `is_there` tells whether the object of a waiter may still exist; waiters without an object are dropped from long
+    /// queues.
     pub(super) fn take_turns(&self, is_there: impl Fn(&mut HeldWaiter) -> bool) -> HeldTurns {
         let mut turns = HeldTurns::default();
         self.lock().retain(|namespace, queue| {

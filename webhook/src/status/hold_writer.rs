@@ -80,8 +80,9 @@ impl HoldWriter {
         }
     }
 
-    /// Waits for a short random time and for the turn of the namespace, then calls `patch` and sends the result to `url`, or returns if it is
-    /// `None`. Passes the outcome to `told`. Returns when the view sees a change, or after a pause, when the patch is to be tried again.
+    /// Waits for a short random time and for the turn of the namespace, then calls `patch` and sends the result to `url`, or returns at once if it is
+    /// `None`. Passes the outcome to `told`. After a patch, returns when the view sees a change, or after a pause, when the patch is to be tried
+    /// again.
     pub(super) async fn write(
         &self,
         view: &View,

@@ -70,7 +70,8 @@ async fn identify(
     service.authenticator.identify(claimed, address).await
 }
 
-/// The network address of the client of a request; the unspecified address where there is no connection, as in a test.
+/// The network address of the client of a request, an IPv4 address in IPv6 form as IPv4; the unspecified address where there is no connection, as in
+/// a test.
 fn address(extensions: &Extensions) -> IpAddr {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| {
@@ -119,7 +120,8 @@ fn signs(service: Arc<Service>, open: OpenRequest) -> Body {
     Body::from_stream(stream::once(async { Ok(BLANK) }).chain(rest))
 }
 
-/// Returns the error response to a client that is not identified as a gated pod: a status code and the reason, which is counted and logged too.
+/// Returns the response to a client that is not identified as a gated pod: a status code and the reason as JSON, with `Retry-After: 5` beside the
+/// code 429. The reason is counted and logged too.
 fn reject(service: &Service, refusal: &Unidentified) -> Response {
     use Unidentified as U;
     service.tell.rejected(refusal);

@@ -70,8 +70,9 @@ pub(crate) struct Claimed<'t> {
 }
 
 impl Authenticator {
-    /// Makes an authenticator that sends reviews through `client`, for tokens of pods that `pods` has. `issuer`: the issuer of our own token, whose
-    /// tokens are no strangers; `None` outside of a cluster.
+    /// Makes an authenticator that sends reviews through `client`, for tokens of pods that `pods` has. An issuer is strange, and few of its tokens
+    /// are reviewed, until the API server has accepted one. `issuer`, that of our own token, never is; with `None`, outside of a cluster, every
+    /// issuer begins as strange.
     pub(crate) fn new(
         client: Client,
         clock: Clock,
@@ -91,7 +92,8 @@ impl Authenticator {
         }
     }
 
-    /// Reads the token of an `Authorization` header and its claims, and looks for the pod that it claims. The API server is not asked.
+    /// Reads the token of an `Authorization` header and its claims, and looks for the pod that it claims, for up to a second. The API server is not
+    /// asked. The result for a token whose pod is gone is forgotten.
     ///
     /// # Errors
     ///
@@ -116,12 +118,13 @@ impl Authenticator {
         })
     }
 
-    /// Returns the pod that a token belongs to: by a remembered review, else by a new one in the turn of the namespace. `address`: the client that
-    /// sent the token.
+    /// Returns the pod that a token belongs to: by a remembered review, else by a new one in the turn of the namespace, whose result is remembered.
+    /// `address`: the client that sent the token.
     ///
     /// # Errors
     ///
-    /// The API server does not accept the token or cannot be asked, the turn does not come in time, or the budget of reviews is used up.
+    /// The API server does not accept the token, names no pod for it or cannot be asked; the turn does not come in time; or the budget of reviews is
+    /// used up.
     pub(crate) async fn identify(
         &self,
         claimed: Claimed<'_>,

@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 /// It is shorter than the pause before the first sign of life, so the head of the response can still send the gate to another replica.
 pub(super) const SHORTEST: Duration = Duration::from_secs(15);
 
-/// The word in metrics for a gate that is told at once to wait, because the gates of its namespace fill this replica.
+/// The word in metrics for a gate that is told at once to wait, because this replica has no place for one more request of its namespace.
 const NO_PLACE: &str = "no_place";
 
 /// The query of a gate's request.
@@ -44,11 +44,13 @@ pub(super) struct Ask {
 /// The status service's response to a gate.
 pub(super) struct GateReply {
     pub(super) answer: Answer,
-    /// Whether the response closes the connection, so that the gate asks another replica next time.
+    /// Whether the response closes the connection, so that the gate asks another replica next time: this one has not heard of the API server for
+    /// long.
     pub(super) elsewhere: bool,
 }
 
-/// Keeps the request of a pod open until there is news for its gate.
+/// Keeps the request of a pod open until there is news for its gate, or until its time is over or its place is needed. Returns the answer, and counts
+/// it in the metrics.
 ///
 /// # Errors
 ///
@@ -100,7 +102,7 @@ impl<'a> LongPoll<'a> {
     }
 
     /// The step after a look at a gate that has to wait: the answer, if it is news for the gate or the request is over; else a rest. Tells the user
-    /// the news. `since`: the start of the gate's pod.
+    /// the news. `since`: the start of the wait.
     fn waits(
         &mut self,
         look: &Look<'_>,
@@ -199,8 +201,8 @@ impl WaitSubject for LongPoll<'_> {
         WaitStep::Over(Ok(verdict.answer))
     }
 
-    /// Returns when the gate has to get its present answer at once: the process drains, or a gate of another namespace needs the place. The gate
-    /// then asks again.
+    /// Returns when the gate has to get its present answer at once: the process drains, or a gate of another namespace needs the place. The next look
+    /// then ends the request, and the gate asks again.
     async fn interrupted(&mut self, service: &Service) {
         tokio::select! {
             biased;

@@ -52,8 +52,8 @@ pub(super) fn shown(is_held: fn(&Value) -> bool) -> (Show, UnboundedReceiver<Wai
     (Arc::new(show), seen)
 }
 
-/// Looks after each waiter that `seen` brings, one turn after another, and never returns. A waiter without a place queues. `look_after` has one
-/// turn of a waiter with a place, and returns its end.
+/// Looks after each waiter that `seen` brings, and never returns: gives it a place, or has it queue for one and tells its user so. `look_after` runs
+/// one turn of a waiter with a place, and returns its end. A waiter that is looked after already is not taken once more.
 pub(super) async fn keep<H: Hold, F: Future<Output = TurnEnd>>(
     mut seen: UnboundedReceiver<Waiter>,
     releaser: &Releaser,
@@ -225,8 +225,8 @@ impl Releaser {
         }
     }
 
-    /// Writes the patch that ends the hold, unless anything that the judgement has read has changed since. Returns when this replica sees a change,
-    /// or when the patch is to be tried again.
+    /// Writes the patch that ends the hold, unless the object is gone or anything that the judgement has read has changed since. Returns when this
+    /// replica sees a change, or when the patch is to be tried again.
     async fn release<H: Hold>(
         &self,
         waiter: &Waiter,
@@ -276,7 +276,8 @@ enum HoldJudgement {
 }
 
 impl<H: Hold> HeldWait<'_, H> {
-    /// Judges the waiter as its gate would be judged.
+    /// Judges the waiter as its gate would be judged. An opened or a refused one need not be held any more: the gate of the released pod tells the
+    /// refusal. A waiter whose object cannot be read stays held.
     fn judge(&self, look: &Look<'_>, stored: Lookup<Value>) -> HoldJudgement {
         let pod = match stored.map(|stored| self.hold.state(stored)) {
             Lookup::Found(HoldState::Held(pod)) => Ok(pod),

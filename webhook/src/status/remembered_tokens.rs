@@ -68,7 +68,8 @@ impl RememberedTokens {
         self.tokens.remove(hash);
     }
 
-    /// Remembers the result of a review for `lifetime`, if the namespace of the pod, or the common share of refused tokens, has room for it.
+    /// Remembers the result of a review for `lifetime`, if the namespace of the pod, or the common share of refused tokens, has room for it; else the
+    /// token is reviewed again at its next question.
     pub(super) fn remember(
         &self,
         hash: TokenHash,

@@ -44,7 +44,7 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    /// Queues the condition of a pod that waits, with this reason, where the administrator wants conditions. `since`: the start of the pod.
+    /// Queues the condition of a pod that waits, with this reason, where the administrator wants conditions. `since`: the start of the wait.
     pub(super) fn waits(&self, waiter: &Waiter, reason: &str, answer: &Answer, since: Timestamp) {
         if let Some(conditions) = &self.conditions {
             conditions.waits(waiter, reason, said::unsatisfied(answer), since);
@@ -72,8 +72,8 @@ impl Teller {
         self.recorder.queues(object, &answer);
     }
 
-    /// Writes an Event about a pod that goes on waiting, where one is due. `late`: its timeout has passed. Returns the moment at
-    /// which the next Event is due.
+    /// Writes an Event about a pod that goes on waiting, and one about the workload above it, where they are due. `late`: its timeout has passed.
+    /// Returns the moment at which the next Event is due; `None` where none is due by time alone.
     pub(super) fn waiting(
         &self,
         subject: &GatedPod<'_>,
@@ -83,8 +83,8 @@ impl Teller {
         self.recorder.waiting(subject, answer, late)
     }
 
-    /// Writes an Event about a suspended Job, where one is due. `late`: its timeout has passed. Returns the moment at which the
-    /// next Event is due.
+    /// Writes an Event that a suspended Job waits, where one is due, about `job`: the topmost workload, which is the CronJob of the Job if it has
+    /// one. `late`: its timeout has passed. Returns the moment at which the next Event is due; `None` where none is due by time alone.
     pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
         self.recorder.job_waiting(job, answer, late)
     }
@@ -94,8 +94,8 @@ impl Teller {
         self.recorder.creation_begins(key);
     }
 
-    /// Writes an Event about an object whose creation is held, where one is due. `late`: its timeout has passed. Returns the moment at
-    /// which the next Event is due.
+    /// Writes an Event about an object whose creation is held, where one is due. `late`: its timeout has passed. Returns the moment at which the next
+    /// Event is due; `None` where one is written now.
     pub(super) fn creation_waiting(
         &self,
         subject: &Uncreated,
@@ -105,7 +105,8 @@ impl Teller {
         self.recorder.creation_waiting(subject, answer, late)
     }
 
-    /// Tells, in the log and by an Event, that the wait of a creation has ended: the object may be created, or is refused.
+    /// Logs that the wait of a creation has ended: the object may be created, or is refused. An Event tells it too, but for a satisfied list only if
+    /// an Event has told of the wait.
     pub(super) fn creation_ended(&self, subject: &Uncreated, verdict: &Verdict) {
         let outcome = verdict.why.label();
         let namespace = &subject.object.namespace;
@@ -113,8 +114,9 @@ impl Teller {
         self.recorder.creation_ended(subject, verdict);
     }
 
-    /// Tells that a gate opens: counts and logs the end of the wait, and writes Events and the condition of the pod. If the dependencies of
-    /// `dependent` are satisfied, its revision counts as passed from now on. `since`: the start of the pod; `None` where the pod has not waited.
+    /// Tells that a gate opens: counts and logs the end of the wait, and queues the condition of the pod and, where it is worth one, an Event. If
+    /// `dependent` has a list and all of it is satisfied, its revision counts as passed from now on. `since`: the start of the wait; `None` where the
+    /// pod has not waited.
     pub(super) fn opened(
         &self,
         subject: &GatedPod<'_>,
@@ -158,8 +160,8 @@ impl Teller {
         }
     }
 
-    /// Tells, by metrics, the log and Events, that a gate is refused, so the gate's container fails. `since`: the start of the pod; `None` where
-    /// the gate has not waited, as after a restart of its container.
+    /// Tells, by metrics, the log and Events, that a gate is refused, so the gate's container fails. `since`: the start of the wait; `None` where the
+    /// gate has not waited, as after a restart of its container: then no end of a wait is counted or logged.
     pub(super) fn refused(
         &self,
         subject: &GatedPod<'_>,
@@ -186,7 +188,7 @@ impl Teller {
         self.metrics.refused(refusal.label());
     }
 
-    /// Counts the end of a wait, and logs it. `since`: the start of the pod; `None` where the pod has not waited.
+    /// Counts the end of a wait, and logs it. `since`: the start of the wait; `None` where the pod has not waited, which counts as 0 seconds.
     fn ends(&self, waiter: &Waiter, outcome: &'static str, since: Option<Timestamp>) {
         let (namespace, pod) = (&waiter.namespace, &waiter.name);
         let lasted = since.map(|since| self.clock.now().duration_since(since));
@@ -209,7 +211,8 @@ impl Teller {
     }
 }
 
-/// Logs that the gate of a pod begins to wait, and the unsatisfied dependency that comes first by name.
+/// Logs that the gate of a pod begins to wait, with the unsatisfied dependency that comes first by name, the number of the others, and the note of
+/// the answer.
 pub(super) fn begins(waiter: &Waiter, answer: &Answer) {
     let waits_for = said::unsatisfied(answer);
     let (namespace, pod) = (&waiter.namespace, &waiter.name);

@@ -37,7 +37,7 @@ impl TokenClaims {
     ///
     /// # Errors
     ///
-    /// The token has no claims, is for another audience, is out of date at `now`, or is not bound to a pod.
+    /// The token has no claims, is for another audience, is out of date at `now`, or does not name its issuer and a pod that it is bound to.
     pub(super) fn read(token: &str, now: Timestamp) -> Result<Self, Unidentified> {
         let payload = payload(token).ok_or(Unidentified::NotAToken)?;
         let moment = |claim: &str| {

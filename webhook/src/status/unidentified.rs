@@ -42,7 +42,7 @@ pub(crate) enum Unidentified {
     /// The pod has as many open requests to this replica as one pod may have: `MOST` of `wait_registry.rs`.
     #[error("this pod waits for too many answers already; its gate waits for one at a time")]
     Asking,
-    /// The API server could not be asked to review the token.
+    /// The API server could not be asked to review the token, or took too long.
     #[error("the API server cannot review the token now")]
     Unreachable,
 }

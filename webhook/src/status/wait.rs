@@ -52,8 +52,8 @@ pub(super) struct Look<'l> {
 pub(super) enum WaitStep<E> {
     /// The waiter's wait is over.
     Over(E),
-    /// The waiter rests until this moment, or until the round of judging changes that its answer rests on, and for no longer than
-    /// [`ANEW`].
+    /// The waiter rests until this moment, until an object that the look has read changes, or until the round of judging changes that its answer
+    /// rests on; and for no longer than [`ANEW`].
     Rest(Option<Instant>, Option<Arc<Round>>),
 }
 
@@ -108,7 +108,8 @@ pub(super) fn instant(at: Timestamp, now: Timestamp) -> Option<Instant> {
     Instant::now().checked_add(left)
 }
 
-/// The label of the reason of the unsatisfied dependency whose name comes first in an answer; `Unread` where the answer has none.
+/// The label of the reason of the unsatisfied dependency whose name comes first in an answer; `Unread` where the answer has none, or a reason without
+/// a known label.
 pub(super) fn reason(answer: &wire::Answer) -> &'static str {
     let first = said::first(answer);
     let reason = first.and_then(|first| first.reason.parse().ok());

@@ -66,7 +66,7 @@ impl WaitPlaces {
         })
     }
 
-    /// Tells the oldest waits of a namespace to end: one in `parts` of them, rounded up, and at most `most`.
+    /// Tells the oldest waits of a namespace to end, if it has any: one in `parts` of them, rounded up, and at most `most`.
     pub(super) fn end_some(&self, namespace: &str, most: usize, parts: usize) {
         if let Some(waits) = self.lock().of.get(namespace) {
             let some = waits.count.div_ceil(parts).min(most);
@@ -118,7 +118,7 @@ impl TakenWaits {
 }
 
 impl WaitPlace {
-    /// Returns when the wait has to end, because the gate of a smaller namespace needs the place. Cancel-safe.
+    /// Returns when the wait has to end, because another waiter needs the place. Cancel-safe.
     pub(super) async fn has_to_end(&self) {
         self.ends.notified().await;
     }

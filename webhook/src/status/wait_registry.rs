@@ -11,14 +11,14 @@ use std::sync::Arc;
 /// itself, so a few pods cannot fill a replica.
 const MOST: u32 = 4;
 
-/// An object that waits: a pod, or a Job that was created suspended.
+/// An object that waits: a pod, a Job that was created suspended, or an object whose creation is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Waiter {
     /// `metadata.namespace` of the pod or the Job that waits.
     pub namespace: String,
     /// `metadata.name` of the pod or the Job that waits.
     pub name: String,
-    /// `metadata.uid` of the pod or the Job that waits.
+    /// `metadata.uid` of the pod or the Job that waits; the key of a held creation, which has no UID.
     pub uid: String,
 }
 
@@ -55,9 +55,9 @@ struct Registered {
 /// The wait of one waiter, for metrics: its reason and its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wait {
-    /// The label of the reason of the waiter's first unsatisfied dependency, by name.
+    /// The label of the reason of the waiter's first unsatisfied dependency, by name; `Unread` without one.
     pub(super) reason: &'static str,
-    /// The start of the pod, or the creation of the Job.
+    /// The start of the wait: mostly the start of the pod, the creation of the Job, or the first try to create the object.
     pub(super) since: Timestamp,
 }
 
@@ -77,7 +77,8 @@ impl Default for WaitRegistry {
 }
 
 impl WaitRegistry {
-    /// Makes a registry with this number of places for waits. Beyond them, the namespace with the most waits gives a place up.
+    /// Makes a registry with this number of places for waits; the default has as many as are asked for. Beyond them, the namespace with the most
+    /// waits gives a place up.
     pub(crate) fn within(most: usize) -> Self {
         Self {
             waits: DashMap::new(),
@@ -85,7 +86,7 @@ impl WaitRegistry {
         }
     }
 
-    /// Tells the oldest waits of a namespace to end: one in `parts` of them, rounded up, and at most `most`.
+    /// Tells the oldest waits of a namespace to end, if it has any: one in `parts` of them, rounded up, and at most `most`.
     pub(super) fn end_some(&self, namespace: &str, most: usize, parts: usize) {
         self.places.end_some(namespace, most, parts);
     }

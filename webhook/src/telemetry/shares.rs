@@ -64,7 +64,8 @@ struct LogUse {
     left_out: u64,
 }
 
-/// Leaves out the lines that are beyond the share of their namespace. Clones share the shares.
+/// A layer of the log that leaves out the lines that are beyond the share of their namespace, or of the client whose request they are about.
+/// Clones count together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LogShares(Arc<AllShares>);
 

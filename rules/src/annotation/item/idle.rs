@@ -6,7 +6,8 @@ use crate::dependency::{Dependency, Need, ObjectRef, Reference, Selection, State
 use crate::kinds::Kind;
 
 impl Fields<'_> {
-    /// Refuses keys of an item that have no effect on its dependency.
+    /// Refuses the first key of an item that has no effect beside its kind, name or selector. Items for parts, alternatives and addresses are not
+    /// checked here.
     pub(super) fn check(&self, dependency: &Dependency) -> Result<(), Flaw> {
         let by_name = matches!(dependency.reference, Reference::Object(_));
         let (Reference::Object(ObjectRef { kind, .. })

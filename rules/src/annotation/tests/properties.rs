@@ -140,7 +140,7 @@ fn mins() -> impl Strategy<Value = Option<Min>> {
     ])
 }
 
-/// Every item, with its dependency and its patience.
+/// Generates dependencies of every shape, with and without `timeout`, `on-timeout` and `stable`.
 fn dependencies() -> impl Strategy<Value = Dependency> {
     let seconds = || proptest::option::of((1..100_000_u64).prop_map(Duration::from_secs));
     let words = proptest::sample::select(&WORDS[..]);
@@ -159,7 +159,7 @@ const WORDS: [(&str, OnTimeout); 3] = [
     ("proceed", OnTimeout::Proceed),
 ];
 
-/// Addresses outside of the cluster; their variables may be of one container.
+/// Generates addresses outside of the cluster; their variables may be those of one container.
 fn addresses() -> impl Strategy<Value = Dependency> {
     const TEXTS: [&str; 6] = [
         "tcp://db.example.com:5432",
@@ -189,7 +189,7 @@ fn addresses() -> impl Strategy<Value = Dependency> {
         })
 }
 
-/// Every shape that an item may have, three levels deep.
+/// Generates dependencies of every shape that an item may have, up to two levels of `any` deep, without the item's times.
 fn references_and_states() -> impl Strategy<Value = Dependency> {
     let named = references().prop_map(|text| {
         let mut list = parse_depends_on(&text).expect("made to be right");

@@ -52,7 +52,8 @@ pub(crate) fn group(stem: &str) -> String {
     stem.replace('_', "*")
 }
 
-/// Reads one file. An error is a sentence that names the kind and the field.
+/// Reads one file of the library: returns the place at which its author read how the kinds work, and its rules in CEL. An error is a sentence that
+/// names the kind and the field.
 pub(crate) fn read(text: &str) -> Result<(Value, Vec<Entry>), String> {
     let file: File = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
     let entry = |(kinds, written): (String, Written)| {

@@ -92,7 +92,7 @@ fn what_costs_too_much_is_refused() {
     ));
 }
 
-/// Parses on a thread with the stack that the async runtime gives its own threads.
+/// Texts that nest deep do not exhaust the stack of a thread as the async runtime has them, neither when they are parsed nor when they are evaluated.
 #[test]
 fn what_nests_does_not_exhaust_the_stack() {
     let shapes = [

@@ -142,7 +142,7 @@ fn an_error_of_evaluation_is_unknown() {
     );
 }
 
-/// A rule of the library, copied into rules of one's own.
+/// An object without a status waits, and is no error, under a rule of the library that an administrator has copied into the own rules.
 #[test]
 fn an_object_without_a_status_is_waited_for_and_no_error() {
     let (rules, problems) = read(

@@ -57,7 +57,8 @@ pub(super) fn outdated(object: &Value) -> Option<Hindrance> {
     outdated_of(get(object, &["status", "conditions"]), generation)
 }
 
-/// The hindrance by the first condition of a known type, in any list of conditions, whose `observedGeneration` is below `generation`.
+/// The hindrance by the first condition of a known type, in any list of conditions, whose `observedGeneration` is below `generation`. Beside a
+/// condition `Ready` that is True and of this generation, only the types of [`OF_THE_SPEC`] count.
 pub(super) fn outdated_of(
     conditions: Option<&Value>,
     generation: Option<i64>,
@@ -201,7 +202,7 @@ pub(super) fn unfinished(kind: &str, conditions: Conditions<'_>) -> Option<Hindr
     Some(Hindrance::Busy(text))
 }
 
-/// Writes a condition in one line.
+/// Writes a condition in one line, with its reason and message where it has them: `condition Ready is False: NoQuota: no room`.
 pub(super) fn describe(condition: &Condition<'_>) -> String {
     let mut text = format!("condition {} is {}", condition.kind, condition.status);
     for more in [condition.reason, condition.message] {

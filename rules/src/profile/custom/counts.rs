@@ -49,7 +49,7 @@ const ENDED: [&str; 3] = ["succeeded", "completed", "finished"];
 const WANTED: [&str; 4] = ["replicas", "desired", "target", "total"];
 
 /// The hindrance by the first field of an object's status that falls short: a flag that is not set, else an error, else a count below the wanted
-/// number.
+/// number, else a handler of kopf that has not ended.
 pub(super) fn short(object: &Value) -> Option<Hindrance> {
     let status = object.get("status")?;
     if let Some((flag, word)) = not_set(status) {
@@ -74,7 +74,7 @@ pub(super) fn short(object: &Value) -> Option<Hindrance> {
         .or_else(|| handled(status))
 }
 
-/// The first flag of a status, or of a part of one, that is not set, and how it is spelt.
+/// The first of [`FLAGS`], in a status or in a part of one, that is not set, with the text of its value; `None` where none is unset.
 pub(super) fn not_set(part: &Value) -> Option<(&'static str, &str)> {
     FLAGS.iter().find_map(|flag| match part.get(flag)? {
         Value::Bool(false) => Some((*flag, "false")),
@@ -97,7 +97,7 @@ fn is_flag_of_part(name: &str) -> bool {
     words.len() > 1 && words.last().is_some_and(|last| last == "ready")
 }
 
-/// Whether a flag of the status is set, or a count of ready things, above zero, has reached the wanted number.
+/// Whether one of [`FLAGS`] in the status is set, or a count of ready things, above zero, has reached the wanted number.
 pub(super) fn is_met(object: &Value) -> bool {
     let Some(status) = object.get("status") else {
         return false;
@@ -110,7 +110,7 @@ pub(super) fn is_met(object: &Value) -> bool {
     FLAGS.iter().any(set) || compared(object.get("spec"), status).any(full)
 }
 
-/// Whether there is a flag, or a count of the ready things, with any value.
+/// Whether the status has a flag of readiness, or a count of ready things with the wanted number, whether they are met or not.
 pub(super) fn any(object: &Value) -> bool {
     let Some(status) = object.get("status") else {
         return false;
@@ -120,7 +120,8 @@ pub(super) fn any(object: &Value) -> bool {
         || written_counts(status).next().is_some()
 }
 
-/// Whether a part of a status has a flag.
+/// Whether a part of a status has one of [`FLAGS`], with a value that is not empty, or the flag of a part, such as `proxyReady`, as a boolean. It
+/// does not matter whether the flag is set.
 pub(super) fn has_flag(part: &Value) -> bool {
     let is_flag = |flag: &&str| part.get(flag).is_some_and(|it| !says_nothing(it));
     let mut fields = part.as_object().into_iter().flatten();
@@ -128,7 +129,8 @@ pub(super) fn has_flag(part: &Value) -> bool {
         || fields.any(|(name, value)| value.is_boolean() && is_flag_of_part(name))
 }
 
-/// Whether the status has a count of the ready things, and the wanted number.
+/// Whether the status has a number of ready things, and the status or `spec` the wanted number. It does not matter whether the one has reached the
+/// other.
 pub(super) fn has_count(spec: Option<&Value>, part: &Value) -> bool {
     compared(spec, part).next().is_some()
 }
@@ -180,7 +182,8 @@ pub(super) fn counts(spec: Option<&Value>, status: &Value) -> Option<String> {
         .map(|(name, have, wanted)| format!("{name}: {have}/{wanted}"))
 }
 
-/// The counts of the ready things, by their names: how many are ready, and how many are wanted.
+/// The counts of the ready things, by the names of their fields: how many are ready, and how many are wanted, by `spec` or else by the status. A
+/// count without a wanted number is left out.
 fn compared<'v>(
     spec: Option<&'v Value>,
     status: &'v Value,

@@ -45,7 +45,8 @@ fn of_part(kind: &str, path: &str, part: &Value) -> Option<Hindrance> {
         .or_else(count)
 }
 
-/// The mappings one level below the status, those below them, and the entries of lists that have a name.
+/// The parts of a status, each with its path: the mappings one level below the status, those below them, and the entries of lists that have a name.
+/// The conditions and the fields about the past are left out.
 fn parts(object: &Value) -> impl Iterator<Item = (String, &Value)> {
     let status = object.get("status").and_then(Value::as_object);
     let fields = status.into_iter().flatten();

@@ -22,7 +22,8 @@ const FAILURES: [&str; 3] = ["failureMessage", "failureReason", "errorMessage"];
 /// The fields of the status in which kinds write one word, the best first.
 const WORDS: [&str; 3] = ["phase", "state", "status"];
 
-/// The object's explanation of a status that is not `Current`; `None` where it has none.
+/// The object's explanation of a status that is not `Current`: of a failure the condition or the sentence that tells of it, else the word, the
+/// sentence and the unmet condition of its status. `None` where it has none.
 pub(super) fn told(object: &Value, status: Status) -> Option<String> {
     let conditions = Conditions::read(object).unwrap_or_default();
     let told = if status == Status::Failed {

@@ -97,7 +97,7 @@ pub(super) fn any(object: &Value) -> bool {
     status.is_some_and(|status| texts(status).any(|(_, text)| !text.is_empty()))
 }
 
-/// The fields of the status that hold a word, and those one level below them.
+/// The texts of the fields of the status that hold a word, and of those one level below, each with its path. Fields about the past are left out.
 fn texts(status: &Map<String, Value>) -> impl Iterator<Item = (String, &str)> {
     let fields = status.iter().filter(|(name, _)| !is_history(name));
     fields.flat_map(|(name, value)| {

@@ -40,7 +40,7 @@ fn an_application_is_healthy_synced_and_idle() {
     );
 }
 
-/// Health and sync belong to the compared source, and an operation is requested before it begins.
+/// An Application is ready only for the source in its present spec, and with no operation requested: health and sync belong to the compared source.
 #[test]
 fn an_application_is_judged_by_what_its_spec_says_now() {
     let source = |revision: &str| json!({"repoURL": "a", "path": "b", "targetRevision": revision});

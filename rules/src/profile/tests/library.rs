@@ -76,7 +76,8 @@ fn every_rule_changes_a_case() {
     );
 }
 
-/// A kind that ends and has no row is neither remembered nor failed for good.
+/// Counts the kinds that come to an end by their names, fail by their rules and have no row in `ENDINGS`: such a kind is neither remembered nor
+/// failed for good.
 #[test]
 fn a_kind_that_ends_has_a_row() {
     let failing = cases().into_iter().filter(|case| case.word == "failed");

@@ -85,8 +85,8 @@ impl Explain<'_> {
         None
     }
 
-    /// The objects that have to be ready before the dependent starts, by its own list, the plans and the weights. Empty for a dependent without
-    /// a gate.
+    /// The objects that have to be ready before the dependent starts, by its own list, the plans and the weights. Empty for a dependent without a
+    /// gate, and where the list or the plans cannot be read.
     fn needs(&self) -> Vec<Typed> {
         let (dependent, judge) = (self.dependent(), self.judge);
         let is_gated = dependent.asks_for_a_gate()

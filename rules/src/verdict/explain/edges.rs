@@ -75,7 +75,8 @@ fn root_of_cycle(path: &[String], message: &str) -> RootCause {
 }
 
 impl RootCause {
-    /// The root cause of an edge from its own finding, without a pod: the edge, its reason and its message.
+    /// The root cause of an edge from its own finding, without a pod: the edge, its reason and, where the dependent's namespace may see it, its
+    /// message.
     pub(super) fn of_edge(edge: &JudgedEdge) -> Self {
         let JudgedEdge {
             edge,
@@ -153,7 +154,8 @@ impl Explain<'_> {
         }
     }
 
-    /// The root cause of an unsatisfied edge for which the search behind its objects has found no cause.
+    /// The root cause of an unsatisfied edge for which the search behind its objects has found no cause: for a slot its holders, where they are
+    /// known, else the edge's own finding.
     fn own_root(&self, edge: &JudgedEdge) -> RootCause {
         if let Edge::Slot(most) = edge.edge
             && let Some(held) = self.held_slots(most)

@@ -29,9 +29,9 @@ impl Explain<'_> {
         ))
     }
 
-    /// The object that the list may mean by the missing one, such as `Deployment/db`: one whose name has an added prefix or suffix as the
-    /// dependent's own name has, one with a similar name, or a workload of another kind with this name. Objects that the list names already are
-    /// not suggested. For an object of another namespace: the object of that name in the dependent's own.
+    /// The object that the list may mean by the missing one, such as `Deployment/db`: one whose name has an added prefix or suffix as the dependent's
+    /// own name has, one with a similar name, or a workload of another kind with this name. For a ReplicaSet it may be its Deployment. Objects that
+    /// the list names already are not suggested. For an object of another namespace: the object of that name in the dependent's own.
     pub(super) fn near_miss(&self, missing: &ObjectRef) -> Option<String> {
         let ObjectRef {
             kind,

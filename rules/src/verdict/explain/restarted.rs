@@ -14,8 +14,9 @@ use serde_json::Value;
 /// The most objects of one edge whose pods are searched for a crash.
 const LOOKED: usize = 5;
 
-/// For each edge the words about one of its pods that has crashed and has no readiness probe. `None` where there is no such pod, in a world
-/// without hints, for a dependency in another namespace, and for an unsatisfied edge, whose cause tells of the crash.
+/// For each edge the words about one of its pods that has crashed and has no readiness probe. `None` where there is no such pod, in a world without
+/// hints, for a Job, for a custom object without a selector, for a dependency in another namespace, and for an unsatisfied edge, whose cause tells of
+/// the crash.
 pub fn restarted(
     dependent: &Dependent,
     edges: &[JudgedEdge],

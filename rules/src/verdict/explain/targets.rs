@@ -14,8 +14,9 @@ use crate::world::has_made;
 use serde_json::Value;
 
 impl Explain<'_> {
-    /// The objects with a `spec`, such as workloads and Services, in the dependent's namespace that an edge means. None, and nothing is looked
-    /// up, where the entry leaves a choice between objects, such as `any`.
+    /// The objects with a `spec`, such as workloads and Services, in the dependent's namespace that an edge means; of a wave only the first that is
+    /// not ready. None, and nothing is looked up, where the entry may be satisfied without one of them: it is `optional`, has alternatives to choose
+    /// from, or a `min` other than 100%.
     pub(super) fn links(&self, edge: &Edge) -> Vec<Link<Typed>> {
         if edge.entry().is_some_and(edges::has_choice) {
             return Vec::new();
@@ -23,8 +24,8 @@ impl Explain<'_> {
         self.meant(edge)
     }
 
-    /// The objects with a `spec`, such as workloads and Services, in the dependent's namespace that an edge means, also where the entry leaves a
-    /// choice between objects, such as `any`.
+    /// The objects with a `spec`, such as workloads and Services, in the dependent's namespace that an edge means, also where the entry may be
+    /// satisfied without one of them, such as with `any`. Of a wave only the first object that is not ready.
     pub(super) fn meant(&self, edge: &Edge) -> Vec<Link<Typed>> {
         let mut links = edges::links(edge, self);
         links.retain(|link| link.to.1["spec"].is_object());
@@ -44,8 +45,8 @@ impl Explain<'_> {
         links.iter().flat_map(workloads).collect()
     }
 
-    /// The workloads, and pods without a workload, that a Service selects. The link to the only one is a must unless other pods may serve as
-    /// well.
+    /// The workloads, and pods without a workload, that a Service selects; none for a Service without a selector. The link to the only one is a must
+    /// unless other pods may serve as well.
     pub(super) fn behind(&self, service: &Value) -> Vec<Link<Typed>> {
         let selector = Selector::labels(&service["spec"]["selector"]);
         if selector.0.is_empty() {
@@ -95,7 +96,7 @@ impl Explain<'_> {
     }
 
     /// The workloads of these kinds in the dependent's namespace whose pods have these labels, and the gated pods with these labels that have no
-    /// controller.
+    /// controller. A kind that cannot be read is left out.
     pub(super) fn selected_by(&self, selector: &Selector, kinds: &[Kind]) -> Vec<Typed> {
         let home = Some(self.dependent().namespace.as_str());
         let mut found = Vec::new();

@@ -21,8 +21,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges an optional object that does not exist: unsatisfied until the dependent's scope has been quiet, since more of the release may be
-    /// on its way; then `None`. `None` also for a dependent without a scope.
+    /// Judges an optional object that does not exist: unsatisfied until the dependent's scope has been quiet, since more of the release may be on its
+    /// way; then `None`. `None` also for a dependent without a scope, and where a satisfied object counts at once.
     pub(super) fn may_yet_come(&self, what: &str) -> Option<Judged> {
         let scope = self.dependent.scope.as_ref().filter(|_| !self.at_once)?;
         let quiet = match self.returned() {

@@ -17,8 +17,8 @@ impl Judge<'_> {
         probed::judge(address, &self.dependent.probed)
     }
 
-    /// Judges whether a Service accepts connections at its own name and port, from the network of the dependent's pod. Of several ports
-    /// the first TCP port counts.
+    /// Judges whether a Service accepts connections at its own name and port, by the report of the dependent's gate. Of several ports the first TCP
+    /// port counts; a Service without one cannot be judged.
     pub(super) fn connects(&self, service: &Value, home: Home<'_>) -> Judged {
         let ports = service["spec"]["ports"].as_array();
         let mut ports = ports.into_iter().flatten();

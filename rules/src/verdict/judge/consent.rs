@@ -114,7 +114,8 @@ pub(super) enum Consent {
 }
 
 impl Consent {
-    /// Whether the dependents of the namespace `from` may be told of objects in the namespace `to`.
+    /// Whether the dependents of the namespace `from` may be told of objects in the namespace `to`: by the policy, or by the annotation of the
+    /// Namespace `to`. Withheld where there is no such Namespace.
     pub(super) fn of_namespace(from: &str, to: &str, policy: &Policy, world: &dyn World) -> Self {
         if policy.cross_namespace.allows(from, to) {
             return Self::Given;
@@ -137,7 +138,8 @@ impl Consent {
         }
     }
 
-    /// Whether the dependents of the namespace `from` may be told of the cluster-scoped objects of a kind.
+    /// Whether the dependents of the namespace `from` may be told of the cluster-scoped objects of a kind: only by the policy, since no namespace can
+    /// consent.
     pub(super) fn of_cluster(from: &str, kind: &Kind, policy: &Policy, world: &dyn World) -> Self {
         if policy.cluster_scoped.allows(from, kind, world) {
             return Self::Given;

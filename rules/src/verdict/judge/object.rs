@@ -51,10 +51,11 @@ impl Judge<'_> {
         self.settled(judged, &mark, home, entry)
     }
 
-    /// Judges whether an object is in the state that the entry asks for, without doubts about its age.
+    /// Judges whether an object is in the state that the entry asks for, without doubts about its age. For `connects` the report of the dependent's
+    /// gate decides.
     ///
-    /// An expression in a list may look only at the status of an object outside of the dependent's namespace: the author of the list
-    /// chooses the field, and could read any field by asking often enough.
+    /// An expression in a list may look only at the status of an object outside of the dependent's namespace: the author of the list chooses the
+    /// field, and could read any field by asking often enough.
     fn in_state(&self, kind: &Kind, object: &Value, home: Home<'_>, entry: &Dependency) -> Judged {
         let beyond = |expression: &&Expression| home.foreign && !kept::in_status(expression);
         if let Some(expression) = entry.health.iter().find(beyond) {

@@ -25,7 +25,8 @@ struct Doubt {
 }
 
 impl Doubt {
-    /// The doubt about an object that was written at `written`. `before`: its status is known to be older than that write.
+    /// The doubt about an object that was written at `written`. `before`: its status is known to be older than that write; the doubt then ends
+    /// [`LONGEST`] after the write, else [`QUIET`] and a second after it.
     fn of(judged: &Judged, written: Timestamp, before: bool) -> Self {
         if before {
             return Self {
@@ -54,9 +55,9 @@ impl Doubt {
 }
 
 impl Judge<'_> {
-    /// Holds back a final finding about an object that is older than the dependent's revision and was written since: for 3 seconds after the
-    /// write, or, where its status is known to be older than the write, until the status is newer. Writes that never end hold it back for
-    /// [`LONGEST`] in all.
+    /// Holds back the finding that an object is satisfied or has failed for good, where the object is older than the dependent's revision and was
+    /// written since: for 3 seconds after the write, or, where its status is known to be older than the write, until the status is newer. Writes that
+    /// never end hold it back for [`LONGEST`] in all.
     pub(super) fn observed(
         &self,
         judged: Judged,

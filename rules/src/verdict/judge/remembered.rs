@@ -15,8 +15,9 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
-    /// Judges a named Job that completed before it was removed, such as by its TTL or a hook's delete policy. `None` where no such Job is
-    /// remembered, where it does not count for the dependent, and where the entry asks for a state that ends with the Job.
+    /// Judges a named Job that completed before it was removed, such as by its TTL or a hook's delete policy. `None` where no such Job is remembered,
+    /// where it does not count for the dependent, and where the entry asks for a state that ends with the Job. While the memory cannot be read, the
+    /// finding says so.
     pub(super) fn remembered(
         &self,
         object: &ObjectRef,

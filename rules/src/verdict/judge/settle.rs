@@ -32,8 +32,8 @@ pub(super) fn is_final(judged: &Judged) -> bool {
 
 impl Judge<'_> {
     /// Holds back a final finding ([`is_final`]) about an object of the dependent's scope that is older than the dependent's revision, until the
-    /// scope has been quiet for [`QUIET`] and Helm is not at work on the release; for [`LONGEST`] at most. Any other finding is returned
-    /// unchanged.
+    /// scope has been quiet for [`QUIET`] and Helm is not at work on the release; for [`LONGEST`] at most. Any other finding is returned unchanged,
+    /// and so is that for an entry with `fresh` or `revision: any`, or where `sluice.dev/revision` tells both revisions.
     pub(super) fn settled(
         &self,
         judged: Judged,

@@ -12,8 +12,8 @@ use crate::slots::Claim;
 const NAMED: usize = 5;
 
 impl Judge<'_> {
-    /// Judges whether the dependent holds one of `most` slots of its wave. Where `can_start` is false, something else holds the dependent back
-    /// and no slot is requested: a slot whose holder cannot start is lost to all other dependents.
+    /// Judges whether the dependent holds one of `most` slots of its wave; satisfied where no cap applies. Where `can_start` is false, something else
+    /// holds the dependent back and no slot is requested: a slot whose holder cannot start is lost to all other dependents.
     pub(super) fn slot(&self, most: usize, can_start: bool) -> Judged {
         let Some(claim) = Claim::of(self.dependent) else {
             return met("no cap applies");

@@ -110,7 +110,8 @@ fn an_alternative_that_is_the_dependent_itself_leaves_the_others() {
     assert_eq!(reasons("- any: [pod/p, cm/a]"), [Reason::Satisfied]);
 }
 
-/// The gate reads no answer above 1 MiB, and every entry may have many alternatives.
+/// The answer to a full list with the longest messages is one that a gate reads: it reads none above 1 MiB, and every entry may have many
+/// alternatives.
 #[test]
 fn the_longest_answer_is_one_that_a_gate_reads() {
     let condition = json!({"type": "Ready", "status": "False", "message": "\"".repeat(20_000)});

@@ -93,7 +93,8 @@ fn a_kind_without_a_selector_is_followed_by_owners_through_a_gate_to_its_end() {
     );
 }
 
-/// Kafka's operator owns objects without being their controller, and a custom object that makes the pods stands between.
+/// A custom object between the searched one and its pods is read only where the administrator lets sluice read it. Kafka's operator owns objects
+/// without being their controller.
 #[test]
 fn what_stands_between_is_read_where_the_administrator_lets_sluice() {
     let kafka = custom(

@@ -66,7 +66,7 @@ fn namespace(annotations: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "data", "annotations": annotations}})
 }
 
-/// References to cluster-scoped objects: of a custom kind, and of a built-in kind.
+/// A reference to a cluster-scoped object of a custom kind; [`NODE`] is one to an object of a built-in kind.
 const ISSUER: &str = "ClusterIssuer.cert-manager.io/letsencrypt";
 const NODE: &str = "node/worker";
 

@@ -102,7 +102,7 @@ fn an_owner_that_cannot_be_read_is_waited_for_where_no_other_list_is_known() {
     }
 }
 
-/// Such a list was written while sluice was not there to refuse it.
+/// A list that cannot be read makes its pod wait until it is corrected. Such a list was written while sluice was not there to refuse it.
 #[test]
 fn a_list_that_cannot_be_read_holds_a_pod_until_it_is_corrected() {
     let pod = owned("Pod", "w", Some(("Job", "seed")), json!({}));

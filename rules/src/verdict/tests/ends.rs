@@ -88,7 +88,7 @@ fn what_has_completed_and_is_gone_goes_on_counting() {
     }
 }
 
-/// Only a health rule tells the end of an object of a custom kind.
+/// Each custom kind that comes to an end has a rule in the library, since only a health rule tells the end of such an object.
 #[test]
 fn each_kind_that_ends_has_a_rule_that_knows_both_ends() {
     for ending in crate::ends::all() {

@@ -128,7 +128,7 @@ fn while_the_namespace_is_unread_no_pod_passes_for_that_its_revision_has() {
     );
 }
 
-/// The watch of pods may be ahead of the watch of Namespaces.
+/// While sluice has not seen the Namespace of a pod, the pod waits: the watch of pods may be ahead of the watch of Namespaces.
 #[test]
 fn while_the_namespace_is_not_seen_no_pod_passes() {
     let mut unseen = objects(false, json!({}));
@@ -210,7 +210,7 @@ fn a_boot_of_the_node_makes_the_pod_wait_again() {
     assert!(!verdict.answer.for_good, "the gate asks again after a boot");
 }
 
-/// If a rule held such a pod, the pod would wait for the agent of its node, and the agent for the pod.
+/// No rule holds a pod that an agent may need: the pod would wait for the agent of its node, and the agent for the pod.
 #[test]
 fn what_an_agent_may_need_is_held_by_no_rule() {
     let none: [&str; 0] = [];

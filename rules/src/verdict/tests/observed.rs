@@ -49,7 +49,8 @@ fn told_by(cluster: &Cluster, list: &str, now: i64) -> (Reason, Option<i64>) {
     (judgement.edges[0].judged.reason, again)
 }
 
-/// A Service whose selector changes has the endpoints of before for a moment.
+/// An object that is older than the pod's revision and was written since counts four seconds after the write: a Service whose selector changes has
+/// its former endpoints for a moment.
 #[test]
 fn what_is_older_and_written_since_counts_once_that_was_a_moment_ago() {
     for (list, kind) in [
@@ -84,7 +85,8 @@ fn a_write_counts_however_long_after_the_revision_it_is() {
     );
 }
 
-/// `sluice.dev/revision` tells the version of an object's spec, and not the version that its status is about.
+/// An object that was written a moment ago is held back although its `sluice.dev/revision` is the pod's: that tells the version of its spec, and not
+/// the version that its status is about.
 #[test]
 fn lockstep_says_nothing_of_the_status() {
     let mut pod = new_pod("svc/db");
@@ -175,7 +177,7 @@ fn a_kind_that_says_a_generation_anywhere_needs_no_times() {
     assert_eq!(told("svc/db", service, 14).0, Reason::Satisfied, "built in");
 }
 
-/// Some controllers write their object again and again.
+/// Writes that never end hold a dependent back for 30 seconds in all: some controllers write their object again and again.
 #[test]
 fn writes_that_never_end_hold_nobody_back_for_ever() {
     let world = |now: i64| Cluster {
@@ -192,7 +194,8 @@ fn writes_that_never_end_hold_nobody_back_for_ever() {
     assert_eq!(told_by(&world(40), "svc/db", 40).0, Reason::Satisfied);
 }
 
-/// The command line judges the objects of a file in this way.
+/// Without a dependent, as for the command line and its files, an object is held back only while its status is known to be older than its last write,
+/// and for 30 seconds at most.
 #[test]
 fn without_a_dependent_only_what_is_known_to_be_older_counts() {
     let kind = Kind::Custom {

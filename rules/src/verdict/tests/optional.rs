@@ -22,7 +22,7 @@ fn cluster() -> Cluster {
     }
 }
 
-/// A first installation writes one object after the other.
+/// In a scope an optional object counts as absent only once the scope has been quiet: a first installation writes one object after the other.
 #[test]
 fn in_a_scope_it_counts_as_absent_once_that_was_quiet() {
     for list in LISTS {
@@ -61,7 +61,8 @@ fn without_a_scope_it_counts_as_absent_at_once() {
     }
 }
 
-/// Such an opening is not remembered, so the next pod of the revision asks again.
+/// A gate that opens without an optional object has the reason [`Why::Absent`]. Such an opening is not remembered, so the next pod of the revision
+/// asks again.
 #[test]
 fn a_dependent_that_starts_without_something_is_told_so_by_a_reason_of_its_own() {
     let why = |list: &str, objects: Vec<Value>| {

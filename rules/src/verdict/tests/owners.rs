@@ -82,7 +82,8 @@ fn a_deployment_that_has_not_heard_of_its_replica_set_is_not_believed() {
     }
 }
 
-/// The pods belong to the Rollout, and the template to the Deployment that the Rollout names.
+/// The list of a Deployment counts for the pods of the Rollout that takes over its template: the pods belong to the Rollout, and the template to the
+/// Deployment that the Rollout names.
 #[test]
 fn the_list_of_a_workload_counts_for_the_rollout_that_takes_its_template() {
     let pod = owned("Pod", "web-1-x", Some(("ReplicaSet", "web-1")), json!({}));
@@ -175,7 +176,7 @@ fn a_stateful_set_that_names_no_revision_of_its_pod_is_not_believed() {
     assert_eq!(told(&fresh, &new), SYNCING, "it has made its first pod");
 }
 
-/// A StatefulSet does not replace a pod that is not ready, so a pod at its gate may stay while the template changes twice.
+/// A pod at its gate is resolved although the template has changed twice since: a StatefulSet does not replace a pod that is not ready.
 #[test]
 fn a_pod_that_waited_through_changes_of_its_template_is_not_forgotten() {
     let revisions = [10, 20, 30].map(|at| revision(&format!("db-{}", at / 10), at, None));

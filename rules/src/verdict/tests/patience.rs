@@ -175,7 +175,7 @@ fn what_is_still_being_read_gets_its_time() {
     assert_eq!(why(false), Why::GivenUp);
 }
 
-/// A dependent asks for a slot once it could start, and one that has given up its other entries could start.
+/// A dependent asks for a slot once its other entries are satisfied or given up, since it could start then.
 #[test]
 fn a_slot_is_asked_for_once_the_rest_is_given_up() {
     let message = |after| {

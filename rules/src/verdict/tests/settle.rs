@@ -79,7 +79,7 @@ fn what_came_with_the_revision_does_not_settle() {
     assert_eq!(told_at(1, &pod, written), (Reason::Settling, Some(4)));
 }
 
-/// Any writer of an object may say when it was written.
+/// An object that claims to be written at the end of time is judged like any other: any writer of an object may say when it was written.
 #[test]
 fn what_claims_to_be_written_at_the_end_of_time_is_judged_all_the_same() {
     let mut late = seed(-600);

@@ -170,7 +170,8 @@ fn what_is_nearly_called_so_in_the_own_namespace_is_named() {
     }
 }
 
-/// A Deployment makes ReplicaSets under names that change with each rollout.
+/// For the name of a ReplicaSet that does not exist its Deployment is suggested, since a Deployment makes ReplicaSets under names that change with
+/// each rollout.
 #[test]
 fn a_replica_set_is_named_by_its_deployment() {
     let deployment = owned("Deployment", "store", None, json!({}));

@@ -107,7 +107,8 @@ fn a_custom_kind_counts_where_sluice_is_meant_to_read_it() {
     }
 }
 
-/// A ClusterRole lists the custom kinds that may be in a wave, so they are unknown before it has been read.
+/// While it is not known which custom kinds may be in a scope, a wave, a group, a sub-chart and a release are not satisfied: the ClusterRole that
+/// lists these kinds has not been read.
 #[test]
 fn no_scope_is_whole_while_nobody_knows_which_kinds_there_are() {
     for pod in pods() {

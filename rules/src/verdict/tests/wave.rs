@@ -22,7 +22,7 @@ fn waiting(weight: Option<&str>) -> Value {
     of_release(owned("Pod", "p", None, json!({})), weight, -60)
 }
 
-/// sluice watches only pods with a gate, so a pod without one is in no wave.
+/// A pod without an owner counts for a wave where it has a gate; without a gate it is in no wave, since sluice does not watch it.
 #[test]
 fn a_pod_of_its_own_counts_where_it_has_a_gate() {
     let first = |gated: bool| {

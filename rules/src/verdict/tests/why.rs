@@ -192,7 +192,7 @@ fn one_word_on_the_pod_or_on_its_workload_skips() {
     assert_eq!(skipped(json!({}), json!({})), None);
 }
 
-/// An annotation `skip` on the CronJob would let every later run start, so the Job carries it.
+/// An annotation `skip` on the Job of a CronJob opens the gates of that run alone; on the CronJob it would let every later run start.
 #[test]
 fn one_run_of_a_cron_job_is_skipped_by_its_job() {
     let cluster = Cluster::of(vec![

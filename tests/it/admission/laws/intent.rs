@@ -21,7 +21,8 @@ pub(in crate::admission) fn made<'a>(
     child
 }
 
-/// Returns the intended index of the gate among the init containers.
+/// Returns the intended index of the gate among the init containers: the one that `sluice.dev/gate-position` names, else the one behind the last
+/// native proxy of a mesh, else 0.
 fn intended_index(pod: &Value) -> usize {
     let init = pod["spec"]["initContainers"].as_array();
     let init = init.map_or(&[][..], Vec::as_slice);
@@ -69,7 +70,9 @@ fn volumes_of_the_gate() -> Value {
     ])
 }
 
-/// Returns the image volumes that a pod must get whose gate is at index `place` of the init containers.
+/// Returns the image volumes that a pod must get whose gate is at index `place` of the init containers: one for each image of the containers from
+/// there on. Left out are images of earlier init containers, the gate's own, those never pulled, and texts that name none. None unless
+/// `sluice.dev/prefetch` is `true`.
 fn image_volumes(pod: &Value, place: usize) -> Vec<Value> {
     if pod["metadata"]["annotations"]["sluice.dev/prefetch"] != "true" {
         return Vec::new();
@@ -185,7 +188,8 @@ fn intended_variables(pod: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the pod that admission must make of this one, built in place and without a patch.
+/// Returns the pod that admission must make of this one, built in place and without a patch. A pod that already has a gate gets the renewal of that
+/// gate alone.
 pub(in crate::admission) fn intended(pod: &Value) -> Value {
     let there = names(pod, "initContainers");
     if let Some(place) = there.iter().position(|it| *it == "sluice-gate") {
@@ -283,7 +287,7 @@ pub(in crate::admission) fn qos(pod: &Value) -> &'static str {
     }
 }
 
-/// Returns the value of an amount that the tests use, in thousandths of a processor or in bytes.
+/// Returns the value of an amount that the tests use, in thousandths of a processor or in bytes; 0 where it is missing. Panics on any other amount.
 fn thousandths(amount: &Value) -> u64 {
     const AMOUNTS: [(&str, u64); 18] = [
         ("0", 0),

@@ -76,7 +76,7 @@ fn pods() -> Vec<(Value, Vec<String>)> {
     cases.map(|(pod, images)| (pod, owned(images))).collect()
 }
 
-/// Returns the pod that the policies make of this one. Fails if the webhook makes another one.
+/// Returns the pod that the policies make of this one. Fails unless the webhook makes a pod with equal labels, annotations and spec.
 fn compared(pod: &Value) -> Value {
     let plain = would_create(&in_namespace(ELSEWHERE, pod.clone())).expect("a pod");
     let action = decided(("", "Pod"), &plain, &Value::Null, Holds::Off);

@@ -58,7 +58,7 @@ fn stored() -> [(&'static str, Value, Value); 5] {
     ]
 }
 
-/// Stores an object of each kind for each case, before there are policies.
+/// Stores in the namespace an object of each kind for each case of `stored`, before there are policies.
 pub(super) fn store() {
     for (_, kind) in KINDS {
         for (name, annotations, template) in stored() {
@@ -96,7 +96,7 @@ pub(super) fn compare() {
     }
 }
 
-/// The policies and the webhook agree on Jobs that ask to be created suspended, and on Jobs with other values.
+/// Fails unless the policies and the webhook make the same of Jobs that ask to be created suspended, and of Jobs that do not.
 pub(super) fn compare_suspended() {
     let list = json!({"sluice.dev/depends-on": "job/x"});
     let asks = |word: &str| json!({"sluice.dev/depends-on": "job/x", "sluice.dev/hold": word});

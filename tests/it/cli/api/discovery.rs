@@ -41,7 +41,7 @@ const CUSTOM: [(&str, &[(&str, &str)]); 3] = [
     (MANY, &OF_MANY),
 ];
 
-/// Returns aggregated discovery: all groups with their kinds in one answer.
+/// Returns aggregated discovery: all groups with their kinds in one answer, and the group `broken.example.com` as stale.
 pub(super) fn aggregated() -> Response {
     let resource = |plural: &str, kind: &str, namespaced: bool| {
         let scope = if namespaced { "Namespaced" } else { "Cluster" };

@@ -40,8 +40,8 @@ impl State {
         (StatusCode::CREATED, axum::Json(object)).into_response()
     }
 
-    /// Patches the object at a path, by JSON operations or a merge patch, and answers with the result. A sealed path is forbidden; a dry run stores
-    /// nothing.
+    /// Patches the object at a path, by JSON operations or a merge patch, and answers with the result. A sealed path is forbidden, a missing one is
+    /// not found. An object in `faster` is stored first, as another writer's; a dry run stores nothing.
     pub(super) fn patch(
         &mut self,
         path: &str,
@@ -111,8 +111,8 @@ impl State {
         json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1", "continue": next}, "items": items})
     }
 
-    /// Whether an account may make this request. The controller may do what its ClusterRoles allow, and everything in its own namespace; any other
-    /// account all but what is hidden.
+    /// Whether an account may make this request. The controller may do what its ClusterRoles allow, and everything in its own namespace and on
+    /// objects named `sluice`; any other account all but what is hidden.
     pub(super) fn may(&self, asked: &Asked<'_>, path: &str, controller: bool) -> bool {
         if !controller {
             return !self

@@ -143,7 +143,7 @@ async fn what_is_broken_is_red_and_on_a_narrow_screen_a_list_shows_it() {
     .await;
 }
 
-/// Walks the page by keys alone: from one node to the next, into a node, back, and to the help.
+/// Walks the page by keys alone: to what holds the others up, to the next node and into it, back, to a search for nodes, and to the help.
 async fn by_keys(browser: &mut Browser) {
     browser.press("w");
     browser.until(SELECTED, json!("ConfigMap/go")).await;

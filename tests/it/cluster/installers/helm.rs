@@ -41,8 +41,8 @@ async fn load() -> Option<&'static str> {
     None
 }
 
-/// Installs the shop, then upgrades it to a release whose database needs another migration. The API of the shop exits where its database does not
-/// have the schema that it needs, so an API that was started only once was not started too early.
+/// Installs the shop by this Helm, then upgrades it to a release whose database needs another migration, while its two APIs stay available. An API
+/// exits where its database lacks its schema: fails where a container started twice. Skipped where the shop cannot be installed.
 async fn installs_and_upgrades(helm: &str) {
     if let Some(reason) = missing().await {
         eprintln!("skipped: {reason}");
@@ -105,8 +105,8 @@ async fn the_shop_with_helm_3() {
     installs_and_upgrades("helm3").await;
 }
 
-/// Installs and upgrades the umbrella chart, whose front exits where the store does not serve. In the upgrade both have new pods, and the old store
-/// serves at first.
+/// Installs and upgrades the umbrella chart, whose front exits where the store does not serve. Fails where a container was restarted, or the front
+/// started before the store was ready. In the upgrade both have new pods, and the old store serves at first.
 async fn the_umbrella(helm: &str) {
     with_namespace(&format!("example-{helm}"), async |ns| {
         release(ns, helm, ["install", "umbrella", UMBRELLA]).await;

@@ -5,8 +5,8 @@ use harness::cluster::{Chart, Pod, deployment, job, with_namespace};
 const REVISION: &str = "sluice.dev/revision";
 const RELEASE: &str = "{{ .Release.Revision }}";
 
-/// Installs and upgrades a chart whose API waits for such a Job. Each API starts after its own migration, and the old one serves until the new one
-/// does.
+/// Installs and upgrades a chart whose API waits for a Job that is a hook. Each API starts after its own migration, and the old one serves until the
+/// new one does. Where `in_lockstep`, both name their revision.
 async fn migrates_before_it_starts(
     helm: &'static str,
     hook: &str,

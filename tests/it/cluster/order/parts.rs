@@ -86,7 +86,7 @@ fn umbrella(helm: &'static str) -> Chart {
     Chart::of(helm, &files)
 }
 
-/// Pairs of a dependent and its dependency, which becomes ready later than a release counts as quiet.
+/// Pairs of a dependent Deployment and the one that it depends on. The latter becomes ready only when its release has long counted as quiet.
 const PAIRS: [(&str, &str); 4] = [
     ("release-early", "release-late"),
     ("release-first", "release-inner"),

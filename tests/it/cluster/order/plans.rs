@@ -108,7 +108,7 @@ async fn a_plan_holds_every_pod_until_the_agent_of_its_node_is_ready() {
     .await;
 }
 
-/// Returns the messages of the Events on the plan with this reason.
+/// Returns the messages of all Events on the plan with this reason, with a blank between; empty where there is none.
 async fn told(ns: &Namespace, reason: &str) -> String {
     let selector = format!("--field-selector=involvedObject.name=plan,reason={reason}");
     let messages = "--output=jsonpath={.items[*].message}";

@@ -13,7 +13,7 @@ const INSTANCE: &str = "/metadata/labels/app.kubernetes.io~1instance";
 /// The text in a gate's line about a Job that has no slot yet under a cap of 1.
 const SLOT: &str = "one of 1 slots";
 
-/// Returns `count` Jobs under a cap, each of which runs for `seconds`.
+/// Returns `count` Jobs, each of which runs for `seconds` and has `cap` as its `sluice.dev/parallelism`.
 pub(crate) fn seeds(count: usize, seconds: u32, cap: usize) -> Vec<Manifest> {
     let script = format!("sleep {seconds}");
     (0..count)
@@ -110,7 +110,7 @@ fn until_told(name: &str, code: u8) -> Manifest {
     capped(job(name), 1).runs(&script)
 }
 
-/// Applies a Job, checks that it waits for a slot, and returns its pod.
+/// Applies a workload, checks that its pod waits for the only slot and stays shut, and returns the pod.
 async fn waits(ns: &Namespace, manifest: Manifest) -> Pod {
     let name = manifest.name().to_owned();
     ns.apply([manifest]).await.ok();

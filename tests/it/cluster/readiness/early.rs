@@ -5,7 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Changes the template of `api` first and then its dependency, by `patch`, and returns the pod of the new revision.
+/// Waits six seconds, changes the template of the Deployment `api` and then its dependency, by the merge patch `patch`, and returns the pod of the
+/// new revision.
 async fn upgrade(ns: &Namespace, old: &Pod, dependency: &str, patch: Value) -> Pod {
     // An object that is made within five seconds of a revision counts as made with it.
     tokio::time::sleep(Duration::from_secs(6)).await;

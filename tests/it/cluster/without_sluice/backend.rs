@@ -90,7 +90,8 @@ async fn who_injects_may_change() {
     .await;
 }
 
-/// Checks that the API server gives pods an equal gate while no replica runs. No program checks a list then, and the gate reports its error later.
+/// Checks that the API server gives pods the gate of `waiting` while no replica runs, where it finds the parameters of the policies. No program
+/// checks a list then, and the gate reports its error later.
 async fn nobody_waits_for_the_webhook(ns: &Namespace, waiting: &Pod) {
     let late = deployment("late").depends_on("configmap/go");
     let lost = deployment("lost").depends_on(MISSING_VARIABLE);
@@ -119,8 +120,9 @@ async fn nobody_waits_for_the_webhook(ns: &Namespace, waiting: &Pod) {
     }
 }
 
-/// Whether the API server finds the parameters of the policies. An API server that was running when the last policy with parameters was deleted does
-/// not find them before its restart; `make test` leaves always one.
+/// Whether the API server finds the parameters of the policies; if not, prints that the test is skipped, or fails where `SLUICE_TEST_POLICY` is set.
+/// An API server that was running when the last policy with parameters was deleted does not find them before its restart; `make test` leaves always
+/// one.
 async fn parameters_are_read(ns: &Namespace) -> bool {
     let probe = [pod("probe").depends_on("configmap/go")];
     let made = ns.pipe("create", &probe, &["--dry-run=server"]).await;

@@ -21,7 +21,8 @@ async fn a_rollout_of_sluice_refuses_nobody_and_opens_nothing() {
     .await;
 }
 
-/// Creates a pod and a Deployment, as dry runs, until the API server refuses one, and returns the refusal.
+/// Creates a pod and a Deployment, as dry runs, again and again until the API server refuses one, and returns the refusal. Without one it never
+/// returns.
 async fn first_refusal(ns: &Namespace) -> String {
     let asked = [pod("probe"), deployment("probe")].map(|it| it.depends_on("configmap/go"));
     loop {

@@ -16,7 +16,8 @@ fn sender(last: u8, certified: bool) -> Sender {
     Sender { address, certified }
 }
 
-/// Reads a body that arrives in `pieces`, with a pause before each. A body that is not `whole` hangs at its end.
+/// Reads a body that arrives in `pieces`, with a pause before each, and returns its length. A body that is not `whole` hangs at its end, and is
+/// refused at the deadline.
 async fn read(
     reader: Arc<Reader>,
     sender: Sender,
@@ -143,7 +144,7 @@ async fn many_fast_bodies_of_one_client_make_room_for_nobody() {
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
 }
 
-/// Where all bodies keep the pace, one of the address with the most memory is cut. A body with a certificate comes before all without.
+/// A body of the address with the most memory is cut where all bodies keep the pace. A body with a certificate comes before all without.
 #[test]
 fn of_those_in_time_one_of_the_largest_goes() {
     let (room, start) = (Room::new(4 * MIB), Instant::now());

@@ -17,9 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The claims on the slots of one wave.
 pub(super) struct WaveClaims {
-    /// The claims that may get a slot: the pod waits at its gate, and only a slot is missing.
+    /// The claims that may get a slot, one for each object: its pod waits at its gate, is held, or is to be made by a suspended Job, and only a
+    /// slot is missing.
     pub(super) ready: Vec<Claim>,
-    /// The smallest `parallelism` among the pods of the wave whose gates are still closed; `usize::MAX` without such a pod.
+    /// The smallest cap among the pods of the wave that have neither started nor a slot, ready or not; `usize::MAX` without such a pod.
     pub(super) most: usize,
     /// The Jobs that run without an entry as holders of a slot.
     pub(super) running: Vec<Holder>,
@@ -56,7 +57,7 @@ pub(super) fn running(
 #[derive(Default)]
 pub(super) struct Pods(BTreeMap<Wave, Members>);
 
-/// The gated pods of one wave.
+/// The pods of one wave that may ask for a slot, and its running Jobs.
 #[derive(Default)]
 struct Members {
     pending: Vec<Asker>,
@@ -69,13 +70,13 @@ struct Members {
 struct Asker {
     claim: Claim,
     dependent: Dependent,
-    /// Whether the gate of the pod waits.
+    /// Whether the gate of the pod waits, or nothing but sluice's hold keeps the pod from the scheduler.
     waits: bool,
 }
 
 impl Pods {
-    /// Reads the gated pods and the suspended Jobs of a namespace, and sorts them by wave. A pod of another wave than these is left out,
-    /// and so is one whose dependent cannot be resolved.
+    /// Reads the gated pods and the suspended Jobs of a namespace, and sorts them by wave. A pod of another wave than these is left out, and so
+    /// is one whose dependent cannot be resolved. Empty while the gated pods are unknown.
     pub(super) fn read(
         namespace: &str,
         waves: &BTreeSet<Wave>,

@@ -7,7 +7,7 @@ use crate::known::Known;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The pause after a look at the slots of a namespace has failed.
+/// The pause after a look at the slots of a wave, or the restoring of their ConfigMap, has failed.
 pub(super) const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// The time after which the slots of a namespace are looked through without a known change: time alone makes some dependents ready, and
 /// lets others give up.

@@ -76,7 +76,8 @@ impl HolderCheck {
         asked
     }
 
-    /// Whether a holder is done, or gone with all of its pods, by the word of the API server.
+    /// Whether a holder is done, or gone with all of its pods, by the word of the API server. `false` for one of a custom kind whose store is not
+    /// believed.
     async fn is_finished(
         &self,
         namespace: &str,

@@ -111,7 +111,8 @@ impl Namespace {
         }
     }
 
-    /// Ends the look at a wave. A failure in it is logged and counted, and noted so that the next looks leave the wave out for a while.
+    /// Ends the look at a wave. A failure in it is logged and counted, and the looks within [`TRY_AGAIN`] leave the wave out. If the API server
+    /// refused, the views of the wave are told so.
     fn end(&mut self, wave: &Wave, error: Option<Error>) {
         let Some(error) = error else {
             return;
@@ -168,7 +169,8 @@ impl Namespace {
         }
     }
 
-    /// The new holders of a wave: without the `finished` ones, and with those that get a slot. `None` if the holders stay the same.
+    /// The new holders of a wave: without the `finished` ones, and with the Jobs that run without an entry and the claimants that get a slot, as
+    /// far as the entry has room. `None` if the holders stay the same.
     async fn changed(
         &mut self,
         open: &mut OpenWave,

@@ -13,9 +13,9 @@ use tokio::time::Instant;
 /// The longest wait for a running pod whose dependent cannot be resolved.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// The changes that make a ConfigMap with these `keys` whole: they remove the keys and write the running objects of each wave, by their
-/// pods. `None` while the gated pods are unknown, or, until [`PATIENCE`] after `since`, the dependent of a running pod cannot be resolved.
-/// An object that has got a slot and has not begun asks for the slot again.
+/// The changes that make a ConfigMap with these `keys` whole: they remove the keys and write the running objects of each wave, by their pods.
+/// `None` while the gated pods are unknown, or, until [`PATIENCE`] after `since`, the dependent of a running pod cannot be resolved; later such a
+/// pod is left out. An object that has got a slot and has not begun asks for the slot again.
 pub(super) fn content(
     shard: usize,
     keys: &[String],

@@ -15,7 +15,7 @@ const PAGE_BYTES: usize = 2 << 20;
 /// The most listed objects that are trimmed in a row before the other work of this thread goes on.
 const IN_A_ROW: usize = 10;
 
-/// Every object of a list as its store keeps it, and the version of the list.
+/// Reads every object that the target selects, page by page. Returns the objects as their store keeps them, and the version of the list.
 pub(super) async fn list<T: Arriving>(
     client: &Client,
     target: &Target,

@@ -20,7 +20,7 @@ impl Nodes {
         nodes
     }
 
-    /// Adds a pod of the store, unless it has no node.
+    /// Adds a pod of the store, unless it has no node. A pod that is too large to be read may be on any node.
     pub(super) fn insert(&mut self, key: &Key, snapshot: &Snapshot) {
         if snapshot.too_large {
             self.unknown.insert(key.clone());

@@ -40,7 +40,7 @@ fn pack(value: &Value) -> Vec<u8> {
 /// The fields of an object's metadata that are not packed, because the object's key in the store holds them.
 const NAMES: [&str; 2] = ["name", "namespace"];
 
-/// Packs an object without its name and its namespace. Equal objects of one name have equal bytes.
+/// Packs an object without its name and its namespace. Equal objects of one name have equal bytes. No bytes for a value that is no mapping.
 pub(super) fn pack_unnamed(object: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     let Value::Object(fields) = object else {
@@ -150,7 +150,7 @@ fn uid_text(number: u128) -> String {
     text
 }
 
-/// Reads a packed JSON tree; `None` for other bytes.
+/// A reader of a packed JSON tree, at a place in its bytes. Its methods return `None` for bytes that are no such tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packed<'a>(pub(super) &'a [u8]);
 

@@ -26,7 +26,7 @@ impl Store {
         Some(Named(key, text).read())
     }
 
-    /// The UID of one object of the store.
+    /// The UID of one object of the store; `None` if the store has no object of this name.
     pub fn uid(&self, namespace: &str, name: &str) -> Option<String> {
         self.text(&(namespace.into(), name.into()))?.uid()
     }
@@ -170,7 +170,7 @@ impl Store {
         Some((position, Named(key, text), change))
     }
 
-    /// The moment at which an installer last created or wrote an object of the scope.
+    /// The moment at which an installer last created or wrote an object of the scope, of this store's kind; `None` if no such write is known.
     pub fn active(&self, scope: &Scope) -> Option<Timestamp> {
         self.lock().scopes.active(scope)
     }

@@ -89,8 +89,8 @@ impl Snapshot {
         }
     }
 
-    /// Whether a view may wait for the changed object that did not wait for the object before, or the reverse: labels or scope have
-    /// changed.
+    /// Whether a view may wait for the changed object that did not wait for the object before, or the reverse: its labels, its node or its place
+    /// in scopes have changed.
     pub(super) fn differs_in_place(&self, other: &Self) -> bool {
         self.place != other.place || self.labels().ne(other.labels())
     }

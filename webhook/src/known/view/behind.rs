@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 type ObjectLink = Link<(Kind, Value)>;
 
-/// The links from a Service to the workloads behind it, by `look` or by a recent search, with the workloads as they are now.
+/// The links from a Service to the workloads behind it, by `look` or by a recent search, with the workloads as they are now. A workload that is
+/// gone or cannot be read is left out; a pod is as the search found it.
 pub(super) fn links(
     view: &View,
     namespace: &str,

@@ -81,7 +81,7 @@ impl Reads {
         Ok(is_new)
     }
 
-    /// Replaces the limit of an interest in a scope by a narrower one.
+    /// Replaces the limit of an interest in a scope by a narrower one. An error if the share of the namespace is used up.
     pub(super) fn narrow(
         &mut self,
         scope_waiters: &ScopeWaiters,
@@ -97,7 +97,8 @@ impl Reads {
         Ok(())
     }
 
-    /// Keeps a subscription to anything but stores and scopes until the view is dropped, and charges it to the share of the namespace.
+    /// Keeps a subscription to anything but stores and scopes until the view is dropped, and charges it to the share of the namespace. An error
+    /// if the share is used up.
     pub(super) fn keep(&mut self, other: Box<dyn Send>) -> Result<(), Unavailable> {
         self.check()?;
         self.others.push(other);

@@ -66,7 +66,7 @@ impl Scopes for View {
         }
     }
 
-    /// Whether two words mean one kind: they have one store as soon as that is known, and the views of the other store are woken then.
+    /// Whether two words mean one kind: they then have one store. `false` until the API server has told that; this view is woken then.
     fn is_same(&self, one: &Kind, other: &Kind) -> bool {
         let stores = [one, other].map(|kind| {
             let store = self.want_unnamed(kind).ok()?;
@@ -115,8 +115,9 @@ impl Scopes for View {
         }
     }
 
-    /// The first object of these kinds in a scope, below a weight, that is not ready. An error if a kind cannot be read. During the search a
-    /// change of any object below the weight wakes the view; after it, only a change of the objects up to the first that is not ready.
+    /// The first object of these kinds in a scope, below a weight, that is not ready. An error if a kind cannot be read, unless [`leaves_out`]
+    /// lets the search go on without it. During the search a change of any object below the weight wakes the view; after it, only a change of the
+    /// objects up to the first that is not ready.
     fn first_unready(
         &self,
         kinds: &[Kind],

@@ -39,7 +39,7 @@ impl Case {
         }
     }
 
-    /// A replica's knowledge of the case's pod and Job. Of other kinds only those in `synced` have been read.
+    /// A replica's knowledge of the case's pod and Job. Of other kinds only those in `synced` have been read, and they have no objects.
     fn known(&self, synced: &[&str]) -> Arc<Known> {
         self.known_by(Settings::of_the_chart(), synced)
     }
@@ -95,8 +95,8 @@ fn second_pod(list: &str) -> Verdict {
     .asked()
 }
 
-/// A verdict as one word: `wait`, `late`, `provisional`, `satisfied`, `passed`, or the cause that cut the wait short and the
-/// decision.
+/// A verdict as one word, such as `wait`, `late`, `provisional`, `satisfied` or `passed`; or as the cause that cut the wait short and the decision,
+/// such as `timeout: open`.
 fn word(verdict: &Verdict) -> &'static str {
     match (&verdict.why, verdict.answer.verdict) {
         (_, Decision::Wait) if verdict.provisional => "provisional",
@@ -328,8 +328,8 @@ fn a_timeout_ends_the_wait_for_plans_that_cannot_be_read() {
     assert_eq!(word(&asked(10)), "timeout: open");
 }
 
-/// A pod of a Job whose list has an entry with a timeout of one minute and the further keys `timeout`, and then the entries `beside`; so many
-/// seconds after its start.
+/// A pod of a Job, `after` seconds after its start. The list of the Job has an entry with a timeout of one minute and the further keys in `timeout`,
+/// and then the entries `beside`.
 fn entry(timeout: &str, beside: &str, after: i64) -> Case {
     let list = format!("- {{kind: ConfigMap, name: a, timeout: 1m{timeout}}}{beside}");
     Case {

@@ -147,7 +147,7 @@ fn ask(rounds: &Rounds, namespace: &str, pod: &str, second: i64) -> PodVerdict {
     answer(&waiter, rounds, &view, &report, now, false).unwrap()
 }
 
-/// The answer to a gate and everything that follows from it, as text.
+/// The verdict on a pod, the topmost workload above the pod and the start of its wait, as text.
 fn told(judged: &PodVerdict) -> String {
     let above = judged.round.as_ref().and_then(|round| round.above());
     format!("{:?} {above:?} {:?}", judged.verdict, judged.started)

@@ -70,7 +70,8 @@ impl PodConditions {
         (conditions, writer)
     }
 
-    /// Queues the condition that a pod waits, in place of an unwritten one of that pod. `since`: the start of the pod.
+    /// Queues the condition that a pod waits, in place of an unwritten one of that pod. `since`: the start of the wait. Does nothing where too many
+    /// conditions of the namespace, or in all, are queued.
     pub(super) fn waits(
         &self,
         pod: &Waiter,
@@ -81,7 +82,8 @@ impl PodConditions {
         self.tell(pod, false, reason, message, since);
     }
 
-    /// Queues the condition that the gate of a pod opens now, in place of an unwritten one of that pod.
+    /// Queues the condition that the gate of a pod opens now, in place of an unwritten one of that pod. Does nothing where too many conditions of the
+    /// namespace, or in all, are queued.
     pub(super) fn released(&self, pod: &Waiter, reason: &str, now: Timestamp) {
         self.tell(pod, true, reason, None, now);
     }

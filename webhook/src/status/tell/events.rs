@@ -30,7 +30,8 @@ type Diary = Arc<DashMap<String, Told>>;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     told: Diary,
-    /// The queue of Events to write. An Event without room is dropped; the next look at its gate makes it again.
+    /// The queue of Events to write. An Event without room is dropped, and still counts as written: an unchanged wait is told again after
+    /// [`AGAIN_AFTER`].
     outbox: Outbox,
 }
 
@@ -71,8 +72,8 @@ impl Recorder {
         self.tell(subject, of_a_wait(answer, late))
     }
 
-    /// Notes that a suspended Job waits, and writes an Event about it where one is due. `late`: its timeout has passed. Returns the moment at which
-    /// an Event is due even if the answer stays the same.
+    /// Notes that a suspended Job waits, and writes an Event where one is due, about `job`: the topmost workload, which is the CronJob of the Job if
+    /// it has one. `late`: its timeout has passed. Returns the moment at which an Event is due even if the answer stays the same.
     pub(super) fn job_waiting(&self, job: &Above, answer: &Answer, late: bool) -> Option<Instant> {
         let uid = job.object.uid.as_deref().unwrap_or_default();
         let told = self.told.get(uid);
@@ -80,7 +81,8 @@ impl Recorder {
         self.tell_workload(job, &of_a_wait(answer, late).of_long(long))
     }
 
-    /// Writes an Event about a held object that waits in the queue for a place. `answer` names no dependency.
+    /// Writes an Event about a held object that waits in the queue for a place, without regard to the pace of its other Events. `answer` names no
+    /// dependency.
     pub(super) fn queues(&self, object: Regarding, answer: &Answer) {
         self.send(object, &of_a_wait(answer, false), 1);
     }
@@ -138,8 +140,8 @@ impl Recorder {
         }
     }
 
-    /// Notes that a gate opens because it has nothing left to wait for. An Event follows only an Event that told of the wait. A wait longer than
-    /// [`LONG`] has such an Event, if not from this replica then from another one.
+    /// Notes that a gate opens because it has nothing left to wait for. Events about its pod and the workload above say so only if an Event has told
+    /// of the wait. A wait longer than [`LONG`] has had such an Event, if not from this replica then from another one.
     pub(super) fn released(&self, subject: &GatedPod<'_>, answer: &Answer, waited: SignedDuration) {
         let before = self.told.remove(&subject.pod.uid);
         if waited > LONG || before.is_some_and(|(_, told)| told.anything()) {
@@ -151,15 +153,16 @@ impl Recorder {
         }
     }
 
-    /// Writes Events that a gate opens although an optional dependency is absent. They name the dependency, which may be misspelt, or may come
-    /// later.
+    /// Writes an Event about the pod, and one about the workload above it where that is due, that the gate opens without optional dependencies that
+    /// are absent. One Event names all of them: a name may be misspelt, or its object may come later.
     pub(super) fn absent(&self, subject: &GatedPod<'_>, answer: &Answer) {
         let news = News::opened(EventReason::Absent, absent(answer));
         self.send(pod(subject.pod), &news, 1);
         self.tell_above(subject, &news);
     }
 
-    /// Writes Events that a gate opens because no list was found for it. They reach the author of a list at the wrong place.
+    /// Writes an Event about the pod, and one about the workload above it where that is due, that the gate opens because no list was found for it.
+    /// They reach the author of a list at the wrong place.
     pub(super) fn unlisted(&self, subject: &GatedPod<'_>, answer: &Answer) {
         self.told.remove(&subject.pod.uid);
         let news = News::opened(
@@ -170,7 +173,8 @@ impl Recorder {
         self.tell_above(subject, &news);
     }
 
-    /// Writes Events that something else than the dependencies has ended a wait: a skip, a timeout or a failure. The gate opens or is refused.
+    /// Writes Events about the pod and the workload above it that something else than the dependencies has ended a wait: a skip, a timeout or a
+    /// failure. The gate opens, or is refused; a refusal that comes again has another Event only after [`AGAIN_AFTER`].
     pub(super) fn cut(&self, subject: &GatedPod<'_>, Verdict { answer, why, .. }: &Verdict) {
         let reason = match why {
             Why::Skipped => EventReason::Skipped,
@@ -200,8 +204,8 @@ impl Recorder {
         }
     }
 
-    /// Writes Events about the pod and about the workload above it, where the news is worth them now. Returns the moment at which an Event will be
-    /// due.
+    /// Writes an Event about the pod if the news is worth one now. Once the pod has it, writes one about the workload above where that is due.
+    /// Returns the moment at which the next Event is due; `None` where none is due by time alone.
     fn tell(&self, subject: &GatedPod<'_>, news: News) -> Option<Instant> {
         let (due, long) = self.hear(&subject.pod.uid, Whose::Pod, &news);
         let news = &news.of_long(long);
@@ -235,8 +239,8 @@ impl Recorder {
         }
     }
 
-    /// Decides when the news about the object with this UID becomes an Event, and tells whether the object has waited for long. An Event that is
-    /// due now counts as written.
+    /// Decides when the news about the object with this UID (or key of a held creation) becomes an Event, and tells whether its first news is ten
+    /// minutes old. An Event that is due now counts as written.
     fn hear(&self, uid: &str, whose: Whose, news: &News) -> (Due, bool) {
         let now = Instant::now();
         let mut told = self.told.entry(uid.to_owned()).or_default();
@@ -277,7 +281,8 @@ fn of_a_wait(answer: &Answer, late: bool) -> News {
     News::of(answer, reason, format!("waiting for {}", unmet(answer)))
 }
 
-/// The text of an Event about a gate that opens, or a creation that ends, with its dependencies satisfied.
+/// The text of an Event about a gate that opens, or a creation that ends, with its dependencies satisfied. An answer with a note has "opened without"
+/// and the note in place of the number of dependencies.
 fn released(answer: &Answer) -> String {
     match (&answer.note, answer.dependencies.len()) {
         (Some(note), _) => format!("opened without {note}"),
@@ -287,7 +292,7 @@ fn released(answer: &Answer) -> String {
     }
 }
 
-/// The text "opened without" and the names of the optional dependencies that do not exist.
+/// The text "opened without" and the names of all optional dependencies that do not exist, each with its message.
 fn absent(answer: &Answer) -> String {
     let label = Reason::OptionalNotFound.label();
     let absent = answer.dependencies.iter().filter(|it| it.reason == label);

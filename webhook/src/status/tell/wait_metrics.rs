@@ -100,7 +100,8 @@ fn sums_of_held(places: &HeldPlaces) -> HashMap<String, Sum> {
     sums
 }
 
-/// The number of waits in each namespace, those in the queue for a place among them. Adds the number of the latter to `queued`.
+/// The number of waits in each namespace, those in the queue for a place among them; beyond [`NAMESPACES`] the others are one. Adds the number of
+/// waits in the queue to `queued`.
 fn counts(
     sums: HashMap<String, Sum>,
     queued: &Family<ByNamespace, Gauge>,

@@ -19,7 +19,8 @@ use tower::util::MapResponseLayer;
 /// The Events that replicas have written to the fake API server.
 pub(super) type Events = Arc<Mutex<Vec<Value>>>;
 
-/// A client of the fake API server, which dates its answers by `time`; `clock` learns that time from each answer.
+/// A client of the fake API server, which accepts tokens, keeps new Events in `events` (409 for a name that is there), and dates its answers by
+/// `time`; `clock` learns that time from each answer.
 pub(super) fn api_server(
     events: Events,
     time: impl Fn() -> Timestamp + Copy + Send + Sync + 'static,

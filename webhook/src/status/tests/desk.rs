@@ -152,7 +152,7 @@ impl Desk {
         serde_json::from_slice(&body.to_bytes()).unwrap()
     }
 
-    /// The status of an answer, and every byte of its headers and its body.
+    /// The status code of the response to a question with this query and token, and every byte of its headers and its body.
     pub(super) async fn bytes(&self, query: &str, token: &str) -> (StatusCode, String) {
         let request = Request::get(format!("{}?{query}", wire::PATH));
         let request = request.header("authorization", format!("Bearer {token}"));

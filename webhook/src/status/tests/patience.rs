@@ -96,8 +96,8 @@ fn widget(ready: &str) -> Value {
     })
 }
 
-/// The milliseconds until a gate with this list opens, where a Widget says the words of `says` at their milliseconds; and the
-/// reasons that the gate was told on the way.
+/// The milliseconds until a gate with this list opens, and the reasons that the gate was told on the way. The condition `Ready` of the Widget `db`
+/// gets each status of `says` at its millisecond.
 async fn opens_for(list_text: &str, says: &[(u64, &str)]) -> (u128, Vec<String>) {
     let desk = Desk::new(&list(list_text));
     let kind = Kind::Custom {

@@ -37,8 +37,8 @@ struct Server {
 }
 
 impl Replicas {
-    /// Makes `count` replicas and their API server. `path`: the path of the held objects. `arrive` puts an object into a store, and `keep` starts
-    /// the task of a replica that looks after them.
+    /// Makes `count` replicas and their API server. `path`: the path of the held objects. `arrive` puts an object into a store. `keep` starts the
+    /// task of a replica that looks after held objects, and returns the function that shows it one.
     pub(super) fn new(
         count: usize,
         path: &'static str,
@@ -81,13 +81,15 @@ impl Replicas {
         all.for_each(|desk| desk.put(word, object));
     }
 
-    /// Shows every replica a held object as a watch does, and puts it into their stores.
+    /// Stores a held object in the fake API server, shows it to the task of each replica as a watch does, and then puts it into every replica's
+    /// store.
     pub(super) fn see(&self, object: &Value) {
         self.list(object);
         self.server.arrives(object);
     }
 
-    /// Shows every replica a held object as a watch does that lists its kind anew: before their stores have the object.
+    /// Stores a held object in the fake API server, and shows it to the task of each replica as a watch does that lists its kind anew: before the
+    /// stores of the replicas have the object.
     pub(super) fn list(&self, object: &Value) {
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         let mut stands = self.server.stands.lock().unwrap();
@@ -113,12 +115,13 @@ impl Replicas {
         written.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// The number of patches that the API server refused, since the object had changed.
+    /// The number of patches that the API server refused, since the object had changed before they came.
     pub(super) fn refused(&self) -> usize {
         self.server.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes the memory that the namespace `shop` has for held objects, except for this number of places.
+    /// Takes the memory that the namespace `shop` has for held objects, except for this number of places. The memory is free again when the result is
+    /// dropped.
     pub(super) fn filled_but_for(&self, places: usize) -> Vec<Allotment> {
         let budget = &self.desk.service.known.budgets().holds;
         let place = || {
@@ -130,7 +133,7 @@ impl Replicas {
         taken
     }
 
-    /// The stored object as it is now.
+    /// The object with this name as the fake API server has it now.
     pub(super) fn stands(&self, name: &str) -> Value {
         self.server.stands.lock().unwrap()[name].clone()
     }
@@ -155,8 +158,8 @@ impl Server {
         Client::new(service_fn(answer), "default")
     }
 
-    /// Answers a PATCH request: applies the JSON patch to the stored object, and lets the watches show the result later. Returns the status code
-    /// and the body.
+    /// Answers a PATCH request: applies the JSON patch to the stored object, and lets the watches show the result later. Returns the status code and
+    /// the body: 422 and an error where the patch does not apply.
     async fn patched(self: Arc<Self>, request: Request<Sent>) -> (u16, Value) {
         let path = request.uri().path();
         let name = path.strip_prefix(self.path).expect("it is held").to_owned();

@@ -10,7 +10,7 @@ const NOW: i64 = 1;
 /// The UID of a pod that was deleted.
 pub(super) const GONE: &str = "u0";
 
-/// The token of the gate, which is valid at any time.
+/// The token of the gate of the pod `api-1`, which is valid at any time.
 pub(super) fn its_own() -> String {
     token(&json!({"nbf": -1_000_000, "exp": 1_000_000}))
 }
@@ -28,7 +28,8 @@ pub(super) fn token(own: &Value) -> String {
     forged(&claims, "c2lnbmVk")
 }
 
-/// The status of the API server's review of a token, as Kubernetes answers.
+/// The status of the API server's review of a token, as Kubernetes answers. It refuses a token of another audience, an expired one, and one of the
+/// pod [`GONE`].
 pub(super) fn reviewed(review: &Value) -> Value {
     let token = review["spec"]["token"].as_str().unwrap_or_default();
     let Some(claims) = claims(token) else {

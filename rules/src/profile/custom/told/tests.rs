@@ -177,7 +177,7 @@ fn what_is_on_its_way_is_told_by_its_words_and_its_summary() {
     }
 }
 
-/// The conditions by which operators tell of something that is not so, and should not be.
+/// A condition that is good news while it is False, such as `Degraded`, is never told as the reason why an object is not ready.
 #[test]
 fn a_condition_whose_false_is_good_news_is_never_blamed() {
     for kind in [

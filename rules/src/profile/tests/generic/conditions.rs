@@ -226,7 +226,7 @@ fn what_progresses_and_is_nothing_else_yet_holds_back() {
     }
 }
 
-/// A controller that reports `Degraded` reports `Available`, too.
+/// An object with the conditions `Progressing` and `Degraded` waits until `Available` is there: a controller that reports the two reports it, too.
 #[test]
 fn a_triple_without_its_first_is_not_told_to_its_end() {
     let of = |list: &[(&str, &str)]| thing(json!({ "conditions": conditions(list) }));
@@ -281,7 +281,7 @@ fn what_has_drifted_is_in_trouble() {
     assert!(thing(known).starts_with("Current"));
 }
 
-/// Karmada gathers the conditions of the objects that it has made of one.
+/// A condition type that is there twice, once True and once False, holds the object back: Karmada gathers the conditions of several objects in one.
 #[test]
 fn a_type_that_is_there_twice_has_to_be_true_twice() {
     let twice = |kind: &str, one: &str, other: &str| json!({ "conditions": conditions(&[(kind, one), (kind, other)]) });

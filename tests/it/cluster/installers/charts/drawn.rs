@@ -7,7 +7,7 @@ use harness::process::binary;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The results of all runs of the command, put together.
+/// The entries and the edges of all graphs that `kubectl sluice graph` has printed for a namespace, put together.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     /// The entries of each object, as they are written.
@@ -41,7 +41,8 @@ struct Arrow {
 }
 
 impl Drawn {
-    /// Runs the command, and returns the graph of the objects that are in the namespace now.
+    /// Runs `kubectl sluice graph`, and returns the entries of the objects that are in the namespace now, and the edges that must hold. Missing and
+    /// remembered objects have no entries.
     pub(super) async fn of(ns: &Namespace) -> Self {
         let graph = Program::new(binary("kubectl-sluice"));
         let graph = graph.args(["graph", "--namespace", &ns.name, "-o", "json"]);

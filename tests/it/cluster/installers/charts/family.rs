@@ -31,7 +31,7 @@ pub(super) struct Row {
     pub(super) waits_for: String,
 }
 
-/// Returns the sections of a page that have commands for a chart.
+/// Returns the sections of a page that have commands without a cluster (`sh,offline`); on these pages each such section is about one chart.
 pub(super) fn sections(page: &str) -> BTreeSet<String> {
     let blocks = blocks(&root().join("docs").join(page)).into_iter();
     let charts = blocks.filter(|it| it.kind == Kind::Commands(Stage::Offline));

@@ -20,7 +20,7 @@ impl Lived {
         self.pods_of(workload).filter_map(started).min()
     }
 
-    /// Returns the time at which the last pod of a workload was ready, or had completed; `None` while one is neither.
+    /// Returns the time at which the last pod of a workload was ready, or had completed; `None` while one is neither, and without a pod.
     pub(super) fn ready(&self, workload: &str) -> Option<Timestamp> {
         let ready: Option<Vec<_>> = self.pods_of(workload).map(ready).collect();
         ready?.into_iter().max()

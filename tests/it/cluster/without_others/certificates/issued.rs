@@ -55,7 +55,7 @@ async fn taken() -> usize {
     sluice::log().await.matches("Took a certificate").count()
 }
 
-/// Signs another certificate, and waits until both replicas serve it.
+/// Signs another certificate for sluice by this authority, as cert-manager does at a renewal, and waits until both replicas serve it.
 async fn renew(authority: &Authority, look: &Look) {
     let before = taken().await;
     sign(authority, look).await;

@@ -126,7 +126,7 @@ async fn a_wait_that_takes_too_long(ns: &Namespace) {
     assert!(ended - began < 8, "{gate}");
 }
 
-/// Checks suspended Jobs under a cap: sluice never resumes more of them than may run.
+/// Checks suspended Jobs under a cap: sluice never resumes more of them than may run, so that no pod ever waits for a slot.
 async fn caps(ns: &Namespace) {
     let names = ["seed-1", "seed-2", "seed-3", "seed-4", "seed-5"];
     let seed = |name: &&str| {

@@ -13,8 +13,8 @@ use wire::{Answer, Decision, said};
 /// The age from which a wait counts as settled. Before that, neither a gate nor a user is told that kinds are still being read: most
 /// kinds are read by then.
 pub(in crate::status) const SETTLE: Duration = Duration::from_secs(2);
-/// The shortest pause between an object's Event and the Event that tells of a new stage of the wait. Of several stages within the pause
-/// only the last one is told.
+/// The shortest pause between an object's Event and the Event that tells of a new stage of the wait. Of several stages within the pause only the last
+/// one is told. The end of a wait and a timeout are told at once.
 const APART: Duration = Duration::from_secs(10);
 /// The time after which an unchanged wait is told again. Events live for an hour.
 pub(super) const AGAIN_AFTER: Duration = Duration::from_mins(10);
@@ -26,7 +26,7 @@ const LONG_WAIT: Duration = AGAIN_AFTER;
 const NEWS_AFTER: Duration =
     Duration::from_secs(MISSING_AFTER.as_secs().unsigned_abs()).saturating_sub(SETTLE);
 
-/// The closed set of reasons of sluice's Events.
+/// The closed set of reasons of the Events about waits, their ends and failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 pub(super) enum EventReason {
     Waiting,
@@ -63,7 +63,8 @@ impl EventReason {
         }
     }
 
-    /// The reason for the Event of a gate that waits: the gravest reason of its unsatisfied dependencies, else `Waiting`.
+    /// The reason for the Event of a gate that waits: the gravest one of its unsatisfied dependencies (not permitted, a cycle, failed, not found),
+    /// else `Waiting`.
     pub(super) fn of(answer: &Answer) -> Self {
         let unmet = answer.dependencies.iter().filter(|it| !it.satisfied);
         let any = |whys: &[Reason]| {
@@ -89,18 +90,19 @@ impl EventReason {
 pub(super) struct News {
     pub(super) verdict: Decision,
     pub(super) reason: EventReason,
-    /// The unsatisfied dependency that comes first by name, its reason and its message, without figures. News with an equal topic is about one
-    /// stage of the wait.
+    /// The unsatisfied dependency that comes first by name, its reason and its message without figures; else the note of the answer; empty for a gate
+    /// that opens. News with an equal topic, verdict and reason is about one stage of the wait.
     pub(super) topic: String,
     pub(super) text: String,
-    /// The wait that the news is about: for a workload, the revision of its pods; for a held creation, its first try. `None` for a pod.
+    /// The wait that the news is about: for a workload, the revision of its pods; for a held creation, the time of a first try. `None` for a pod.
     pub(super) wait: Option<String>,
     /// Whether the object of the news has waited for [`LONG_WAIT`].
     pub(super) long: bool,
 }
 
 impl News {
-    /// News about an answer, whose topic is the unsatisfied dependency that comes first by name, or else the answer's note.
+    /// News about an answer. Its topic is the unsatisfied dependency that comes first by name, with its reason and message; else the answer's note;
+    /// else it is empty.
     pub(super) fn of(answer: &Answer, reason: EventReason, text: String) -> Self {
         Self {
             verdict: answer.verdict,
@@ -112,7 +114,7 @@ impl News {
         }
     }
 
-    /// News that a gate opens, or that a creation has ended.
+    /// News that a gate opens, or that a creation has ended. Its topic is empty, and it is told at once.
     pub(super) fn opened(reason: EventReason, text: String) -> Self {
         Self {
             verdict: Decision::Open,
@@ -137,7 +139,8 @@ impl News {
         }
     }
 
-    /// Whether this news tells a reader nothing beyond the news `before`: only addresses, times and identifiers differ.
+    /// Whether this news tells a reader nothing beyond the news `before`: its verdict, reason, topic and wait are equal, and the texts differ in
+    /// addresses, times and identifiers alone.
     fn is_same(&self, before: &Self) -> bool {
         self.goes_on(before)
             && self.wait == before.wait
@@ -166,7 +169,7 @@ fn topic(answer: &Answer) -> String {
 /// The kind of object that an Event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// A pod that waits. Its Events tell of one dependency at a time, and may tell of a former one again.
+    /// A pod that waits, or an object whose creation is held. Its Events tell of one dependency at a time, and may tell of a former one again.
     Pod,
     /// The workload above several pods, each of which may have other news.
     Workload,
@@ -199,7 +202,9 @@ pub(super) enum Due {
 }
 
 impl Told {
-    /// Decides whether the news becomes an Event now, or when. If now, the Event counts as written.
+    /// Decides whether the news becomes an Event now, or when; if now, the Event counts as written. The first news about a pod, unless it is urgent,
+    /// and news that its dependency is missing wait for [`NEWS_AFTER`]; news that an Event has told waits for [`AGAIN_AFTER`]. Other news keeps the
+    /// pace of Events.
     pub(super) fn hear(&mut self, news: &News, whose: Whose, now: Instant) -> Due {
         self.missing = (news.reason == EventReason::NotFound).then(|| self.missing.unwrap_or(now));
         let wait = news.wait.as_deref().unwrap_or_default();
@@ -239,7 +244,8 @@ impl Told {
         Due::Now(*times)
     }
 
-    /// The earliest moment for an Event with news that differs from those of the last Event; `None` for at once.
+    /// The earliest moment for an Event with news that differs from those of the last Event; `None` for at once: there was no Event, or the news is a
+    /// timeout or the end of the wait.
     fn next(&self, news: &News, now: Instant) -> Option<Instant> {
         let (last, before) = self.last.as_ref()?;
         let anew = (before.verdict, before.reason) != (news.verdict, news.reason);
@@ -267,7 +273,8 @@ impl Told {
         self.last.is_some()
     }
 
-    /// Whether the object has had no Event for 20 minutes, so it is gone, or another replica answers its gates.
+    /// Whether the object has had no Event for 20 minutes, so it is gone, or another replica answers its gates. An object without any Event is old
+    /// too, unless a dependency of it has not been found for less than 20 minutes.
     pub(super) fn is_old(&self, now: Instant) -> bool {
         let since = self.last.as_ref().map(|(last, _)| *last).or(self.missing);
         since.is_none_or(|since| now.duration_since(since) >= 2 * AGAIN_AFTER)
