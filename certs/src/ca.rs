@@ -72,9 +72,9 @@ pub enum CaError {
     /// The lifetime begins before 1970, or does not end after its beginning.
     #[error("the CA's lifetime is out of range: {not_before} to {not_after}")]
     Lifetime {
-        /// The beginning of the lifetime.
+        /// The beginning of the refused lifetime.
         not_before: Timestamp,
-        /// The end of the lifetime.
+        /// The end of the refused lifetime.
         not_after: Timestamp,
     },
     /// Key generation or signing failed: in practice, for lack of entropy.

@@ -114,9 +114,9 @@ impl fmt::Display for CaReason {
     }
 }
 
-/// Decides the next step for the CA at `now`, from the content of the store, the CAs that this process knows, and the lifetimes. Where the store has
-/// no CA that can sign now, this process writes back its own CA, else waits for a replica that may hold one, else promotes the stored next CA, else
-/// makes a new one.
+/// Decides the next step for the CA at `now`. A stored CA that can sign is kept, or followed by its next CA when that is due; or it is taken over or
+/// joined where this process has another CA or none. Without one, this process writes back its own CA if that can sign, else, if it has none, waits
+/// for a replica that may hold one, else promotes the stored next CA, else makes a new CA.
 pub fn authority(
     now: Timestamp,
     stored: Stored<'_>,

@@ -9,7 +9,8 @@ use rules::lookup::Lookup;
 use rules::{gate, job};
 use serde_json::Value;
 
-/// The pods and Jobs that sluice holds.
+/// The pods that sluice keeps from taking a node by a scheduling gate, and the Jobs that it keeps suspended. Pods that wait at their gate (an init
+/// container) are not among them.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) pods: Lookup<Vec<Value>>,
@@ -31,7 +32,7 @@ impl Held {
     }
 }
 
-/// Whether a pod is held, and not on its way out.
+/// Whether a pod has sluice's scheduling gate and is not being deleted.
 fn is_held(pod: &Value) -> bool {
     gate::is_held(pod) && pod["metadata"]["deletionTimestamp"].is_null()
 }

@@ -145,8 +145,8 @@ impl<'t> Entries<'t> {
         Fault { place, text }
     }
 
-    /// Adds an object of a document, or each item where the object is a list. The first object takes the faults in `twice`: the repeated
-    /// keys of the document.
+    /// Adds an object of a document, or each item where the object is a list. The first object takes the faults in `twice`: the repeated keys of the
+    /// document. An entry gets the document's `flaw`, else a fault where it is no mapping.
     fn expand(
         &mut self,
         object: Value,

@@ -33,8 +33,8 @@ use crate::kstatus;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Judges an object by the health rule for its kind: the administrator's, else the library's if `builtin` allows it; `None` without a rule.
-/// `statusless`: its kind is known to have no status.
+/// Judges an object by the health rule for its kind: the administrator's, else that of the built-in library; `None` without a rule. `builtin`: the
+/// library is in use. `statusless`: its kind is known to have no status.
 pub fn judge(
     administrator: &Rules,
     builtin: bool,
@@ -49,8 +49,8 @@ pub fn judge(
         .flatten()
 }
 
-/// Whether the health rule for the object's kind, the administrator's or else the library's, reads a generation. Such a rule tells by
-/// itself whether a status is of the latest spec.
+/// Whether the health rule for the object's kind, the administrator's or else the library's, reads a generation. Such a rule tells by itself whether
+/// a status is of the latest spec. `builtin`: the built-in library is in use. `false` without a rule.
 pub fn reads_a_generation(administrator: &Rules, builtin: bool, object: &Value) -> bool {
     if administrator.concerns(object) {
         return administrator.reads_a_generation(object);

@@ -30,7 +30,8 @@ pub struct Entry {
     /// The wave whose holders the entry names.
     #[serde(flatten)]
     pub wave: Wave,
-    /// The objects that run in the wave and hold its slots.
+    /// The objects that run in the wave and hold its slots. Each revision of an object is a holder of its own; all revisions of one object share one
+    /// slot.
     pub holders: Vec<Holder>,
 }
 

@@ -141,7 +141,8 @@ fn list(folder: &Path, objects: usize) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Returns object `number` of the file, whose kind is one of seven in turn. Every second object is current by the rules of its kind.
+/// Returns object `number` of the file, whose kind is one of seven in turn. An object with an even number is current; one with an odd number is not,
+/// but by kstatus a ConfigMap, a Service or a Job is current all the same.
 fn object(number: usize) -> Value {
     let kinds = [
         ("apps/v1", "Deployment"),

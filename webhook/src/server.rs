@@ -144,9 +144,9 @@ impl Server {
             .or_else(|_| on(TcpSocket::new_v4()?, (Ipv4Addr::UNSPECIFIED, port).into()))
     }
 
-    /// Serves until the process drains, and then until the last connection ends or the process aborts. A handler
-    /// finds the client's address as `ConnectInfo<SocketAddr>`. A handler that panics costs its request an answer
-    /// 500, and nothing else.
+    /// Serves until the process drains, and then until the last connection ends or the process aborts. A handler finds the client's address as
+    /// `ConnectInfo<SocketAddr>`. A handler that panics costs its request an answer 500, and nothing else. A connection beyond the limits is turned
+    /// away: with an answer to it, or closed where too many are being told.
     pub async fn serve(self, listener: TcpListener, router: Router) {
         let (server, tasks) = (Arc::new(self), TaskTracker::new());
         let open = Connections::new(server.limits.connections, server.alarm.clone());

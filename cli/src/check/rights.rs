@@ -29,8 +29,8 @@ const NEEDED: [&str; 13] = [
     "StorageClass",
 ];
 
-/// Checks that the controller's ClusterRoles let it read the kinds that verdicts need and the groups that health rules are for. `watch_role`:
-/// the ClusterRole that names custom kinds; `None` where the controller waits for none.
+/// Checks that the controller's ClusterRoles let it read the kinds that verdicts need (else a problem) and the groups that health rules are for (else
+/// a warning), and that `watch_role`, the ClusterRole that names custom kinds, is there. `watch_role` is `None` where the controller waits for none.
 pub(super) fn kinds(
     roles: &Lookup<Vec<Value>>,
     watch_role: Option<&str>,

@@ -241,7 +241,8 @@ impl Arrow {
 }
 
 /// The missing objects and the addresses that an entry names: for each its key, whether the object `from` cannot start without it (false for an
-/// optional object and for each of several alternatives), and the entry or the alternative that names it.
+/// optional object and for each of several alternatives), and the entry or the alternative that names it. Selectors, parts and objects of the graph
+/// have none.
 fn missing<'d>(
     graph: &Graph<'_>,
     from: usize,
@@ -316,8 +317,8 @@ fn node(graph: &Graph<'_>, key: &Key, home: &str, findings: &Findings, lines: &[
     }
 }
 
-/// The waits of an object as texts: each entry of its list, its waves, a plan or a node rule in its written form, and `a list that can be read`
-/// where its list has a fault. For a Service only the workloads behind it, `pods of Deployment/api`.
+/// The waits of an object as texts: each entry of its list, its waves, a plan (with ` (plan)` behind it) or a node rule in its written form,
+/// and `a list that can be read` where its list has a fault. For a Service only the workloads behind it, `pods of Deployment/api`.
 fn waits_for(graph: &Graph<'_>, at: usize) -> Vec<String> {
     if graph.objects[at].is_service() {
         let behind = graph.backends(at).unwrap_or_default().into_iter();

@@ -203,8 +203,8 @@ fn makes_pods(object: &Object) -> bool {
     object.is_dependent() || object.is_of_workload_kind()
 }
 
-/// Why a valid key has no effect on this object. `None` where it has one, where [`misplaced`] tells that it has none, and where another program
-/// may read the key.
+/// Why a valid key has no effect on this object, or a word in it names no namespace that could be. `None` where the key has an effect, where
+/// [`misplaced`] tells that it has none, and where another program may read the key.
 fn idle(object: &Object, holder: &Holder<'_>, key: &str, value: &Value) -> Option<String> {
     let of_any = OF_ANY.contains(&key);
     let waits = is_list(key) || of_pods(key) || (keys::TERMS.contains(&key) && !of_any);

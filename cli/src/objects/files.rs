@@ -75,12 +75,13 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Reads the objects of the files, folders, charts and kustomizations.
+/// Reads the objects of the files, folders, charts and kustomizations. A library chart that was found in a folder is left out.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, a named chart that cannot be rendered or, unless `recursive`, a named kustomization that cannot be built. A
-/// chart or kustomization that was found in a folder hides none of the others: the result lists it as not read or not built.
+/// Values for a chart where there is no chart, a file that cannot be read, a named chart that cannot be rendered or, unless `recursive`, a named
+/// kustomization that cannot be built. A chart or kustomization that was found in a folder hides none of the others: the result lists it as not read
+/// or not built.
 pub(crate) fn read(input: &Input) -> Result<Read> {
     let mut objects = Read::default();
     let mut found = source::find(&input.paths, input.recursive)?;

@@ -216,7 +216,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The objects of a part, for the dependent `from`: of its own scope, or of a release that it names, in its namespace or the one that it names.
-    /// Neither the object itself nor a hook is among them.
+    /// Neither the object itself nor a hook is among them. Empty for a sub-chart where the dependent is in no scope.
     pub(crate) fn part(&self, from: usize, parts: &Parts) -> Vec<usize> {
         let own = self.objects[from].scope.as_ref();
         if matches!(parts.part, Part::SubChart(_)) && own.is_none() {

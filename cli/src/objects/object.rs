@@ -211,7 +211,8 @@ impl Object {
         counts.then(|| scope::weight(&self.value).unwrap_or_default())
     }
 
-    /// The object's own cap on how many objects of its wave run at once; `None` where it has none, makes no pods, is in no scope or is a test hook.
+    /// The object's cap on how many objects with a cap in its wave run at once, that is from the opening of their gate until they are ready; `None`
+    /// where the object and its pod template state none, or where the object makes no pods, is in no scope or is a test hook.
     pub(crate) fn cap(&self) -> Option<usize> {
         let cap = annotation::parallelism(self.said(keys::PARALLELISM)?);
         cap.filter(|_| self.is_dependent() && self.scope.is_some() && !self.is_test())

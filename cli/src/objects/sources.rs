@@ -76,8 +76,8 @@ pub(crate) struct Finder<'s> {
 }
 
 impl Finder<'_> {
-    /// The file and the position of a spot in an object. For an object that Helm has rendered they are those in the chart's template, where its line
-    /// can be found there.
+    /// The file and the position of a spot in an object. For an object that Helm has rendered they are those in the chart's template: of the spot's
+    /// line, else of the line of the key above it, else of no line. A rendered object whose template cannot be read has no position either.
     pub(crate) fn find(&mut self, place: &Place, spot: Spot<'_>) -> Location {
         let nowhere = || Location {
             file: place.file.clone(),

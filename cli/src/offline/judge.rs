@@ -75,6 +75,7 @@ pub(super) fn kstatus(entry: &Entry, now: Timestamp) -> ObjectVerdict {
 }
 
 /// The verdict of sluice's rules on whether the object is ready for its dependents. An entry with a fault, or without a valid kind, is `Unknown`.
+/// A ready object that no rule knows gets a hint that this rests on common words alone.
 pub(super) fn sluice(entry: &Entry, world: &dyn World, now: Timestamp) -> ObjectVerdict {
     let object = &entry.object;
     if let Some(problem) = &entry.problem {

@@ -98,7 +98,8 @@ impl Reader {
         self.served(kind).map(|it| it.resource.plural.clone())
     }
 
-    /// The kind with the API server's own word for it, such as `Certificate` for `certificates`; unchanged where that is not known.
+    /// The kind with the API server's own word for it, such as `Certificate` for `certificates`; unchanged where that is not known, and for a
+    /// built-in kind.
     pub(crate) fn canonical(&self, kind: Kind) -> Kind {
         if let Kind::Builtin(_) = kind {
             return kind;

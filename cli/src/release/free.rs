@@ -62,8 +62,9 @@ impl HeldKind {
     }
 }
 
-/// Releases a held pod or Job and opens its gates, with the `object` as it was read. If it has changed since, reads it again and retries; an
-/// error after [`TRIES`] tries, and where the caller may not patch it.
+/// Releases a held pod or Job and opens its gates, with the `object` as it was read. If it has changed since, reads it again and retries. A Job that
+/// is no longer held is [`Freed::Resumed`], and an object that is gone or was made anew [`Freed::Gone`]; an error after [`TRIES`] tries, and where
+/// the caller may not patch it.
 pub(super) async fn free(
     client: &Client,
     what: HeldKind,

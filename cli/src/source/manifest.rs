@@ -1,4 +1,4 @@
-//! One source of manifests.
+//! One source of manifests: a file or standard input, a Helm chart, or a kustomization.
 
 use super::chart::Chart;
 use super::kustomization::Kustomization;
@@ -6,7 +6,7 @@ use crate::input;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// A source of manifests.
+/// A source of manifests: a file or standard input, the folder of a Helm chart, or a kustomization.
 #[derive(Debug)]
 pub(crate) enum ManifestSource {
     /// A file, or standard input.

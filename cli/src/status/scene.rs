@@ -344,8 +344,8 @@ pub(super) fn early_images(pod: &Value) -> Vec<String> {
     images.map(ToOwned::to_owned).collect()
 }
 
-/// The sentence that an object was not found: that its namespace does not exist, where that is so; else with the workloads of other kinds that
-/// have its name.
+/// The sentence that an object was not found: that its namespace does not exist, where that is so; else with the workloads of other kinds that have
+/// its name and that no object controls.
 fn absent(reader: &Reader, kind: &Kind, namespace: Option<&str>, name: &str) -> String {
     let place = namespace.unwrap_or_default();
     if let Err(why) = exists(reader, place) {

@@ -148,8 +148,8 @@ fn changes(last: Option<&Tree>, tree: &Tree, begin: Timestamp, now: Timestamp) -
     changed.chain(gone).chain(end).collect()
 }
 
-/// The stage of a pod and, for one that waits, the reason. A pod with nothing to wait for is about to start: a note on it, for
-/// example that a pod of its revision has started, may be about this very pod.
+/// The stage of a pod and, for one that waits, the reason as far as it is known; else an empty text. A pod with nothing to wait for is about to
+/// start: a note on it, for example that a pod of its revision has started, may be about this very pod.
 fn told(pod: &Pod) -> (&'static str, String) {
     let word = pod.stage.word();
     if !pod.stage.waits() {

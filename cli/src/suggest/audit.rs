@@ -293,7 +293,7 @@ fn untold(known: &Known<'_>, group: &Group, set: usize) -> bool {
             traces::follow(marked) && plain.all(|it| known.sets[set].contains(it))
         };
         let mut others = known.seen.iter().filter(|it| it.is_the_same(seen));
-        let is_said = others.any(|it| it.is_listed() && is_marked(&it));
+        let is_said = others.any(|it| it.is_listed() && is_marked(&it) && it.has_addresses(seen));
         has_rest(seen) && !is_said
     })
 }

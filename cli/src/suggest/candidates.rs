@@ -26,9 +26,9 @@ pub(super) struct WaitInText {
     pub(super) outcome: Outcome,
 }
 
-/// Makes a list from the text of a document alone, with each entry in the branch of its wait. Also returns the outcome of each wait in the text.
-/// `at` is the line above the list, from 0 and in the file. `by_address`: a host from a value becomes an address that the gate tries, and no
-/// Service.
+/// Makes a list from the text of a document alone, with each entry in the branch of its wait. Also returns the outcome of each wait in the text, and
+/// `Reason::Unread` for a container that seems to wait and in which no wait can be read. `at` is the line above the list, from 0 and in the file.
+/// `by_address`: a host from a value becomes an address that the gate tries, and no Service.
 pub(super) fn of_text(
     texts: &Texts,
     file: &File,

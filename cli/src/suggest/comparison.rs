@@ -10,8 +10,8 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Reads the comparison of a value. `before` and `behind` are the texts of the condition around the value's path. `None` where the
-    /// condition compares the value with no text.
+    /// Reads the comparison of a value by `eq`, `ne` (read as `eq`) or `has`. `before` and `behind` are the texts of the condition around the value's
+    /// path. `None` where the condition compares the value with no text in quotes other than `""`.
     pub(super) fn around(before: &str, behind: &str) -> Option<Self> {
         let before = before.trim_end_matches(['$', ' ', '(']);
         let of = |function: &'static str, texts: Vec<String>| {

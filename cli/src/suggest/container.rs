@@ -145,8 +145,8 @@ impl Container {
         std::iter::once(own).chain(after_start).collect()
     }
 
-    /// Gives each container of a pod, in `beside`, the variables of the pod's other containers with its image: a script of the image may have
-    /// them from a file that another container writes.
+    /// Gives each container of a pod, in `beside`, the variables of the pod's other containers with its image that it does not have itself: a script
+    /// of the image may have them from a file that another container writes. A container without an image gets none.
     pub(super) fn join(containers: &mut [Self]) {
         let all: Vec<(String, BTreeMap<String, String>)> = containers
             .iter()

@@ -115,7 +115,7 @@ impl Context<'_> {
     }
 
     /// The entry for an address that the gate tries itself. `None` where the address has no port, and its scheme has no usual one. An error for an
-    /// HTTP request that logs in, and for a text that means something else in the list.
+    /// HTTP request that logs in and has to succeed, and for a text that means something else in the list.
     fn outside(&self, address: &Address) -> Result<Option<String>, Reason> {
         if address.logs_in && address.succeeds {
             return Err(Reason::LogsIn(self.masked.seen(&address.host)));
@@ -315,7 +315,7 @@ impl Context<'_> {
     }
 }
 
-/// The text of each action, without the braces.
+/// The text of each action, without the braces, and without the dashes and spaces at its ends.
 pub(super) fn actions(text: &str) -> Vec<String> {
     let parts = text.split("{{").skip(1);
     let inside = parts.filter_map(|it| it.split_once("}}"));

@@ -84,7 +84,7 @@ fn url_of(action: &str) -> Option<String> {
     (is_plain && format.contains("://")).then_some(url)
 }
 
-/// The text between the braces of an action.
+/// The text between the braces of an action, without the dash and the spaces at either end.
 pub(super) fn inner(action: &str) -> &str {
     let inner = action.trim_start_matches("{{").trim_end_matches("}}");
     let inner = inner.strip_prefix('-').unwrap_or(inner);
@@ -92,8 +92,8 @@ pub(super) fn inner(action: &str) -> &str {
 }
 
 impl Masked {
-    /// A text with its actions put back, in a form that an entry of a list may have: without the quotes that a pipeline puts around a
-    /// value, and without the `-` by which an action trims the space around it.
+    /// A piece of the masked text with its actions put back, in a form that an entry of a list may have: without the quotes that a pipeline puts
+    /// around a value, and without the `-` by which an action trims the space around it.
     pub(super) fn seen(&self, text: &str) -> String {
         let mut seen = String::new();
         let mut rest = text;
@@ -110,7 +110,7 @@ impl Masked {
         seen + rest
     }
 
-    /// The text with a name in place of each action, or with a number in place of an action behind a colon.
+    /// The masked text with `x` in place of each action, or with `1` in place of an action behind a colon.
     pub(super) fn stand_in(&self) -> String {
         let mut text = String::new();
         let mut inside = false;
@@ -128,7 +128,7 @@ impl Masked {
         text
     }
 
-    /// The actions of a line that holds only actions; empty for a line with any other text.
+    /// The actions, without their braces, of a line of the masked text that holds only actions; empty for a line with any other text.
     pub(super) fn alone(&self, line: &str) -> Vec<&str> {
         let mut found = Vec::new();
         let mut rest = line.trim();

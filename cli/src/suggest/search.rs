@@ -113,7 +113,8 @@ impl Search<'_, '_> {
 }
 
 /// Finds the lists of all groups (workloads in templates), and audits them. A list that an audit refutes is sought again, beside the set that
-/// refutes it; that list is dropped where no render is left to audit it. `joined` are the sets with made-up addresses in several values at once.
+/// refutes it; that list is dropped where no render is left to audit it. `joined` are the numbers of the sets with made-up addresses in several
+/// values at once: for a group that has no list, their containers are given up.
 pub(super) fn lists(
     known: &mut Known<'_>,
     source: &mut ObjectSource,

@@ -56,6 +56,15 @@ impl SeenContainer {
         !self.found.is_empty() && self.found.iter().all(is_listed)
     }
 
+    /// Whether each wait of `other` that no list can say is, in this container, a wait for an address of the user. Both are one container with
+    /// different sets of values.
+    pub(super) fn has_addresses(&self, other: &Self) -> bool {
+        let is_address = |it: &Found| matches!(&it.target, Ok(Some(it)) if matches!(it.form, Form::Address { .. }));
+        let mut pairs = self.found.iter().zip(&other.found);
+        self.found.len() == other.found.len()
+            && pairs.all(|(own, other)| other.target.is_ok() || is_address(own))
+    }
+
     /// Whether an address of the container may come from values that the user has to set: one does, a wait has no target, or no wait was found
     /// at all.
     pub(super) fn is_open(&self) -> bool {

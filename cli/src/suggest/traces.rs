@@ -35,7 +35,8 @@ pub(super) fn ports(texts: &Texts) -> Vec<Switch> {
     hosts_and_ports(texts).1
 }
 
-/// The switches that set values to made-up hosts, those below one parent together, and those that set values to made-up ports.
+/// The switches that set values to made-up hosts, those below one parent together, and those that set values to made-up ports. Only the first
+/// [`MOST`] values that may hold an address get one.
 fn hosts_and_ports(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Switch>) {
     let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
     let mut ports = Vec::new();

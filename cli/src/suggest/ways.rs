@@ -23,8 +23,9 @@ use super::traces::{self, NamedValues};
 use super::values::{self, Wanted};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The lists to try for a group in its template, the best first. `chosen` has the form of each entry as far as forms were tried. Empty where the
-/// template cannot carry a list, or where no short condition keeps out the sets of values whose waits are unknown.
+/// The lists to try for a group in its template, the best first. `chosen` has the form of each entry as far as forms were tried. A list with a
+/// made-up name is left out. Empty where the template cannot carry a list, or where no short condition keeps out the sets of values whose waits are
+/// unknown.
 pub(super) fn of(known: &Known<'_>, group: &Group, chosen: &ChosenForms) -> Vec<Vec<Listed>> {
     if !is_writable(known, group) {
         return Vec::new();
@@ -104,7 +105,7 @@ pub(super) fn root_of(known: &Known<'_>, group: &Group) -> Option<&'static str> 
 /// The way in which the entries of a list name their targets.
 #[derive(Debug, Clone, Copy)]
 enum Naming<'c> {
-    /// All entries name their targets in this way.
+    /// Each entry has the form from the values of its address, else the form of this way, else the target's next best form.
     Way(Way),
     /// Each entry has the form that was chosen for its wait.
     Chosen(&'c ChosenForms),
@@ -119,8 +120,9 @@ enum ToldBy {
     AllSets,
 }
 
-/// The list in which each target is named in the way `way`. Each entry stands under the condition under which its target is rendered. `None`
-/// where a target has no form in that way, where the sets of values tell no condition, or where only several switches together render the workload.
+/// The list whose entries have the form from their address's values, else that of `way`, else the target's next best; or the chosen form. Each entry
+/// stands under the condition under which its target is rendered. `None` where a target has no such form, or where the sets of values tell no
+/// condition.
 fn by_names(
     known: &Known<'_>,
     group: &Group,
@@ -128,11 +130,6 @@ fn by_names(
     root: &str,
 ) -> Option<Vec<Listed>> {
     let tried = known.tried(group);
-    // A workload that is rendered only by several switches together does not tell which of them it needs.
-    let is_plain = |set: &usize| traces::without(&known.sets[*set]).count() <= 1;
-    if !tried.iter().any(is_plain) {
-        return None;
-    }
     let mut names = Names::new();
     let mut found: Vec<FoundEntry<'_>> = Vec::new();
     for (seen, number) in group.seen.iter().map(|it| (&known.seen[*it], *it)) {

@@ -47,8 +47,8 @@ fn one(key: &str, path: &str, value: &str) -> Result<Expression, ParseError> {
     })
 }
 
-/// Reads the expressions of a `sluice.dev/health`: a YAML or JSON list of texts, or else one expression on each line. No expression begins like
-/// such a list.
+/// Reads the expressions of a `sluice.dev/health`: a YAML or JSON list of texts, or else one expression on each line. No expression begins like such
+/// a list. A text without an expression, or with too many, is a flaw.
 fn list(text: Piece<'_>) -> Result<Vec<Expression>, Flaw> {
     let mut expressions = Vec::new();
     if yaml::applies(text) {

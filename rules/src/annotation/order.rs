@@ -17,7 +17,8 @@ use std::collections::HashMap;
 ///
 /// # Errors
 ///
-/// A text that is no mapping from parts to what comes before each, or in which a step waits for itself, directly or through others.
+/// A text that is no mapping from parts to what comes before each, that has a step twice or too many steps, or in which a step waits for itself,
+/// directly or through others.
 pub fn order(text: &str) -> Result<Plan, ParseError> {
     parse(ORDER, text, |text| {
         if says_nothing(text) {

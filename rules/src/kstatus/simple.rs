@@ -11,8 +11,8 @@ pub(super) fn claim(subject: &Observed<'_>) -> Evaluation {
     }
 }
 
-/// The status of a Job; one that merely runs is current, and so is a suspended one. The step for a suspended Job is that of cli-utils' main
-/// branch: neither its release v0.37.2 nor Flux's fork v1.2.1 has it.
+/// The status of a Job: failed, in progress before it has started, else current, also while it merely runs or is suspended. The step for a suspended
+/// Job is that of cli-utils' main branch: neither its release v0.37.2 nor Flux's fork v1.2.1 has it.
 pub(super) fn job(subject: &Observed<'_>) -> Evaluation {
     let object = subject.object;
     let parallelism = int(object, &["spec", "parallelism"], 1);

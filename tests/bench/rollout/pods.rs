@@ -18,9 +18,9 @@ use tokio::time::sleep;
 #[derive(Debug, Default)]
 pub(super) struct Release {
     number: String,
-    /// The time at which the first pod of each workload became ready.
+    /// The time, by the clock of the bench, at which the watch first showed a ready pod of each workload, by the workload's name.
     ready: BTreeMap<String, Timestamp>,
-    /// The times at which containers ended with an exit code other than 0, in whole seconds, for each workload.
+    /// The times at which containers ended with an exit code other than 0, as the pods' statuses tell it in whole seconds, by the workload's name.
     failures: BTreeMap<String, BTreeSet<Timestamp>>,
 }
 

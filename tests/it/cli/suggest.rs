@@ -97,7 +97,7 @@ fn a_chart_that_nothing_renders_is_read_as_text() {
     }
 }
 
-/// Copies a chart of the fixtures below `folder`, applies the diff of the text beside it, and returns the path of the copy. The test
+/// Copies a chart of the fixtures below `folder`, applies the diff in the text beside it, if it has one, and returns the path of the copy. The test
 /// `every_wait_is_proposed_or_named` compares this diff with the printed one.
 pub(crate) fn proposed(name: &str, folder: &Path) -> PathBuf {
     let chart = folder.join(name);

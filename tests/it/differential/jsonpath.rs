@@ -75,7 +75,7 @@ impl Random {
         }
     }
 
-    /// Returns a random path, most of whose steps exist in this value.
+    /// Returns a random path, most of whose steps exist in this value; one in twelve has a stray character somewhere.
     fn path(&mut self, data: &Value) -> Made {
         let mut made = Made::default();
         let mut at = Some(data);

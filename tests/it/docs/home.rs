@@ -166,7 +166,8 @@ fn now(text: &str) -> Vec<(usize, &str)> {
     lines
 }
 
-/// Returns the lines of a page that are wrong now: while nothing is published those that promise a release, afterwards those that say there is none.
+/// Returns the lines of a page that are wrong now: while nothing is published those that promise a release, or use its addresses, outside of sections
+/// about the time after it; afterwards those that say there is none.
 fn wrong(home: &Home, page: &str) -> Vec<String> {
     let says =
         |line: &str| line.contains(NOT_YET) || line.starts_with('#') && line.ends_with(LATER);
@@ -269,7 +270,8 @@ fn no_download_takes_an_error_page_for_the_file() {
     assert!(seen > 3, "{seen}");
 }
 
-/// Returns the lines of a script or a page that call curl with options and keep its output; none for Rust and Go sources.
+/// Returns the lines of a script or a page that call curl with options. Left out are lines with `--output /dev/null`, the rows of a page's tables,
+/// and all lines of Rust and Go sources.
 fn downloads<'a>(path: &Path, text: &'a str) -> Vec<&'a str> {
     let page = path.extension().is_some_and(|it| it == "md");
     let code = path.extension().is_some_and(|it| it == "rs" || it == "go");
@@ -283,7 +285,8 @@ fn downloads<'a>(path: &Path, text: &'a str) -> Vec<&'a str> {
     text.lines().filter(line).collect()
 }
 
-/// Whether each call of curl in a line has `-f`.
+/// Whether each call of curl in a line has `-f` (also among other short options) or `--fail` before its first word without a dash. A call that does
+/// not begin with an option is passed over.
 fn fails(line: &str) -> bool {
     let calls = line.split("curl ").skip(1).filter(|it| it.starts_with('-'));
     calls.into_iter().all(|call| {

@@ -115,7 +115,7 @@ where
 }
 
 /// Reads the whole body of an answer. A body longer than its bound is sieved or refused with [`TooLong`], as the bound says, and refused where
-/// there is no bound. Fails where the body takes longer than [`REST`].
+/// there is no bound. A bound body beyond [`FREE`] waits for a permit of `room`. Fails where the body takes longer than [`REST`].
 async fn whole<B>(body: B, bound: Option<Bound>, room: Arc<Semaphore>) -> Result<Bytes, BoxError>
 where
     B: HttpBody<Data = Bytes>,

@@ -110,7 +110,8 @@ impl ByteBudget {
     ///
     /// # Errors
     ///
-    /// The namespace would have more than it may. The error is the number of bytes that it may have in all.
+    /// The namespace would have more than its share; or the budget, half as large during the alarm, is full, and the namespace would have more than
+    /// an equal part of it, or all together more than twice of it. The error is the number of bytes that the namespace may have.
     fn take(&self, namespace: &str, bytes: usize) -> Result<(), usize> {
         let in_all = if self.alarm.is_raised() {
             self.in_all / 2

@@ -15,14 +15,14 @@ const PAUSE: u32 = 200;
 const AHEAD: Duration = Duration::from_secs(10);
 /// The number of parts into which the searching is divided: one namespace gets one part, so it pauses four times as long.
 const PARTS: u32 = 4;
-/// The most results of searches that are kept, over all namespaces.
+/// The most results that are kept of each of the two sorts of searches, over all namespaces.
 const MOST: usize = 1000;
-/// The most results of searches that are kept of one namespace.
+/// The most results that are kept of each of the two sorts of searches for one namespace.
 const OF_A_NAMESPACE: usize = MOST / 4;
 /// The age from which a result makes room for another one, once as many results are kept as there may be.
 const OLD: Duration = Duration::from_mins(1);
 
-/// The results of searches of one sort, by namespace and name.
+/// The results of searches of one of the two sorts, by namespace and name. Each sort has its own limits of time and of kept results.
 #[derive(Debug)]
 pub(super) struct RateLimited<T>(Mutex<Results<T>>);
 
@@ -31,7 +31,7 @@ type NamespacedName = (String, String);
 #[derive(Debug)]
 struct Results<T> {
     found: HashMap<NamespacedName, CachedResult<T>>,
-    /// The moment until which the pauses of all searches so far last.
+    /// The moment until which the pauses after all searches of this sort last; `None` before the first search.
     rested: Option<Instant>,
     /// The moment until which the pauses of each namespace's searches last.
     rested_of: HashMap<String, Instant>,

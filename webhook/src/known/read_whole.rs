@@ -344,7 +344,7 @@ impl ObjectTurn {
     }
 
     /// Whether the object's turn to be read whole has lasted long enough to give way: at once if no view waits for it, else for [`TURN`], or
-    /// [`SLOW_TURN`] while it has not been read.
+    /// [`SLOW_TURN`] while it has not been read. `false` for an object that has no turn.
     fn is_over(&self, now: Instant) -> bool {
         let long = if self.unasked.is_some() {
             Duration::ZERO

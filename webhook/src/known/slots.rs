@@ -214,7 +214,8 @@ impl Slots {
         waves
     }
 
-    /// The entry of a wave, without holders if it is not written yet; `None` while the wave's ConfigMap is unread, missing or not whole.
+    /// The entry of a wave, without holders if it is not written yet, with its ConfigMap's version and the room that is left for the entry; `None`
+    /// while the wave's ConfigMap is unread, missing or not whole.
     pub(crate) fn written(&self, wave: &Wave) -> Option<WrittenWave> {
         let known = self.lock();
         let content = &known.shard(wave).content;

@@ -115,7 +115,7 @@ impl ServerLimits {
         }
     }
 
-    /// Returns the bounds of the listener for probes and scrapes.
+    /// Returns the limits of the listener for probes and scrapes: its own for connections, requests and age, else those of the status port.
     pub const fn admin() -> Self {
         Self {
             connections: Bounds {

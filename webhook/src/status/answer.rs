@@ -80,8 +80,9 @@ pub(super) fn answer(
     Ok(answer_of(&pod, rounds, report, now, patient))
 }
 
-/// Decides whether the gate of a pod that exists, or of one that is yet to be made, waits, opens or is refused. While the pod's owner cannot be read,
-/// only the terms on the pod itself can end the wait. `patient`: no timeout ends the wait while a kind is still being read.
+/// Decides whether the gate of a pod that exists, or of one that is yet to be made, waits, opens or is refused. A pod with a skip of its own opens.
+/// While the pod's owner cannot be read, only the terms on the pod itself can end the wait. `patient`: no timeout ends the wait while a kind is still
+/// being read.
 pub(super) fn answer_of(
     pod: &Value,
     rounds: &Rounds,

@@ -46,7 +46,9 @@ const SEEN_WITHIN: Duration = Duration::from_secs(1);
 /// The most issuers of accepted tokens that are remembered: an API server has one, and a second issuer while it changes.
 const ISSUERS: usize = 8;
 
-/// Finds the pod of each token by a review of the API server, and remembers the result, so that a token is reviewed once.
+/// Finds the pod of each token by a review of the API server. An accepted token is remembered until it expires, for 10 minutes at most, and a refused
+/// token for 5 seconds; neither is reviewed again in that time, unless the memory for such tokens is full. A review that failed is not
+/// remembered.
 pub(crate) struct Authenticator {
     client: Client,
     clock: Clock,
@@ -118,13 +120,13 @@ impl Authenticator {
         })
     }
 
-    /// Returns the pod that a token belongs to: by a remembered review, else by a new one in the turn of the namespace, whose result is remembered.
-    /// `address`: the client that sent the token.
+    /// Returns the pod that a token belongs to: by a remembered review, else by a new one in the turn of the namespace. Its result is remembered,
+    /// unless the API server could not be asked. `address`: the client that sent the token.
     ///
     /// # Errors
     ///
-    /// The API server does not accept the token, names no pod for it or cannot be asked; the turn does not come in time; or the budget of reviews is
-    /// used up.
+    /// The API server does not accept the token, names no pod for it or cannot be asked; it refused the token less than 5 seconds ago; the turn does
+    /// not come within 30 seconds; or the budget of reviews is used up.
     pub(crate) async fn identify(
         &self,
         claimed: Claimed<'_>,
@@ -219,8 +221,8 @@ impl Authenticator {
     }
 }
 
-/// Reads the pod of the token from the status of a review. The API server must have named our audience, and the token must be bound to a pod; else
-/// it is an error.
+/// Reads the pod of the token from the status of a review. The API server must have accepted the token for our audience, and the token must be that
+/// of a service account and bound to a pod; else it is an error.
 fn judge(status: &TokenReviewStatus, expires: Timestamp) -> Result<Identity, Unidentified> {
     let for_us = status
         .audiences

@@ -117,9 +117,9 @@ fn overrides(known: &Known<'_>) -> Vec<Switch> {
     variation.map_or_else(Vec::new, |it| varied(*it).cloned().collect())
 }
 
-/// The sets that show a container of the group and have only switches of `own`, or marks that `text` reads, each with overridden names, and with
-/// one more switch of `own`; and first each switch of `own` that alone changes nothing. `own` are the switches that the container reads or that
-/// decide about an entry, `text` is the container's with its helpers. Each item has the sets of one base.
+/// Sets made of each base: the base plus `overrides`, if any, and the base plus one switch of `own` (read by a container or deciding about an entry).
+/// A base is a tried set of the group with switches of `own` alone, or with host marks that `text`, the containers' with their helpers, reads.
+/// The first item belongs to no base: it has each switch of `own` that alone changes nothing.
 fn of_bases(
     known: &Known<'_>,
     group: &Group,

@@ -23,10 +23,18 @@ pub(super) fn of(
     let bases = settle::alike(&expected::of(known, group), &tried);
     let bases: BTreeSet<usize> = bases.into_values().collect();
     // A set without the workload tells nothing about its list.
+    let is_shown = |set: &usize| known.rendered[*set].is_some() && tried.contains(set);
     let hides = |switch: &Switch| {
         let sets = known.sets.iter().enumerate();
         let mut alone = sets.filter(|it| it.1.as_slice() == std::slice::from_ref(switch));
-        alone.any(|(at, _)| known.rendered[at].is_some() && !tried.contains(&at))
+        let is_hidden = alone.any(|(at, _)| known.rendered[at].is_some() && !is_shown(&at));
+        // The chart's own values show the workload, so the switch alone takes it away.
+        is_hidden
+            && known
+                .sets
+                .iter()
+                .position(Vec::is_empty)
+                .is_some_and(|it| is_shown(&it))
     };
     // Variations show what other names do.
     let is_part = |it: &&Switch| !is_override(&it.path) && !hides(it);

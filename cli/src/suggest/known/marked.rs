@@ -24,7 +24,10 @@ impl Known<'_> {
             let own = &self.sets[seen.set];
             let mut plain = traces::without(&self.sets[it.set]).peekable();
             let is_marked = traces::follow(&self.sets[it.set]) && plain.peek().is_some();
-            is_marked && it.is_the_same(seen) && plain.all(|it| own.contains(it))
+            is_marked
+                && it.is_the_same(seen)
+                && it.has_addresses(seen)
+                && plain.all(|it| own.contains(it))
         };
         seen.found.iter().all(may_be_said)
             && self

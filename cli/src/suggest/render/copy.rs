@@ -13,13 +13,13 @@ const DEEPEST: usize = 4;
 /// The names and the aliases of the declared sub-charts that no folder holds.
 pub(super) struct Missing(pub(super) Vec<String>);
 
-/// The names of a chart and of its sub-charts.
+/// The name of a chart, the keys of its sub-charts, and the sub-charts' own values. A sub-chart's key is its alias, or its name without one.
 #[derive(Debug, Default)]
 pub(in crate::suggest) struct ChartNames {
     pub(in crate::suggest) chart: String,
     /// The keys of the chart's values below which the sub-charts have theirs.
     pub(in crate::suggest) parts: Vec<String>,
-    /// The values of the sub-charts that are at hand, each with its key.
+    /// The key of each sub-chart that the copy holds as a folder, and the values in its `values.yaml`.
     pub(in crate::suggest) values: Vec<(String, Value)>,
 }
 

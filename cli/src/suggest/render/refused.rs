@@ -47,7 +47,8 @@ fn around(file: &File, line: usize, own: &Value) -> Vec<Switch> {
     )
 }
 
-/// Whether a line fails with this message: the longest text in quotes, up to what is put into it, is a part of the message.
+/// Whether a line has a `fail` that gave this message: its longest quoted piece between `%` words has at least [`FEWEST`] letters and is a part of
+/// the message.
 fn says(line: &str, error: &str) -> bool {
     let fails = |it: &String| it.starts_with("fail ") || it.ends_with("| fail");
     let mut failing = actions(line).into_iter().filter(fails);

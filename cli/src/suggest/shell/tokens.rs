@@ -201,8 +201,9 @@ impl ShellReader {
         }
     }
 
-    /// Reads on behind a `$` or a backtick. `$( )` and backticks are commands: a known output takes their place, or else they are read after the
-    /// present command. `$(( ))` is a sum, which becomes `0`, and `$(NAME)` is a variable in the form of a container's arguments.
+    /// Reads on behind a `$` or a backtick. `${ }` and `$NAME` stay as they are. `$( )` and backticks are commands: a known output takes their place,
+    /// or else they are read after the present command. `$(( ))` is a sum, which becomes `0`, and `$(NAME)` is a variable in the form of a
+    /// container's arguments.
     fn dollar(&mut self, letter: char) {
         if letter == '$' && self.peek(0) == Some('{') {
             self.push('$');
@@ -302,7 +303,8 @@ impl ShellReader {
         }
     }
 
-    /// Reads a redirection as a word that begins with `>` or `<`, so that the target of the redirection does not count as an argument.
+    /// Reads a redirection as a word that begins with `>` or `<`, so that the target of the redirection does not count as an argument. Behind `<<` it
+    /// also notes the word that ends the here-document.
     fn redirect(&mut self, letter: char) {
         let number = self.word.chars().all(|it| it.is_ascii_digit());
         if !number {

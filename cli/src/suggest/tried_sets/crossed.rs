@@ -17,8 +17,8 @@ fn named(seen: &SeenContainer) -> Vec<String> {
 }
 
 impl TriedSets<'_> {
-    /// The sets without a container that waits with the chart's own values, each with a further switch that the container's text reads: the
-    /// container may come back with it, and wait for something else.
+    /// The sets without a container that waits with the chart's own values, each with a further switch that the container's text reads: the container
+    /// may come back with it, and wait for something else. At most [`MOST_VANISHED`], those that turn a switch on first.
     pub(super) fn vanished(&self, singles: &[usize]) -> Vec<(usize, Vec<Switch>)> {
         let mut pairs: Vec<(usize, Vec<Switch>)> = Vec::new();
         let own = self.seen.iter().filter(|it| it.set == 0);

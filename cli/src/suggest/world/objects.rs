@@ -83,7 +83,8 @@ impl World<'_> {
         Ok(workload(*at, object))
     }
 
-    /// The target of the one workload that makes pods whose names begin with `name`; an error where none or several do.
+    /// The target of the one workload that makes pods whose names begin with `name`; an error where none or several do, or where
+    /// it is the waiting workload itself. A pod of its own is not looked at.
     pub(super) fn with_pods(
         &self,
         name: &str,

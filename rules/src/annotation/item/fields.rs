@@ -7,7 +7,7 @@ use super::super::yaml::{Node, Value};
 use crate::suggest;
 use crate::text::Quoted;
 
-/// The keys that an item may have, in the order in which the documentation lists them.
+/// The keys that an item may have, in the order in which the error for an unknown key lists them.
 pub(in crate::annotation) static KEYS: [&str; 24] = [
     "kind",
     "apiVersion",
@@ -123,7 +123,8 @@ impl<'n> Fields<'n> {
 }
 
 impl<'n> Field<'n> {
-    /// Reads the field's value as a text; `takes` describes the value that the field takes.
+    /// Reads the field's value as the text that was written, also of a number. A list, a mapping, and an empty or null value are a flaw, whose
+    /// message says that the field takes `takes`.
     pub(super) fn text(&self, takes: &'static str) -> Result<Piece<'n>, Flaw> {
         match &self.value.value {
             Value::Text(text) if !text.is_null() => Ok(text.piece()),

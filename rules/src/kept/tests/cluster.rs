@@ -212,7 +212,7 @@ impl Seen for Cluster<'_> {
     }
 }
 
-/// The kind of a sample.
+/// The kind of a sample object. Panics for a kind that is not built in.
 pub(super) fn kind_of(object: &Value) -> Kind {
     let (group, kind) = group_kind(object);
     Kind::Builtin(crate::kinds::builtin(group, kind).expect("the samples are built in"))

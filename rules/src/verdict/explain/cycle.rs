@@ -40,7 +40,8 @@ struct Waypoint {
 
 impl Explain<'_> {
     /// The names of the objects on a chain of dependencies from a dependent to the goal, both included; `None` where no chain is found. Its
-    /// first step is to one of `needs`, or, without `needs`, to an object that the dependent's own list declares.
+    /// first step is to one of `needs`, or, without `needs`, to an object that the dependent's own list declares. At most [`MOST`] objects
+    /// are searched.
     pub(super) fn way(
         &self,
         from: &Dependent,

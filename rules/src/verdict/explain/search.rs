@@ -163,8 +163,8 @@ enum Above {
     Nothing,
 }
 
-/// The step from an object to its owner, where `to` holds the UIDs of the owners that are sought. Some controllers own the
-/// objects that they make without being called their controller, so the first owner counts where there is no controller.
+/// The step from an object to its owner: [`Above::Sought`] where any of its owners is sought, that is has its UID in `to`, else its controller. Some
+/// controllers own the objects that they make without being called their controller, so the first owner counts where there is no controller.
 fn owner(object: &Value, to: &[String]) -> Above {
     let references = object["metadata"]["ownerReferences"].as_array();
     let mut references = references.into_iter().flatten();

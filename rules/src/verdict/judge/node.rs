@@ -23,7 +23,8 @@ impl Judge<'_> {
     }
 
     /// Judges the pod of a `DaemonSet` on the dependent's node in the state that the entry asks for. While one pod replaces another there are
-    /// two, and the better one counts. Without a pod there the entry is not found, or, if optional, absent.
+    /// two, and the better one counts. Without a pod there, or while the dependent has no node, the entry is not found, or, if optional,
+    /// absent.
     pub(super) fn on_same_node(
         &self,
         daemon_set: &Value,

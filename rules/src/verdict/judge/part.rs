@@ -72,8 +72,8 @@ impl Judge<'_> {
     }
 
     /// The objects that may be in a part and for which `counts` is true, from the scopes of the name `scope`, or with `None` from the whole
-    /// namespace. Without the dependent and its pods, objects that a controller made, and hooks of Helm. The error is the finding where a kind
-    /// cannot be read.
+    /// namespace. Without the dependent and its pods, objects that a controller made, and hooks of Helm. The error is the finding where a kind cannot
+    /// be read that [`leaves_out`] does not pass over.
     fn gathered(
         &self,
         part: &Part,

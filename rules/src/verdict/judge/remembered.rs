@@ -15,9 +15,9 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Judge<'_> {
-    /// Judges a named Job that completed before it was removed, such as by its TTL or a hook's delete policy. `None` where no such Job is remembered,
-    /// where it does not count for the dependent, and where the entry asks for a state that ends with the Job. While the memory cannot be read, the
-    /// finding says so.
+    /// Judges a named Job, or object of another kind that completes, that was removed after it completed, such as by its TTL. `None` where it is not
+    /// remembered, where it does not count for the dependent, and where the entry asks for a state or an expression that ends with the object. While
+    /// the memory cannot be read, the finding is `Unknown`.
     pub(super) fn remembered(
         &self,
         object: &ObjectRef,
@@ -33,8 +33,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The findings about the remembered Jobs that a selector selects and that count for the dependent. A remembered Job whose name is in
-    /// `there` is left out: the object of that name exists and is judged in its place.
+    /// The findings about the remembered Jobs, or objects of another kind that completes, that a selector selects and that count for the dependent.
+    /// One whose name is in `there` is left out: the object of that name exists and is judged in its place.
     ///
     /// # Errors
     ///
@@ -63,8 +63,8 @@ impl Judge<'_> {
         Ok(jobs.into_iter().filter_map(part).collect())
     }
 
-    /// Judges a remembered Job; `None` where it does not count, because it is of another revision, too old for `fresh`, or from an earlier
-    /// namespace of the same name.
+    /// Judges a remembered Job or other completed object; `None` where it does not count, because it is of another revision, too old for `fresh`, or
+    /// from an earlier namespace of the same name.
     fn gone(&self, job: &CompletedJob, home: Home<'_>, entry: &Dependency) -> Option<Judged> {
         let when = Timestamp::from_second(job.completed).ok()?;
         match self.namespace_began(home.namespace?) {
@@ -115,7 +115,8 @@ fn outlives(kind: &Kind, entry: &Dependency) -> Option<Completing> {
     (lasting && entry.health.is_empty()).then_some(what)
 }
 
-/// The finding about a Job that does not exist, while the memory cannot be read.
+/// The finding, always `Unknown`, about a Job, or an object of another kind that completes, that does not exist, while the memory of completed
+/// objects cannot be read.
 fn forgotten(why: Unavailable) -> Judged {
     let (reason, message) = match why {
         Unavailable::Syncing => (

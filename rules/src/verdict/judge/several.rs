@@ -83,7 +83,7 @@ pub(super) fn all(parts: Vec<Member>, needed: usize, state: State) -> EntryFindi
 }
 
 /// The finding about alternatives of which `needed` must be satisfied: the finding about the one nearest to being satisfied, after the count
-/// where more than one is needed.
+/// where more than one is needed and too few are satisfied. Where only an absent optional alternative makes them enough, the finding is about it.
 pub(super) fn some(mut parts: Vec<Member>, needed: usize) -> EntryFinding {
     parts.sort_by_key(Member::distance);
     let (count_met, total) = (satisfied(&parts), parts.len());

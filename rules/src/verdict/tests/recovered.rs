@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A custom resource that is ready, and a Service that is.
+/// A custom resource that is ready, in a release with group and weight, and a Service that is there.
 fn objects() -> Vec<Value> {
     let labels = json!({"app": "db"});
     let widget = json!({

@@ -40,8 +40,9 @@ pub(super) trait Arriving: Into<Value> + DeserializeOwned + Clone + Send + 'stat
 
 impl<T: Into<Value> + DeserializeOwned + Clone + Send + 'static> Arriving for T {}
 
-/// Trims an object for its store, unless a budget lets it be kept whole, and shows it to the observer, unless it is too large. Sets `apiVersion`
-/// and `kind`: the items of a list lack their type, and a request for metadata answers with another type.
+/// Trims an object for its store, unless a budget lets it be kept whole, a pod that has passed its gate further; without room in the budget for large
+/// objects it is cut. Shows it to the observer, unless it is too large. Sets `apiVersion` and `kind`: the items of a list lack their type, and a
+/// request for metadata answers with another type.
 pub(super) fn kept(target: &Target, mut object: Value) -> Entry {
     if let Some(map) = object.as_object_mut() {
         map.insert(

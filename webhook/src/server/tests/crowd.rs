@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 
-/// The limits of the status port, but with few places, so that a small crowd fills them.
+/// The limits of the status port, but with few places, so that a small crowd fills them, and an hour for the first request.
 fn few(all: usize, per_client: usize) -> ServerLimits {
     ServerLimits {
         connections: Bounds {

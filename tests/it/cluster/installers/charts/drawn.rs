@@ -7,7 +7,8 @@ use harness::process::binary;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The entries and the edges of all graphs that `kubectl sluice graph` has printed for a namespace, put together.
+/// The entries of objects, and the edges that must hold, of all graphs that `kubectl sluice graph` has printed for a namespace, put together. Missing
+/// and remembered objects have no entries.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     /// The entries of each object, as they are written.
