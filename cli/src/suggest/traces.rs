@@ -14,15 +14,16 @@ use super::switches::{self, Switch, Tested};
 use super::texts::{Texts, value_at};
 use paths::is_name_of_server;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use templates::default_of;
 
 /// The most values that are set to made-up hosts and ports (marks), to see which address comes from which value.
 const MOST: usize = 200;
 
 /// The values that may hold an address of a waiting container, each set to a made-up host or port (a mark). A group has the hosts below one parent,
-/// such as `externalDatabase`, and then the ports of all parents.
-pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
-    let (groups, ports) = hosts_and_ports(texts);
+/// such as `externalDatabase`, and then the ports of all parents. `waiting` are the names of the containers that wait when they are rendered.
+pub(super) fn groups(texts: &Texts, waiting: &BTreeSet<&str>) -> Vec<Vec<Switch>> {
+    let (groups, ports) = hosts_and_ports(texts, waiting);
     let with_ports = |mut group: Vec<Switch>| {
         group.extend(ports.iter().cloned());
         group
@@ -30,23 +31,29 @@ pub(super) fn groups(texts: &Texts) -> Vec<Vec<Switch>> {
     groups.into_iter().map(with_ports).collect()
 }
 
-/// The values that may hold a port of a waiting container, each set to a made-up port (a mark).
-pub(super) fn ports(texts: &Texts) -> Vec<Switch> {
-    hosts_and_ports(texts).1
+/// The values that may hold a port of a waiting container, each set to a made-up port (a mark). `waiting` are the names of the containers that
+/// wait when they are rendered.
+pub(super) fn ports(texts: &Texts, waiting: &BTreeSet<&str>) -> Vec<Switch> {
+    hosts_and_ports(texts, waiting).1
 }
 
 /// The switches that set values to made-up hosts, those below one parent together, and those that set values to made-up ports. Only the first
 /// [`MOST`] values that may hold an address get one.
-fn hosts_and_ports(texts: &Texts) -> (Vec<Vec<Switch>>, Vec<Switch>) {
+fn hosts_and_ports(texts: &Texts, waiting: &BTreeSet<&str>) -> (Vec<Vec<Switch>>, Vec<Switch>) {
     let mut groups: Vec<(String, Vec<Switch>)> = Vec::new();
     let mut ports = Vec::new();
-    for (number, path) in paths(texts).into_iter().take(MOST).enumerate() {
+    let mut number = 0;
+    for path in paths(texts, waiting) {
         let own = value_at(&texts.values, &path);
         let is_server = is_name_of_server(&texts.values, &path);
         let Some((value, mut own)) = mark(number, &path, own.unwrap_or(&Value::Null), is_server)
         else {
             continue;
         };
+        number += 1;
+        if number > MOST {
+            break;
+        }
         // The default in the templates is the chart's own port where the value is empty.
         if value.parse::<u16>().is_ok() && own.is_empty() {
             own = default_of(texts, &path).unwrap_or_default();
@@ -107,7 +114,7 @@ mod tests {
             ),
         ] {
             let texts = followed(&values, &waits.replace("PORT", port));
-            let groups = groups(&texts);
+            let groups = groups(&texts, &BTreeSet::new());
             let entry = "tcp://sluice-0.sluice.example.com:61001";
             let found = written(entry, &groups[0], &texts, "").map(|it| it.text);
             assert_eq!(found.as_deref(), expected, "{port}");
@@ -119,7 +126,7 @@ mod tests {
         let values = json!({"db": {"host": "localhost", "port": 5432, "name": "x"}, "api": {"url": "", "hosts": []}});
         let template = "initContainers:\n  - name: wait\n    image: x\n    command: [nc, -z, '{{ .Values.db.host }}', '{{ .Values.db.port }}', '{{ tpl .Values.api.url . }}', '{{ .Values.db.name }}']\n";
         let texts = followed(&values, template);
-        let groups = groups(&texts);
+        let groups = groups(&texts, &BTreeSet::new());
         let pairs = |group: &Vec<Switch>| group.iter().map(Switch::pair).collect::<Vec<_>>();
         assert_eq!(
             groups.iter().map(pairs).collect::<Vec<_>>(),

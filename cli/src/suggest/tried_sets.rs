@@ -14,7 +14,7 @@ use super::target::Form;
 use super::tested;
 use super::texts::Texts;
 use super::traces;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The most sets of values that are rendered once more with made-up addresses (marks) in a list.
@@ -137,6 +137,12 @@ impl<'f> TriedSets<'f> {
             is_file || places::is_in_values(self.texts, &it.container)
         });
         seen
+    }
+
+    /// The names of the containers of which a wait was read.
+    pub(super) fn waiting(&self) -> BTreeSet<&str> {
+        let waiting = self.seen.iter().filter(|it| !it.found.is_empty());
+        waiting.map(|it| it.container.name.as_str()).collect()
     }
 
     /// Whether the set number `set` renders these workloads with these waits.
@@ -307,7 +313,7 @@ impl<'f> TriedSets<'f> {
         if lists.is_empty() {
             return Vec::new();
         }
-        let ports = traces::ports(self.texts);
+        let ports = traces::ports(self.texts, &self.waiting());
         let mut all = Vec::new();
         for Forms { forms, is_around } in lists {
             let sets = (0..self.sets.len()).filter(|set| self.may_list(*set, &forms, is_around));

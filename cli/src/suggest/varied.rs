@@ -69,7 +69,7 @@ pub(super) fn of(
         // A helper that follows one override follows the other, and a release of another name, so the first set shows enough of these.
         if number == 0 {
             kinds.push(overrides(texts, names, "nameOverride"));
-            kinds.push(values.empty(texts));
+            kinds.push(values.empty(texts, &tried.waiting()));
             let parts = names.parts.iter().filter(|it| **it != names.chart);
             let parts = parts.filter(|part| literals.iter().any(|it| is_within(it, part)));
             let releases = parts.filter_map(|it| release(it)).take(MOST_PARTS);

@@ -41,8 +41,8 @@ pub(super) fn after_a_wait(
     waits.then(|| told().unwrap_or_else(unsaid))
 }
 
-/// The address of the server that a wait is named after, such as `wait_for_db` with `DATABASE_HOST`. `None` unless the environment has
-/// exactly one such address.
+/// The address of the server that a wait is named after, such as `wait_for_db` with `DATABASE_HOST` and `DATABASE_PORT`. `None` unless the
+/// environment has exactly one such host, or else one such URL; and where it has several ports, of which none has the name of the host.
 fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<For>> {
     let name = program.to_lowercase();
     let (_, name) = name
@@ -92,9 +92,16 @@ fn by_environment(program: &str, env: &BTreeMap<String, String>) -> Option<Vec<F
         .into_iter()
         .chain(numbers.map(|it| it.1.as_str()))
         .collect();
-    let port = ports
-        .first()
-        .filter(|_| ports.len() == 1 && is_host && !found.contains(':'));
+    // The port beside the host, such as `DB_PORT` beside `DB_HOST`, where there are ports of several protocols.
+    let host = env.iter().find(|it| is_host && it.1.as_str() == *found);
+    let beside = host.and_then(|it| Some(format!("{}_PORT", it.0.rsplit_once('_')?.0)));
+    let beside = beside.and_then(|it| env.get(&it)).map(String::as_str);
+    let port = beside.or(ports.first().copied().filter(|_| ports.len() == 1));
+    let needs_port = is_host && !found.contains(':');
+    if needs_port && port.is_none() && !ports.is_empty() {
+        return None;
+    }
+    let port = port.filter(|it| needs_port && !it.is_empty());
     let port = port.map_or(String::new(), |it| format!(":{it}"));
     let mut waits = each(&format!("{found}{port}"), Asks::Protocol);
     for wait in &mut waits {

@@ -291,6 +291,15 @@ fn a_variable_of_the_environment_says_it_too() {
             &[("APP_CLICKHOUSE_DSN", "tcp://facts:9000")][..],
             "facts:9000",
         ),
+        (
+            "migrate ready",
+            &[
+                ("FACTS_CLICKHOUSE_HOST", "facts"),
+                ("FACTS_CLICKHOUSE_PORT", "9440"),
+                ("FACTS_CLICKHOUSE_HTTP_PORT", "8123"),
+            ],
+            "facts:9440",
+        ),
         ("airflow db check-migrations", &env, "migration"),
         ("x_wait_for_kafka", &[("KAFKA_BROKERS", "a:1")], "a:1"),
         ("x_wait_for_zookeeper", &[("ZOOKEEPER_HOST", "zk")], "zk:"),

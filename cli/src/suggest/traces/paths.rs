@@ -1,15 +1,22 @@
 //! Finds the values that may hold an address of a waiting container.
 
+use crate::suggest::blocks::Block;
 use crate::suggest::tested;
 use crate::suggest::texts::{File, Texts, value_at};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The paths of the values that the texts of the waiting containers and their helpers read. The paths that ConfigMaps and Secrets read
-/// follow, because a container may take its environment from these objects.
-pub(in crate::suggest) fn paths(texts: &Texts) -> Vec<String> {
+/// follow, because a container may take its environment from these objects. `waiting` are the names of the containers that wait when they are
+/// rendered; a container whose text looks like a wait counts, too.
+pub(in crate::suggest) fn paths(texts: &Texts, waiting: &BTreeSet<&str>) -> Vec<String> {
     let blocks = texts.files.iter().flat_map(|file| {
         let own = file.blocks.iter();
-        let own = own.filter(|it| it.read().any(|it| it.1.looks));
+        let waits = move |it: &Block| {
+            let mut names = it.branches.iter().map(|it| it.name.as_str());
+            names.any(|it| waiting.contains(it))
+        };
+        let own = own.filter(move |it| it.read().any(|it| it.1.looks) || waits(it));
         own.map(|block| {
             let lines = file.lines_of(block).iter().map(String::as_str);
             // A helper may get hosts as arguments, so the lines that use the helper count too.

@@ -41,7 +41,7 @@ impl TriedSets<'_> {
             self.rendered[*set].is_none() || seen.any(SeenContainer::is_open)
         };
         let open: Vec<usize> = (0..self.sets.len()).filter(is_open).collect();
-        let groups = traces::groups(self.texts);
+        let groups = traces::groups(self.texts, &self.waiting());
         let with =
             |set: usize, group: &[Switch]| (set, [self.sets[set].as_slice(), group].concat());
         let with = &with;

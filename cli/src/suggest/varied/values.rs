@@ -59,9 +59,9 @@ impl VariedValues {
 
     /// The empty values that the texts of the waiting containers read and that name something, each with a made-up text. Leaves out overrides of
     /// names, and values that a set has changed already.
-    pub(super) fn empty(&self, texts: &Texts) -> Vec<Switch> {
+    pub(super) fn empty(&self, texts: &Texts, waiting: &BTreeSet<&str>) -> Vec<Switch> {
         let mut named: Vec<Switch> = Vec::new();
-        for path in traces::paths(texts) {
+        for path in traces::paths(texts, waiting) {
             let own = value_at(&texts.values, &path);
             let is_empty = own.is_none_or(|it| it.is_null() || it == "");
             if !is_empty || self.changed.contains(&path) || switches::is_override(&path) {
