@@ -13,14 +13,14 @@ mod text;
 mod times;
 mod told;
 
+use crate::gate_findings;
 use crate::gate_log::GateWord;
-use crate::heard;
-use crate::held_up::HeldUp;
 use crate::installation::{self, Basis, Installation};
 use crate::installed::Installed;
 use crate::objects::{self, Doubt, Graph, Input, Object, Read};
 use crate::output::{self, API_VERSION, printable};
 use crate::reader::Reader;
+use crate::root_causes::HeldUp;
 use crate::style::Style;
 use crate::subject::no_release;
 use crate::{status, stranded};
@@ -179,7 +179,7 @@ pub(crate) async fn look(
     // Only the gates know what came of an address outside of the cluster.
     if facts.words.is_none() {
         let unheard = times.unheard().map(|pod| (pod, namespace, pod));
-        facts.words = Some(heard::listen(&reader.client(), unheard).await);
+        facts.words = Some(gate_findings::listen(&reader.client(), unheard).await);
     }
     let mut unjudged = Vec::new();
     if let Some(words) = &facts.words {
@@ -203,7 +203,7 @@ pub(crate) async fn look(
     let unread = unread(&model, &graph);
     let warnings = left_out
         .chain(installation::warnings(&basis.unseen))
-        .chain(installation::warnings(&heard::unseen(unjudged)))
+        .chain(installation::warnings(&gate_findings::unseen(unjudged)))
         .chain(unread);
     let warnings = warnings.collect();
     times.explain(&mut model);

@@ -6,7 +6,7 @@
 //! * lint
 //! * check, explain, graph, release, suggest
 //! * objects, status
-//! * heard, held, held_up, installed, stranded
+//! * gate_findings, held, installed, root_causes, stranded
 //! * installation, watches
 //! * health_rules, offline, reader
 //! * source
@@ -19,12 +19,11 @@ mod args;
 mod check;
 mod compose;
 mod explain;
+mod gate_findings;
 mod gate_log;
 mod graph;
 mod health_rules;
-mod heard;
 mod held;
-mod held_up;
 mod home;
 mod input;
 mod installation;
@@ -37,6 +36,7 @@ mod output;
 mod parallel;
 mod reader;
 mod release;
+mod root_causes;
 mod source;
 mod status;
 mod stranded;

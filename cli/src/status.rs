@@ -18,13 +18,13 @@ mod tree;
 pub(crate) use gate_told::{GateTold, dependent, judge};
 pub(crate) use scene::{exists, is_there};
 
+use crate::gate_findings;
 use crate::gate_log::{self, GateWord};
-use crate::heard;
-use crate::held_up;
 use crate::installation::{self, Basis, Installation, Unseen};
 use crate::installed::Installed;
 use crate::output;
 use crate::reader::Reader;
+use crate::root_causes;
 use crate::stranded;
 use crate::style::Style;
 use crate::subject::{self, Named};
@@ -146,12 +146,12 @@ async fn one(client: Client, namespace: &str, name: &str, manner: Manner) -> Res
         (Err(why), _) => return Err(why),
     };
     if let GateWord::Said(said) = &word {
-        unseen.extend(heard::unseen(heard::fill(
+        unseen.extend(gate_findings::unseen(gate_findings::fill(
             &mut told.answer,
             &told.unjudged,
             said,
         )));
-        held_up::hear(&mut told.roots, &told.answer);
+        root_causes::hear(&mut told.roots, &told.answer);
     }
     let uid = pod["metadata"]["uid"].as_str().unwrap_or_default();
     let is_at_gate = matches!(Gate::of(&pod), Gate::Waiting { .. }) && !word.has_opened();
@@ -271,7 +271,7 @@ async fn listen(client: &Client, tree: &Tree, all: bool) -> BTreeMap<String, Gat
     let asked = |pod: &&tree::Pod| pod.is_disputed() || pod.is_heard() || all && pod.may_say();
     let pods = tree.pods().filter(asked);
     let pods = pods.map(|pod| (&*pod.uid, &*pod.namespace, &*pod.name));
-    heard::listen(client, pods).await
+    gate_findings::listen(client, pods).await
 }
 
 /// The UIDs of the stranded pods of a scene. Where none of its pods waits at its gate, nothing is requested.

@@ -23,7 +23,7 @@
 //! * readiness, scope
 //! * annotation, edges
 //! * variables
-//! * dependency, ends, fit, hold, judged, kept, rights, uses
+//! * dependency, ending_kinds, fit, hold, judged, kept, rights, uses
 //! * expression, gate, installer, job, jsonpath, kinds, object
 //! * comparison, creation, definition, keys, kstatus, lookup, ordinals, quantity, rollout, selector, shards, suggest, terms, text, version
 //! * path
@@ -46,7 +46,7 @@ pub mod definition;
 pub mod dependency;
 pub mod dependent;
 pub mod edges;
-pub mod ends;
+pub mod ending_kinds;
 pub mod expression;
 pub mod fit;
 pub mod gate;

@@ -1,7 +1,7 @@
 //! The memory of objects that are gone, as keys and values of a few ConfigMaps ([`crate::shards`]): Jobs that completed, and
 //! revisions of which a gate has opened. The controller writes it; the controller and the command line read it.
 
-use crate::ends::{self, Ending};
+use crate::ending_kinds::{self, Ending};
 use crate::kinds::Kind;
 use crate::path::get;
 use crate::scope::Scope;
@@ -37,7 +37,7 @@ impl Completing {
     pub fn of(kind: &Kind) -> Option<Self> {
         match kind {
             _ if kind.is_job() => Some(Self::Job),
-            kind => ends::of(kind).map(Self::Custom),
+            kind => ending_kinds::of(kind).map(Self::Custom),
         }
     }
 

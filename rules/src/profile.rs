@@ -22,7 +22,7 @@ mod tolerant;
 mod workload;
 
 use crate::dependency::State;
-use crate::ends;
+use crate::ending_kinds;
 use crate::expression::Expression;
 use crate::judged::{Judged, Reason, unavailable};
 use crate::kept;
@@ -221,7 +221,7 @@ fn by_kind(subject: Subject<'_>) -> Judged {
 /// Whether an object is of a custom kind that comes to an end.
 fn ends(object: &Value) -> bool {
     let (group, kind) = kstatus::group_and_kind(object);
-    ends::named(group, kind).is_some()
+    ending_kinds::named(group, kind).is_some()
 }
 
 /// The object for a health rule: conditions that are a map are put back; the tolerant reading leaves them out, because kstatus

@@ -29,11 +29,11 @@ mod changes;
 mod error;
 mod issued;
 mod metrics;
-mod published;
 mod round;
 mod secret;
 mod store;
 mod trust_bundle;
+mod webhook_configuration;
 
 use std::{future::pending, sync::Arc, time::Duration};
 
@@ -49,8 +49,8 @@ use tracing::{info, warn};
 pub(crate) use self::error::AuthorityError;
 pub use self::metrics::AuthorityMetrics;
 use self::{
-    issued::IssuedStore, published::Published, secret::Stored, store::CaStore,
-    trust_bundle::TrustBundle,
+    issued::IssuedStore, secret::Stored, store::CaStore, trust_bundle::TrustBundle,
+    webhook_configuration::Published,
 };
 use crate::{
     clock::Clock,

@@ -7,15 +7,15 @@ pub(crate) mod discovery;
 pub(crate) mod granted;
 pub(crate) mod health_rules;
 pub(crate) mod memory;
+mod one_object;
 pub(crate) mod plans;
 pub(crate) mod pod_causes;
 mod served;
 pub(crate) mod shards;
-mod single;
 pub(crate) mod slots;
 mod watch;
 
-pub(crate) use single::ConfigMapRef;
+pub(crate) use one_object::ConfigMapRef;
 pub(crate) use watch::Observer;
 
 use std::time::Duration;

@@ -7,6 +7,7 @@
 mod container;
 pub(crate) mod creation;
 mod decision;
+mod gate_renewal;
 mod hints;
 mod lists;
 mod patch;
@@ -14,7 +15,6 @@ pub mod pod;
 mod position;
 mod prefetch;
 mod qos;
-mod renewal;
 mod resources;
 mod template;
 mod warning;

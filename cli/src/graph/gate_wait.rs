@@ -1,6 +1,6 @@
 //! The wait of a pod at its gate, or in its hold before.
 
-use crate::heard::Unjudged;
+use crate::gate_findings::Unjudged;
 use jiff::Timestamp;
 use rules::cause::RootCause;
 use serde::Serialize;

@@ -4,8 +4,8 @@ use super::Drawing;
 use super::critical::Path;
 use super::gate_wait::GateWait;
 use super::model::{Model, Node};
-use crate::held_up::{self, HeldUp};
 use crate::output::{WIDEST_COLUMN, printable, wrapped};
+use crate::root_causes::{self, HeldUp};
 use crate::style::{Style, Tone};
 use rules::judged::Reason;
 use rules::kstatus::Status;
@@ -38,7 +38,7 @@ pub(super) fn text(told: &Drawing, style: Style, width: Option<usize>) -> String
 
 /// The paragraph above the table about root causes; empty where fewer than two pods wait in all.
 fn causes(causes: &[HeldUp], style: Style, width: Option<usize>) -> String {
-    let (shown, more) = held_up::shown(causes);
+    let (shown, more) = root_causes::shown(causes);
     let lines = shown.iter().flat_map(|it| {
         let says = format!("{}; {}", printable(&it.cause.to_string()), it.count());
         wrapped("  ", "    ", &says, width)
@@ -48,7 +48,7 @@ fn causes(causes: &[HeldUp], style: Style, width: Option<usize>) -> String {
     if lines.is_empty() {
         return lines;
     }
-    format!("{}\n{lines}\n", style.heading(held_up::TITLE))
+    format!("{}\n{lines}\n", style.heading(root_causes::TITLE))
 }
 
 fn table(model: &Model, style: Style, width: Option<usize>) -> String {

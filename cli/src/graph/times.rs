@@ -3,11 +3,11 @@
 use super::cluster::Inventory;
 use super::gate_wait::GateWait;
 use super::model::{Model, WAITS};
+use crate::gate_findings::{self, Unjudged};
 use crate::gate_log::GateWord;
-use crate::heard::{self, Unjudged};
-use crate::held_up::{self, HeldUp, WaitingPod, held_up};
 use crate::installed::Installed;
 use crate::objects::{Graph, Object};
+use crate::root_causes::{self, HeldUp, WaitingPod, held_up};
 use crate::status::{self, GateTold};
 use crate::stranded;
 use jiff::Timestamp;
@@ -117,7 +117,7 @@ impl Times {
         let begun = self.gates.iter().filter(|gate| gate.is_at_gate());
         let needs = |gate: &&GateWait| {
             let answer = gate.answer.as_ref();
-            answer.is_some_and(|it| heard::needs(it, &gate.unjudged))
+            answer.is_some_and(|it| gate_findings::needs(it, &gate.unjudged))
         };
         let unheard = begun.filter(needs);
         unheard.map(|it| it.pod.as_str())
@@ -131,8 +131,8 @@ impl Times {
             if let (Some(answer), Some(GateWord::Said(said))) =
                 (&mut gate.answer, words.get(&gate.pod))
             {
-                told.extend(heard::fill(answer, &gate.unjudged, said));
-                held_up::hear(&mut gate.roots, answer);
+                told.extend(gate_findings::fill(answer, &gate.unjudged, said));
+                root_causes::hear(&mut gate.roots, answer);
             }
         }
         told

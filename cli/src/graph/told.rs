@@ -2,8 +2,8 @@
 //! by.
 
 use super::cluster::{self, Inventory, Judges};
+use crate::gate_findings;
 use crate::gate_log::GateWord;
-use crate::heard;
 use crate::objects::{Graph, Object};
 use rules::dependency::{Dependency, Edge, Reference};
 use rules::dependent::{Dependent, Wait};
@@ -69,7 +69,7 @@ impl Findings {
                 continue;
             };
             for wait in told.waits.iter_mut().chain(&mut told.alternatives) {
-                let heard = heard::judged(&wait.judged, &wait.edge.to_string(), said);
+                let heard = gate_findings::judged(&wait.judged, &wait.edge.to_string(), said);
                 wait.judged = heard.unwrap_or_else(|| wait.judged.clone());
             }
         }

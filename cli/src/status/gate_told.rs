@@ -1,7 +1,7 @@
 //! The answer that the gate of a pod gets: by the rules, with the settings of the installed sluice, or by the gate's own word.
 
 use super::owner;
-use crate::heard::Unjudged;
+use crate::gate_findings::Unjudged;
 use crate::installed::Installed;
 use crate::stranded;
 use anyhow::{Result, bail};

@@ -5,8 +5,8 @@ use super::creations::HeldCreation;
 use super::rows::{self, note, rows, took};
 use super::stage::Stage;
 use super::tree::{Pod, Tree, Workload};
-use crate::held_up::{self, HeldUp};
 use crate::output::{counted, printable, wrapped};
+use crate::root_causes::{self, HeldUp};
 use crate::style::{Style, Tone};
 use jiff::Timestamp;
 use wire::{Answer, Decision, Report};
@@ -101,11 +101,11 @@ impl TreeView {
     /// The lines about the root causes: each cause with the number of pods that wait for it, and the time of the longest of these waits. Empty
     /// where fewer than two pods wait. `several`: the pods are of several namespaces, so each cause has its namespace in front.
     fn held_up(self, causes: &[HeldUp], several: bool) -> Vec<String> {
-        let (shown, more) = held_up::shown(causes);
+        let (shown, more) = root_causes::shown(causes);
         if shown.is_empty() {
             return Vec::new();
         }
-        let mut lines = vec![String::new(), self.style.heading(held_up::TITLE)];
+        let mut lines = vec![String::new(), self.style.heading(root_causes::TITLE)];
         for held in shown {
             let tone = if held.cause.broken {
                 Tone::Bad

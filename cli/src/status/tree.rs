@@ -4,11 +4,11 @@ use super::GateTold;
 use super::creations::HeldCreation;
 use super::events::{EventFacts, EventSubject};
 use super::stage::Stage;
+use crate::gate_findings::{self, Unjudged};
 use crate::gate_log::GateWord;
-use crate::heard::{self, Unjudged};
-use crate::held_up::{self, HeldUp, WaitingPod, held_up};
 use crate::installation::Unseen;
 use crate::output::API_VERSION;
+use crate::root_causes::{self, HeldUp, WaitingPod, held_up};
 use crate::stranded;
 use crate::style::Tone;
 use jiff::Timestamp;
@@ -158,8 +158,8 @@ impl Tree {
                 }
                 Some(GateWord::Said(said)) => {
                     if let Some(answer) = &mut pod.answer {
-                        unjudged.extend(heard::fill(answer, &pod.unjudged, said));
-                        held_up::hear(&mut pod.roots, answer);
+                        unjudged.extend(gate_findings::fill(answer, &pod.unjudged, said));
+                        root_causes::hear(&mut pod.roots, answer);
                     } else if pod.is_unknown() {
                         pod.answer = Some(GateTold::by_its_word(said).answer);
                     }
@@ -169,7 +169,7 @@ impl Tree {
                 Some(GateWord::Nothing) | None => None,
             };
         }
-        self.unseen.extend(heard::unseen(unjudged));
+        self.unseen.extend(gate_findings::unseen(unjudged));
         let waiting = self.pods().filter(|pod| pod.stage.waits());
         let waiting = waiting.map(|pod| WaitingPod {
             namespace: &pod.namespace,
@@ -301,7 +301,7 @@ impl Pod {
 
     /// Whether the log of the pod's gate is needed, because only the gate can judge one of its dependencies, or all of them.
     pub(super) fn is_heard(&self) -> bool {
-        let needs = |answer: &Answer| heard::needs(answer, &self.unjudged);
+        let needs = |answer: &Answer| gate_findings::needs(answer, &self.unjudged);
         self.is_unknown() || self.may_say() && self.answer.as_ref().is_some_and(needs)
     }
 

@@ -5,8 +5,8 @@ use super::document::Document;
 use super::edits;
 use super::in_text::Context;
 use super::reason::Reason;
+use super::report::{Report, Says};
 use super::texts::{File, Texts};
-use super::told::{Report, Says};
 
 /// Reports the waits in a template that is read as text: those of its workloads, and those of containers outside of every workload's document.
 /// Proposes nothing.

@@ -4,12 +4,12 @@
 use super::budget::RenderShare;
 use super::known::Known;
 use super::object::{ChartObject, own_pods};
+use super::report::{Report, Says};
 use super::search;
 use super::source::ObjectSource;
 use super::switches::{self, Switch};
 use super::telling;
 use super::texts::{File, Texts};
-use super::told::{Report, Says};
 use super::tried_sets::TriedSets;
 use super::values;
 use super::varied::{self, Variation};

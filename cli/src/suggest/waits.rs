@@ -6,12 +6,12 @@ mod answers;
 use super::acts;
 use super::clients;
 use super::container::Container;
-use super::declared;
 use super::host::{self, Host};
 use super::kubectl;
 use super::reason::Reason;
 use super::shell::{self, Call, Looped};
 use super::wait::{Address, Asks, For, Sought, StoreData, Wait};
+use super::waiting_images;
 use alternatives::leave_alternatives;
 use answers::counts_answers;
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ fn heed_container(waits: &mut [Wait], container: &Container) {
 /// a wait, and nowhere else; the endless loop of a server does not count.
 pub(super) fn of(container: &Container) -> Reading {
     let script = shell::of_words(&container.words, &container.env);
-    let mut waits = declared::of(container);
+    let mut waits = waiting_images::of(container);
     let is_declared = !waits.is_empty();
     let mut does = None;
     // The statement and the side of `||` of each wait, by the number of the wait.

@@ -11,9 +11,9 @@ use tracing::info;
 use super::{
     Authority, AuthorityError, PATIENCE, ROUND, SETTLED, Source,
     issued::Issued,
-    published::Novelty,
     secret::Stored,
     store::{KnownTrust, Synced},
+    webhook_configuration::Novelty,
 };
 use crate::clock::Clock;
 

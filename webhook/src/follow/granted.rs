@@ -1,13 +1,13 @@
 //! Follows the custom kinds that sluice may read: those that a ClusterRole names. Kubernetes aggregates the ClusterRole from all
 //! ClusterRoles with our label, so a chart or an administrator grants a kind by one ClusterRole alone.
 
-use super::single::{self, Notice};
+use super::one_object::{self, Notice};
 use crate::known::Known;
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::Client;
 use kube::api::Api;
-use rules::ends;
+use rules::ending_kinds;
 use rules::rights::Rights;
 use serde_json::{Value, json};
 use std::pin::pin;
@@ -17,7 +17,7 @@ use tracing::{info, warn};
 /// Follows the ClusterRole of this name for as long as the process runs. Notes the custom kinds that it grants in `known`, and asks for watches
 /// of those that come to an end as Jobs do. A ClusterRole that is missing or cannot be read changes nothing.
 pub(crate) async fn keep(client: Client, name: String, known: Arc<Known>) {
-    let changes = single::follow(Api::all(client), name.clone());
+    let changes = one_object::follow(Api::all(client), name.clone());
     learn(changes, &name, &known).await;
 }
 
@@ -30,7 +30,7 @@ async fn learn(changes: impl Stream<Item = Notice<ClusterRole>>, name: &str, kno
                 info!(count = kinds.len(), "Custom kinds to read");
                 // Such kinds are watched from the beginning, as Jobs are: an object may complete and be removed before the first
                 // gate asks for it.
-                let ending = kinds.iter().filter(|kind| ends::of(kind).is_some());
+                let ending = kinds.iter().filter(|kind| ending_kinds::of(kind).is_some());
                 let ending: Vec<_> = ending.cloned().collect();
                 known.grant(kinds);
                 for kind in &ending {

@@ -3,7 +3,7 @@
 //! The problems of the rules are told in the log, in a metric and in an Event on the ConfigMap. A problem never opens a gate: a
 //! broken rule holds its kind back; and while the ConfigMap cannot be read, every custom resource waits for which no rule was read.
 
-use super::single::{self, ConfigMapRef, Notice};
+use super::one_object::{self, ConfigMapRef, Notice};
 use crate::event::{Note, Regarding, Telling, Writer};
 use crate::known::Known;
 use futures::StreamExt;
@@ -54,7 +54,7 @@ impl Follower {
     async fn run(mut self) {
         let ConfigMapRef { namespace, name } = self.stored.clone();
         let api = Api::<ConfigMap>::namespaced(self.events.client.clone(), &namespace);
-        let mut changes = pin!(single::follow(api, name));
+        let mut changes = pin!(one_object::follow(api, name));
         while let Some(news) = changes.next().await {
             match news {
                 Notice::Read(found) | Notice::Written(found) => self.take(Some(&found)).await,

@@ -1,7 +1,7 @@
 //! Keeps the memory of this replica and its ConfigMaps alike: reads and follows the ConfigMaps, and writes the changes of this replica.
 
+use super::one_object::Notice;
 use super::shards::{Losses, Shards};
-use super::single::Notice;
 use crate::known::Known;
 use crate::known::memory::{Learned, ShardChanges};
 use futures::StreamExt;

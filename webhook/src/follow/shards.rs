@@ -1,6 +1,6 @@
 //! Reads and writes the shards, the ConfigMaps that store the memory and the slots. A shard that was deleted is made again.
 
-use super::single::{self, ConfigMapRef, Notice};
+use super::one_object::{self, ConfigMapRef, Notice};
 use futures::stream::{self, Stream, StreamExt};
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -45,7 +45,7 @@ impl Shards {
     pub(super) fn follow(&self) -> impl Stream<Item = (usize, Notice)> + Unpin + use<> {
         let names = self.names.iter().cloned().enumerate();
         stream::select_all(names.map(|(shard, name)| {
-            let notices = single::follow(self.api.clone(), name);
+            let notices = one_object::follow(self.api.clone(), name);
             notices.map(move |notice| (shard, notice)).boxed()
         }))
     }

@@ -11,8 +11,8 @@ mod lost_shards;
 mod namespace;
 mod restored_shard;
 
+use super::one_object::Notice;
 use super::shards::{Losses, Shards};
-use super::single::Notice;
 use crate::clock::Clock;
 use crate::known::Known;
 use crate::tasks::Spawner;

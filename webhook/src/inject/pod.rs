@@ -3,12 +3,12 @@
 //! Only on CREATE. Init containers cannot be added later, and a webhook that tries on UPDATE blocks the updates by
 //! which finalizers are removed.
 
+use super::gate_renewal::{add_pull_secrets, renew};
 use super::hints::workload;
 use super::lists::{Holds, Lists, gate_position, hold};
 use super::patch::{Edits, Misshapen};
 use super::position::{self, containers};
 use super::prefetch;
-use super::renewal::{add_pull_secrets, renew};
 use super::{
     Action, Change, Decision, Deny, GateParts, ListPlace, Operation, Options, Request, Skip,
     Warning, annotations,

@@ -1,7 +1,7 @@
 //! The cases of the library of health rules, judged with every check that a gate hears of: an earlier check may keep a rule from being asked.
 
 use super::*;
-use crate::ends;
+use crate::ending_kinds;
 use crate::health::tests::library::cases;
 use crate::health::{builtin, without_the_nearest};
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// How many rules change none of their cases. The number only goes down: add a case that such a rule changes, or take the rule away.
 const UNCHANGING: usize = 126;
 
-/// How many kinds of the library are named after a process with an end, fail by their rules, and have no row in `ENDINGS` of `ends.rs`:
+/// How many kinds of the library are named after a process with an end, fail by their rules, and have no row in `ENDINGS` of `ending_kinds.rs`:
 /// some go on after they are ready, and of the others it is not yet known whether a failure is final. The number only goes down: give a
 /// new kind its row.
 const UNDECIDED: usize = 136;
@@ -85,7 +85,7 @@ fn a_kind_that_ends_has_a_row() {
         .filter_map(|case| Some((case.rule.0, case.rule.1?)))
         .filter(|(_, kind)| super::super::custom::completes(kind))
         .collect();
-    let known = |(group, kind): &&(String, String)| ends::named(group, kind).is_some();
+    let known = |(group, kind): &&(String, String)| ending_kinds::named(group, kind).is_some();
     let (known, undecided): (Vec<_>, Vec<_>) = kinds.iter().partition(known);
     assert!(known.len() > 10, "{known:?}");
     assert_eq!(undecided.len(), UNDECIDED, "{undecided:?}");

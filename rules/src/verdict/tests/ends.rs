@@ -91,7 +91,7 @@ fn what_has_completed_and_is_gone_goes_on_counting() {
 /// Each custom kind that comes to an end has a rule in the library, since only a health rule tells the end of such an object.
 #[test]
 fn each_kind_that_ends_has_a_rule_that_knows_both_ends() {
-    for ending in crate::ends::all() {
+    for ending in crate::ending_kinds::all() {
         let object = json!({"apiVersion": format!("{}/v1", ending.group), "kind": ending.kind});
         assert!(health::is_builtin(&object), "{ending:?}");
     }

@@ -1,7 +1,7 @@
 //! The task that keeps the memory and its ConfigMaps alike, in front of an API server that refuses some writes.
 
+use super::super::one_object::ConfigMapRef;
 use super::super::shards::fake::ApiServer;
-use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::Settings;
 use rules::lookup::Unavailable;

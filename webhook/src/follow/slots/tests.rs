@@ -1,7 +1,7 @@
 //! Slots beside an API server whose ConfigMaps are deleted, emptied or garbled.
 
+use super::super::one_object::ConfigMapRef;
 use super::super::shards::fake::ApiServer;
-use super::super::single::ConfigMapRef;
 use super::*;
 use crate::known::slots::WHOLE;
 use crate::known::{Settings, View};
