@@ -31,7 +31,7 @@ mod image;
 mod in_text;
 mod known;
 mod kubectl;
-mod learned;
+mod learned_condition;
 mod list;
 mod mask;
 mod object;

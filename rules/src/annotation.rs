@@ -1,6 +1,6 @@
 //! Reads the lists: text to [`Dependency`] values, or an error that names the place.
 //!
-//! [`declared`] reads the lists of a dependent and checks its other annotations; [`terms`] reads these others. Admission refuses on an
+//! [`declared`] reads the lists of a dependent and checks its other annotations; [`terms()`] reads these others. Admission refuses on an
 //! error; the status service reads both again when a gate asks.
 //!
 //! Three grammars share the same checks: the short form (`short`), the long form (`item`, on top of `yaml`), and that of cli-utils
@@ -84,7 +84,7 @@ pub struct Place {
     pub column: usize,
 }
 
-/// Reads the annotations that count for one dependent: the union of its lists, exact repeats once. [`terms`] reads the
+/// Reads the annotations that count for one dependent: the union of its lists, exact repeats once. [`terms()`] reads the
 /// annotations beside the lists; this function only checks them. The caller leaves out a [`foreign`] text.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The fields of an object that sluice keeps. One table says which: [`trim_object`] applies the table to each object that arrives, and
+//! The fields of an object that sluice keeps. One table says which: [`trim_object()`] applies the table to each object that arrives, and
 //! [`looks_beyond`] finds the expressions that read a field that the table removes. An object of such an expression is read whole, by its
 //! name.
 //!

@@ -4,7 +4,7 @@
 //! output is part of what a user sees. They are read by a client in this process, because a test reads many times.
 //!
 //! Tests run at the same time, each in a namespace of its own. A test that takes sluice away from all others runs
-//! alone ([`alone`]); those of what is off by default run beside each other ([`opted_in`]).
+//! alone ([`alone`]); those of what is off by default run beside each other ([`opted_in()`]).
 
 #![expect(
     clippy::missing_panics_doc,

@@ -20,7 +20,7 @@ pub(crate) const STEP: Duration = Duration::from_mins(5);
 /// The environment variable with the folders of programs that are built already, in the form of `PATH`.
 const PROGRAMS: &str = "SLUICE_PROGRAMS";
 
-/// Returns the path of a binary of this workspace, e.g. `sluice-gate`. Where [`PROGRAMS`] is set, the binary lies in one of its
+/// Returns the path of a binary of this workspace, e.g. `sluice-gate`. Where `PROGRAMS` is set, the binary lies in one of its
 /// folders. Else it is built once for each run of the tests, in the tests' profile.
 ///
 /// # Panics

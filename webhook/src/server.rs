@@ -7,9 +7,9 @@
 //! writes at that moment loses its request, and the API server does not send an admission request twice.
 
 mod answers;
+mod deadlines;
 mod limits;
 mod metrics;
-mod pace;
 mod questions;
 mod requests;
 
@@ -37,10 +37,10 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, debug, info, info_span, warn};
 
 use self::answers::full;
+use self::deadlines::{Deadlines, Paced, Phase, Unread};
 pub use self::limits::ServerLimits;
 pub(crate) use self::metrics::Turned;
 pub use self::metrics::{Port, ServerMetrics};
-use self::pace::{Deadlines, Paced, Phase, Unread};
 use crate::connections::{Connection, ConnectionPlace, Connections};
 use crate::memory_alarm::MemoryAlarm;
 use crate::shutdown::Shutdown;
@@ -72,7 +72,7 @@ struct Caller {
 
 /// A guard that marks a request as being answered until it is dropped; then the connection is idle.
 struct RequestInFlight {
-    _phase: pace::Answering,
+    _phase: deadlines::Answering,
     place: Option<ConnectionPlace>,
 }
 

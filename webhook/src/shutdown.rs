@@ -80,7 +80,7 @@ impl Shutdown {
         self.aborting.cancel();
     }
 
-    /// Takes the steps of the shutdown one after the other, with the pauses of [`Grace`] between them. A signal in between takes all of them at
+    /// Takes the steps of the shutdown one after the other, with the pauses of `Grace` between them. A signal in between takes all of them at
     /// once. Returns after the last step; the process may end earlier, when nothing is left to drain.
     pub async fn conduct(
         &self,

@@ -88,7 +88,7 @@ const WORDS: [(&str, Outcome); 14] = [
     ("failed", Outcome::Failed),
 ];
 
-/// Writes the outcome for the header: its word in [`WORDS`], or the digits of the status code.
+/// Writes the outcome for the header: its word in `WORDS`, or the digits of the status code.
 impl fmt::Display for Outcome {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Status(code) = self {

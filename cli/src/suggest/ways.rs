@@ -10,7 +10,7 @@ use super::forms::{ChosenForms, EntryForms, Names, Way};
 use super::found::Found;
 use super::in_text;
 use super::known::{Group, Known};
-use super::learned;
+use super::learned_condition;
 use super::list::Listed;
 use super::operands;
 use super::render::Stubs;
@@ -179,7 +179,7 @@ fn by_names(
                 let texts = same.iter().map(|it| it.target.plain().text).collect();
                 let examples = Examples::of(known, (&sets, &tried, &seen), target)
                     .with_hints(group, &found, &texts, target);
-                learned::of_examples(&examples, &known.texts.values, &read, root)
+                learned_condition::of_examples(&examples, &known.texts.values, &read, root)
             };
             let condition = match told {
                 ToldBy::Switches => by_switches().or_else(by_all_sets),

@@ -111,7 +111,7 @@ impl Authority {
         self.bereft = None;
     }
 
-    /// Sends the bundle to all readers of [`Bundle`] if it has changed. Returns whether it has.
+    /// Sends the bundle to all readers of `Bundle` if it has changed. Returns whether it has.
     fn tell(&self, bundle: &str) -> Novelty {
         let is_new = self.bundle.send_if_modified(|current| {
             let changed = current.as_deref() != Some(bundle);

@@ -4,7 +4,7 @@
 //! itself: the memory of a head is freed before the wait, and the answer is put together when there is something to
 //! send. A client that sends a body, or sends more before its answer, is no gate and gets no second answer.
 
-use super::pace::{Paced, Phase};
+use super::deadlines::{Paced, Phase};
 use super::{Caller, Server, why};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};

@@ -1,6 +1,6 @@
 //! Serves HTTP/1.1 in full, by hyper: for clients that send bodies, and for tools.
 
-use super::pace::{Paced, Phase};
+use super::deadlines::{Paced, Phase};
 use super::{Caller, Server, why};
 use axum::body::Body;
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
