@@ -16,9 +16,9 @@ pub(super) enum RenderShare {
     Varied,
     /// Renders with the lists that are tried in a template. A list that was not tried is not proposed.
     Lists,
-    /// Renders that audit the lists which were found.
+    /// Renders of the first audit of the lists that were found.
     Audit,
-    /// Renders with the lists that are tried in place of those that an audit refuted.
+    /// Renders with the lists that are tried in place of those that an audit refuted, and the renders of the audits behind the first.
     Refuted,
     /// Renders with the lists that are tried in the chart's values.
     Values,
