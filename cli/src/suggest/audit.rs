@@ -42,9 +42,14 @@ impl Refutation {
         self.refuted.is_empty() && self.untold.is_empty()
     }
 
-    /// Whether `set` has all switches of this one.
-    fn is_part_of(&self, set: &[Switch]) -> bool {
-        self.set.iter().all(|it| set.contains(it))
+    /// Leaves out what a part of this set tells already: a set with all switches of a kept one may show no fault but that of the kept one.
+    fn leave_out(&mut self, kept: &[Self]) {
+        for part in kept {
+            if part.set.iter().all(|it| self.set.contains(it)) {
+                self.refuted.retain(|it| !part.refuted.contains(it));
+                self.untold.retain(|it| !part.untold.contains(it));
+            }
+        }
     }
 
     /// Whether this set tells about each group what `other` tells about the group.
@@ -108,14 +113,7 @@ pub(super) fn run(
     }
     let mut kept: Vec<Refutation> = Vec::new();
     for mut judged in judged.into_iter().flatten() {
-        // A mixture with all switches of a kept set may show no fault but that of the kept set.
-        let of_set = |it: &&Refutation| it.is_part_of(&judged.refutation.set);
-        let parts: Vec<&Refutation> = kept.iter().filter(of_set).collect();
-        for part in parts {
-            let own = &mut judged.refutation;
-            own.refuted.retain(|it| !part.refuted.contains(it));
-            own.untold.retain(|it| !part.untold.contains(it));
-        }
+        judged.refutation.leave_out(&kept);
         let judged = audit.shrunk(judged)?;
         kept.extend(audit.kept(judged));
     }

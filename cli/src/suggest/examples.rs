@@ -1,9 +1,9 @@
 //! Collects the examples from which the condition of an entry is learned: sets of values that show the entry, and sets that do not.
 
-use super::known::{Group, Known};
+use super::known::{Group, Hint, Known};
 use super::list::Listed;
 use super::switches::Switch;
-use super::target::{Form, Target};
+use super::target::Target;
 use super::traces;
 use std::collections::BTreeSet;
 
@@ -28,64 +28,54 @@ pub(super) struct Examples {
 }
 
 impl Examples {
-    /// The examples that the rendered sets make. `sets` are the sets with the switches that [`decisive`] leaves, `tried` the numbers of those
-    /// that render a workload of the group, and `seen` the numbers of those that show the entry.
+    /// The examples that the rendered sets make, and the hints of the group: the mixtures that its audits rendered. `sets` are the sets with the
+    /// switches that [`decisive`] leaves, `tried` the numbers of those that render a workload of the group, and `seen` the numbers of those that
+    /// show the entry. `own` are the rendered entries of the targets that the entry names, and `found` the targets of all entries: a hint with
+    /// a further one tells nothing and is left out.
     pub(super) fn of(
         known: &Known<'_>,
-        (sets, tried, seen): (&[Vec<Switch>], &[usize], &[usize]),
-        target: &Target,
-    ) -> Self {
-        // Also a set that shows another wait tells whether the marks of an address alone bring the entry.
-        let sets = if is_address(target) {
-            let is_part = |it: &&Switch| !it.follows() || traces::marks(it, &target.name);
-            let sets = known.sets.iter();
-            sets.map(|set| set.iter().filter(is_part).cloned().collect())
-                .collect()
-        } else {
-            sets.to_vec()
-        };
-        Self {
-            sets,
-            tried: tried.to_vec(),
-            seen: seen.to_vec(),
-        }
-    }
-
-    /// Adds the hints of a group: the sets that its audits rendered, each with the entries of its waits. `own` are the rendered entries of the
-    /// targets that the entry names, and `found` are the targets of all entries: a hint with a further one tells nothing and is left out.
-    pub(super) fn with_hints(
-        mut self,
         group: &Group,
         found: &[FoundEntry<'_>],
-        own: &BTreeSet<String>,
-        target: &Target,
+        (sets, tried, seen): (&[Vec<Switch>], &[usize], &[usize]),
+        (target, own): (&Target, &BTreeSet<String>),
     ) -> Self {
+        // All marks of an address count, also those in a set that shows another wait: it tells whether the marks alone bring the entry.
+        let is_of_address = |it: &Switch| !it.follows() || traces::marks(it, &target.name);
+        let mut examples = Self {
+            sets: if target.is_address() {
+                known
+                    .sets
+                    .iter()
+                    .map(|it| with(it, is_of_address))
+                    .collect()
+            } else {
+                sets.to_vec()
+            },
+            tried: tried.to_vec(),
+            seen: seen.to_vec(),
+        };
         let of_all: BTreeSet<String> = found.iter().map(|it| it.target.plain().text).collect();
         let hints = group.hints.iter();
-        for hint in hints.filter(|it| it.entries.is_subset(&of_all)) {
-            let is_seen = |it: &Switch| hint.entries.iter().any(|entry| traces::marks(it, entry));
-            let decides = |mark: &Switch| {
-                if is_address(target) {
-                    traces::marks(mark, &target.name)
-                } else {
-                    is_seen(mark)
-                }
-            };
-            let is_part = |it: &&Switch| !it.follows() || decides(it);
-            let number = self.sets.len();
-            self.sets
-                .push(hint.set.iter().filter(is_part).cloned().collect());
-            self.tried.push(number);
-            if !hint.entries.is_disjoint(own) {
-                self.seen.push(number);
+        for Hint { set, entries } in hints.filter(|it| it.entries.is_subset(&of_all)) {
+            let is_in_entry = |it: &Switch| entries.iter().any(|entry| traces::marks(it, entry));
+            let number = examples.sets.len();
+            examples.sets.push(if target.is_address() {
+                with(set, is_of_address)
+            } else {
+                with(set, |it| !it.follows() || is_in_entry(it))
+            });
+            examples.tried.push(number);
+            if !entries.is_disjoint(own) {
+                examples.seen.push(number);
             }
         }
-        self
+        examples
     }
 }
 
-fn is_address(target: &Target) -> bool {
-    matches!(target.form, Form::Address { .. })
+/// The switches of a set that `is_part` accepts.
+fn with(set: &[Switch], is_part: impl Fn(&Switch) -> bool) -> Vec<Switch> {
+    set.iter().filter(|it| is_part(it)).cloned().collect()
 }
 
 /// The switches of each set that decide about the entry of a target: all but some marks, which are made-up hosts and ports. A mark decides only as
@@ -111,10 +101,10 @@ pub(super) fn decisive(
         })
     };
     let is_part = |set: usize, it: &Switch| {
-        let is_own = !is_address(target) || traces::marks(it, &target.name);
+        let is_own = !target.is_address() || traces::marks(it, &target.name);
         !it.follows() || is_own && (is_seen(set, it) || is_beyond(set, it))
     };
     let sets = known.sets.iter().enumerate();
-    sets.map(|(set, all)| all.iter().filter(|it| is_part(set, it)).cloned().collect())
+    sets.map(|(set, all)| with(all, |it| is_part(set, it)))
         .collect()
 }

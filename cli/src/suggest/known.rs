@@ -53,6 +53,9 @@ pub(super) struct Hint {
     pub(super) entries: BTreeSet<String>,
 }
 
+/// A wait in whichever set of values: the template, the name of the container, and the rendered entry of the wait.
+type WaitPlace = (PathBuf, String, String);
+
 /// A folder with its texts and its rendered objects.
 pub(super) struct Known<'f> {
     pub(super) folder: &'f Path,
@@ -72,8 +75,8 @@ pub(super) struct Known<'f> {
     pub(super) missing: Vec<String>,
     /// The made-up helpers, in place of helpers that no chart at hand defines.
     pub(super) stubs: Stubs,
-    /// The reasons of the waits that were given up, each by the template, the name of the container and the rendered entry of the wait.
-    pub(super) given_up: BTreeMap<(PathBuf, String, String), Reason>,
+    /// The reasons of the waits that were given up.
+    pub(super) given_up: BTreeMap<WaitPlace, Reason>,
 }
 
 impl Known<'_> {

@@ -52,7 +52,7 @@ pub(super) fn of_examples(
     condition(&read, &open, &absent).or_else(|| condition(&all, &open, &absent))
 }
 
-/// The condition of these clauses that holds with the sets `seen` and with none of `absent`. `None` where no short condition does.
+/// The condition of these clauses that holds with the sets `seen`, of which the most telling comes first, and with none of `absent`. `None` where no short condition does.
 fn condition(
     clauses: &[&Clause],
     seen: &[usize],

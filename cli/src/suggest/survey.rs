@@ -59,7 +59,7 @@ impl SeenContainer {
     /// Whether each wait of `other` that no list can say is, in this container, a wait for an address of the user. Both are one container with
     /// different sets of values.
     pub(super) fn has_addresses(&self, other: &Self) -> bool {
-        let is_address = |it: &Found| matches!(&it.target, Ok(Some(it)) if matches!(it.form, Form::Address { .. }));
+        let is_address = |it: &Found| matches!(&it.target, Ok(Some(it)) if it.is_address());
         let mut pairs = self.found.iter().zip(&other.found);
         self.found.len() == other.found.len()
             && pairs.all(|(own, other)| other.target.is_ok() || is_address(own))

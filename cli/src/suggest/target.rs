@@ -36,6 +36,11 @@ pub(super) enum Form {
 }
 
 impl Target {
+    /// Whether the target is an address that the gate tries itself, and no object.
+    pub(super) fn is_address(&self) -> bool {
+        matches!(self.form, Form::Address { .. })
+    }
+
     /// The entry with this name and namespace, such as texts of a template, in place of the target's own.
     pub(super) fn entry(&self, name: &str, namespace: Option<&str>) -> ListEntry {
         let text = match &self.form {

@@ -177,8 +177,8 @@ fn by_names(
                 let read = containers.iter().map(|it| tested::read_by(known.texts, it));
                 let read: String = read.collect();
                 let texts = same.iter().map(|it| it.target.plain().text).collect();
-                let examples = Examples::of(known, (&sets, &tried, &seen), target)
-                    .with_hints(group, &found, &texts, target);
+                let sets = (sets.as_slice(), tried.as_slice(), seen.as_slice());
+                let examples = Examples::of(known, group, &found, sets, (target, &texts));
                 learned_condition::of_examples(&examples, &known.texts.values, &read, root)
             };
             let condition = match told {
@@ -240,7 +240,7 @@ fn of_list(
 fn instead(known: &Known<'_>, group: &Group, listed: &Listed, root: &str) -> Vec<String> {
     let is_it = |it: NamedValues| it.text == listed.entry.text && it.within == listed.within;
     let name = |found: &Found| Some(found.target.as_ref().ok()?.as_ref()?.plain().text);
-    let is_object = |found: &Found| matches!(&found.target, Ok(Some(it)) if !matches!(it.form, Form::Address { .. }));
+    let is_object = |found: &Found| matches!(&found.target, Ok(Some(it)) if !it.is_address());
     let all = || group.seen.iter().map(|it| &known.seen[*it]);
     let mut conditions: Vec<String> = Vec::new();
     for seen in all().filter(|it| traces::follow(&known.sets[it.set])) {

@@ -29,14 +29,8 @@ pub(super) fn mixtures(
     let mixed = lists.iter().map(|(at, list)| {
         let group = &groups[*at];
         let deciding = deciding(known, group, list);
-        let text = known.read_by(group);
-        let read = switches.iter().copied().filter(|it| it.is_read_in(&text));
-        mixtures::of(
-            known,
-            group,
-            &read.chain(&deciding).collect::<Vec<_>>(),
-            round,
-        )
+        let own = own(&switches, &deciding, &known.read_by(group));
+        mixtures::of(known, group, &own, round)
     });
     let mixed: Vec<Vec<Vec<Switch>>> = mixed.collect();
     let mixed = untried(known, in_turns(&mixed));
@@ -59,8 +53,7 @@ pub(super) fn others(
         crossed.extend(alternatives(known, group));
         crossed.extend(crossed_conditions(&switches, &deciding, list));
         let text = known.read_by(group);
-        let read = switches.iter().copied().filter(|it| it.is_read_in(&text));
-        let own: Vec<&Switch> = read.chain(&deciding).collect();
+        let own = own(&switches, &deciding, &text);
         by_base.push(deciding.iter().map(|it| vec![it.clone()]).collect());
         by_base.extend(of_bases(known, group, (&own, &text), &overrides));
     }
@@ -78,6 +71,12 @@ fn deciding(known: &Known<'_>, group: &Group, list: &[Listed]) -> Vec<Switch> {
         }
     }
     deciding
+}
+
+/// Those of `switches` that `text`, the text of a group's containers, reads, and those of `deciding`.
+fn own<'s>(switches: &[&'s Switch], deciding: &'s [Switch], text: &str) -> Vec<&'s Switch> {
+    let read = switches.iter().copied().filter(|it| it.is_read_in(text));
+    read.chain(deciding).collect()
 }
 
 /// The sets with which the chart was not rendered before, each once. Sets that differ only in the order of their switches are one.

@@ -1,13 +1,12 @@
 //! Gives up the waits that no list can say, so that a workload gets a list for its other waits.
 
-use super::{Group, Known};
+use super::{Group, Known, WaitPlace};
 use crate::suggest::candidates;
 use crate::suggest::found::Found;
 use crate::suggest::reason::Reason;
 use crate::suggest::release::{self, RELEASE};
 use crate::suggest::survey::SeenContainer;
 use crate::suggest::target::{Form, Target};
-use std::path::PathBuf;
 
 /// A wait for which no entry is proposed, because no list can say it. The wait's loop stays in its container.
 #[derive(Debug)]
@@ -44,23 +43,24 @@ impl Known<'_> {
             let Some(found) = seen.found.get_mut(it.at) else {
                 continue;
             };
-            if let Some(target) = target(found) {
-                let name = seen.container.name.clone();
-                let key = (seen.source.clone(), name, target.plain().text);
-                self.given_up.insert(key, it.reason.clone());
+            let entry = target(found).map(|it| it.plain().text);
+            found.target = Err(it.reason.clone());
+            if let Some(entry) = entry {
+                let key = (seen.source.clone(), seen.container.name.clone(), entry);
+                self.given_up.insert(key, it.reason);
             }
-            found.target = Err(it.reason);
         }
         is_any
     }
 
     /// Gives up those waits of a container of a further set that were given up in all other sets.
     pub(super) fn without_given_up(&self, mut seen: SeenContainer) -> SeenContainer {
+        let (source, name) = (&seen.source, &seen.container.name);
         for found in &mut seen.found {
             let Some(entry) = target(found).map(|it| it.plain().text) else {
                 continue;
             };
-            let key = (seen.source.clone(), seen.container.name.clone(), entry);
+            let key = (source.clone(), name.clone(), entry);
             if let Some(reason) = self.given_up.get(&key).filter(|_| !self.keeps(&key)) {
                 found.target = Err(reason.clone());
             }
@@ -70,7 +70,7 @@ impl Known<'_> {
 
     /// Whether a container of this template and name waits, in a set of values, for the thing with this rendered entry, and the wait was not
     /// given up there.
-    fn keeps(&self, (source, container, entry): &(PathBuf, String, String)) -> bool {
+    fn keeps(&self, (source, container, entry): &WaitPlace) -> bool {
         let own = self.seen.iter();
         let mut own = own.filter(|it| it.source == *source && it.container.name == *container);
         own.any(|it| {

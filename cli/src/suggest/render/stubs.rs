@@ -66,18 +66,20 @@ impl Stubs {
         text.contains(MARK)
     }
 
+    /// The made-up helpers that print a name, each with that name. One made-up name may be the beginning of another, so the longer ones come first.
+    fn printed(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.0.iter().rev().filter(|it| it.1.starts_with(MARK))
+    }
+
     /// The helper that is made up to print the beginning of a name, and the rest of the name. `None` for any other name.
     pub(in crate::suggest) fn printer<'s>(&'s self, name: &'s str) -> Option<(&'s str, &'s str)> {
-        // One made-up name may be the beginning of another, so the longer names come first.
-        let mut names = self.0.iter().rev().filter(|it| it.1.starts_with(MARK));
-        names.find_map(|(helper, given)| Some((helper.as_str(), name.strip_prefix(given)?)))
+        let mut printed = self.printed();
+        printed.find_map(|(helper, given)| Some((helper.as_str(), name.strip_prefix(given)?)))
     }
 
     /// A text for a message, with the name of the helper in place of the text that the helper prints.
     pub(in crate::suggest) fn shown(&self, text: &str) -> String {
-        // One made-up name may be the beginning of another, so the longer names are replaced first.
-        let names = self.0.iter().rev().filter(|it| it.1.starts_with(MARK));
-        names.fold(text.to_owned(), |text, (name, given)| {
+        self.printed().fold(text.to_owned(), |text, (name, given)| {
             text.replace(given, &format!("{{{{ include \"{name}\" . }}}}"))
         })
     }
